@@ -1,0 +1,127 @@
+//! The commands and the flags that all of them share.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+
+use super::console::{ColorChoice, Talk};
+use super::{add, episodes, forget, history, list, recall, reference, settings, show, upkeep};
+use crate::domain::Timestamp;
+
+const EXAMPLES: &str = "\
+Examples:
+  archivist add \"Prefer rg over grep in this repository\"
+  archivist recall \"the build fails with a linker error\" --tool bash
+  archivist list --kind preference
+  archivist show m-001
+
+Exit codes: 0 done, 1 nothing found or cannot be done, 2 bad usage, 70 a fault of Archivist";
+
+/// A memory for coding agents: lessons with evidence, given back only where they help.
+#[derive(Debug, Parser)]
+#[command(name = "archivist", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) globals: Globals,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Globals {
+    /// The root of the project; found from the current directory otherwise
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(super) project: Option<PathBuf>,
+    /// The directory of the project's memories
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(super) memory_dir: Option<PathBuf>,
+    /// A configuration file that wins over the user's and the project's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// What time it is, for runs that must repeat exactly
+    #[arg(long, global = true, value_name = "RFC3339", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+    /// The seed of new ids, for runs that must repeat exactly
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// When to use colour: auto, always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", hide_possible_values = true, default_value = "auto")]
+    pub(super) color: ColorChoice,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say on stderr what happens; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
+}
+
+impl Globals {
+    pub(super) fn talk(&self) -> Talk {
+        if self.quiet { Talk::Quiet } else { Talk::Normal }
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    #[command(flatten)]
+    Memory(MemoryCommand),
+    #[command(flatten)]
+    Other(OtherCommand),
+}
+
+/// Commands that open the memory.
+#[derive(Debug, Subcommand)]
+pub(super) enum MemoryCommand {
+    /// Write a lesson, a preference or a decision by hand
+    Add(Box<add::Add>),
+    /// List lessons, the newest first
+    List(list::List),
+    /// Show a lesson in full
+    Show(show::Show),
+    /// Take lessons out of use; they are kept and can be restored
+    Forget(forget::Forget),
+    /// Show the versions of a lesson
+    History(history::History),
+    /// Bring back an earlier version of a lesson, as a new one
+    Restore(history::Restore),
+    /// List the runs that lessons were learned from
+    Episodes(episodes::Episodes),
+    /// Give back the lessons that help with a matter
+    Recall(Box<recall::Recall>),
+    /// Say how large and how healthy the memory is
+    Status(upkeep::Status),
+    /// Look for damage, and repair it if asked
+    Doctor(upkeep::Doctor),
+    /// Move old versions and retired lessons to the archive
+    Compact(upkeep::Compact),
+}
+
+/// Commands that do not.
+#[derive(Debug, Subcommand)]
+pub(super) enum OtherCommand {
+    /// Show the configuration and its schema
+    #[command(subcommand)]
+    Config(settings::ConfigCommand),
+    /// Write the completions of a shell to stdout
+    Completions(reference::Completions),
+    /// Write the manual pages
+    Man(reference::Manual),
+}
+
+/// Reads one of the words of a published enum, and offers them in help and completions.
+pub(super) fn word<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+where
+    T: From<String> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(words).map(T::from)
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    chrono::DateTime::parse_from_rfc3339(text)
+        .map(|moment| moment.to_utc())
+        .map_err(|_| "a moment is written like 2026-01-31T12:00:00Z".to_owned())
+}

@@ -1,0 +1,168 @@
+//! The command line. The only room that picks a memory, reads the clock and the environment, and prints.
+//!
+//! stdout is data, stderr is talk. [`run`] is the whole program; `main` only calls it.
+
+mod process;
+
+mod arguments;
+mod circumstances;
+mod question;
+
+mod session;
+
+mod add;
+mod episodes;
+mod forget;
+mod history;
+mod list;
+mod recall;
+mod reference;
+mod settings;
+mod show;
+mod upkeep;
+
+mod console;
+mod failure;
+mod lesson;
+mod prose;
+mod table;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing::Level;
+
+use self::arguments::{Arguments, Command, MemoryCommand, OtherCommand};
+use self::console::{ColorChoice, Console, Paint, is_gone};
+use self::failure::{Exit, Failure, report};
+use self::prose::one_line;
+use self::session::Session;
+use crate::config::Surroundings;
+use crate::memory::jsonl::is_shielded;
+
+pub use self::process::{Process, Reader, Stream};
+
+/// Runs one command and says how it ended.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> ExitCode {
+    let given: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&given) {
+        Ok(arguments) => arguments,
+        Err(stop) => return explain(&stop, &given, process).into(),
+    };
+    let globals = &arguments.globals;
+    let surroundings = process.surroundings.clone();
+    let now = globals.now.unwrap_or(process.now);
+    let seed = globals.seed.unwrap_or(process.seed);
+    let mut console = Console::new(process, globals.color, globals.talk());
+    if globals.verbose > 0 {
+        log_to_stderr(globals.verbose, console.errors_paint());
+    }
+    let done = match &arguments.command {
+        Command::Other(command) => run_other(command, &arguments, &surroundings, &mut console),
+        Command::Memory(command) => Session::open(globals, &surroundings, now, seed)
+            .and_then(|session| run_with_memory(command, &session, &mut console)),
+    };
+    let flushed = console.flush();
+    let exit = done.and_then(|exit| flushed.map(|()| exit).map_err(anyhow::Error::from));
+    exit.unwrap_or_else(|error| report(&error, &mut console)).into()
+}
+
+/// The exit code of a fault of ours.
+pub fn ours() -> ExitCode {
+    Exit::Ours.into()
+}
+
+/// Tells of a panic in the words of an error. Where a store expects broken files to panic a library, and catches that,
+/// nothing is said.
+pub fn report_panic(panic: &PanicHookInfo<'_>) {
+    if is_shielded() {
+        return;
+    }
+    let what = panic.payload_as_str().unwrap_or("no reason given");
+    let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+    let what = one_line(what);
+    // There is nobody left to tell if this fails.
+    let _ = writeln!(io::stderr(), "error: internal error: {what}{place}\nhint: please report it");
+}
+
+fn run_other(
+    command: &OtherCommand,
+    arguments: &Arguments,
+    surroundings: &Surroundings,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    match command {
+        OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
+        OtherCommand::Completions(command) => command.run(console),
+        OtherCommand::Man(command) => command.run(console),
+    }
+}
+
+fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Console) -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Failure::Start)?;
+    runtime.block_on(async {
+        let done = match command {
+            MemoryCommand::Add(command) => command.run(session, console).await,
+            MemoryCommand::List(command) => command.run(session, console).await,
+            MemoryCommand::Show(command) => command.run(session, console).await,
+            MemoryCommand::Forget(command) => command.run(session, console).await,
+            MemoryCommand::History(command) => command.run(session, console).await,
+            MemoryCommand::Restore(command) => command.run(session, console).await,
+            MemoryCommand::Episodes(command) => command.run(session, console).await,
+            MemoryCommand::Recall(command) => command.run(session, console).await,
+            MemoryCommand::Status(command) => command.run(session, console).await,
+            MemoryCommand::Doctor(command) => command.run(session, console).await,
+            MemoryCommand::Compact(command) => command.run(session, console).await,
+        };
+        // Whoever asked has the answer before the memory looks after itself.
+        let flushed = console.flush();
+        session.memory.maintain().await;
+        let exit = done?;
+        flushed?;
+        Ok(exit)
+    })
+}
+
+/// Help, the version or what is wrong with the arguments.
+fn explain(stop: &clap::Error, given: &[OsString], process: Process) -> Exit {
+    let (mut stream, exit) =
+        if stop.use_stderr() { (process.errors, Exit::Usage) } else { (process.output, Exit::Done) };
+    let text = match Paint::of(asked_colour(given), stream.reader, &process.surroundings.environment) {
+        Paint::Colour => stop.render().ansi().to_string(),
+        Paint::Plain => stop.render().to_string(),
+    };
+    match stream.bytes.write_all(text.as_bytes()).and_then(|()| stream.bytes.flush()) {
+        Err(error) if exit == Exit::Done && !is_gone(&error) => Exit::Refused,
+        _ => exit,
+    }
+}
+
+/// `--color`, where the arguments as a whole could not be read.
+fn asked_colour(given: &[OsString]) -> ColorChoice {
+    let mut words = given.iter().filter_map(|word| word.to_str());
+    let asked = words.find_map(|word| word.strip_prefix("--color").map(|rest| rest.strip_prefix('=')));
+    match asked.and_then(|joined| joined.or_else(|| words.next())) {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    }
+}
+
+fn log_to_stderr(verbosity: u8, paint: Paint) {
+    let level = match verbosity {
+        1 => Level::INFO,
+        2 => Level::DEBUG,
+        _ => Level::TRACE,
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(paint == Paint::Colour)
+        .with_max_level(level)
+        .without_time()
+        .finish();
+    // A program that calls `run` twice keeps its first subscriber.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}

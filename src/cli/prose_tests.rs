@@ -1,0 +1,64 @@
+use chrono::{DateTime, Utc};
+
+use super::*;
+
+#[test]
+fn whatever_a_text_holds_it_is_one_line() {
+    check_one_line("two\nlines\r\nand\ttabs", "two lines and tabs");
+    check_one_line("\u{1b}[31mred\u{1b}[0m \u{7}bell", "[31mred [0m bell");
+    check_one_line("a\u{2028}b\u{2029}c\u{85}d\u{202e}e", "a b c d e");
+    check_one_line("tagged\u{e0041}\u{e0042}", "tagged");
+    check_one_line("👩\u{200d}🔬 stays whole", "👩\u{200d}🔬 stays whole");
+    check_one_line(" \n ", "");
+}
+
+#[test]
+fn a_cut_text_fits_by_what_the_eye_sees() {
+    check_cut("short", 5, "short");
+    check_cut("longer", 5, "long…");
+    check_cut("ends here", 6, "ends…");
+    check_cut("漢字漢字", 5, "漢字…");
+    check_cut("漢字漢字", 4, "漢…");
+    check_cut("anything", 1, "…");
+    check_cut("anything", 0, "");
+}
+
+#[test]
+fn wrapping_breaks_between_words() {
+    assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+    assert_eq!(wrap("a averyverylongword b", 5), ["a", "averyverylongword", "b"]);
+    assert_eq!(wrap("", 5), [""]);
+}
+
+#[test]
+fn ages_have_one_unit() {
+    check_age("2026-01-01T00:00:00Z", "2026-01-01T00:00:59Z", "now");
+    check_age("2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z", "59m");
+    check_age("2026-01-01T00:00:00Z", "2026-01-02T23:00:00Z", "47h");
+    check_age("2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z", "2d");
+    check_age("2023-01-01T00:00:00Z", "2026-01-03T00:00:00Z", "3y");
+    check_age("2027-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "now");
+}
+
+#[test]
+fn sizes_are_rounded_for_people() {
+    assert_eq!(bytes(1023), "1023 B");
+    assert_eq!(bytes(1024), "1.0 KiB");
+    assert_eq!(bytes(1024 * 1024 - 1), "1.0 MiB");
+    assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+}
+
+fn check_one_line(text: &str, expected: &str) {
+    assert_eq!(one_line(text), expected);
+}
+
+fn check_cut(text: &str, columns: usize, expected: &str) {
+    let cut = cut(text, columns);
+    assert_eq!(cut, expected);
+    assert!(width(&cut) <= columns);
+}
+
+fn check_age(then: &str, now: &str, expected: &str) {
+    let moment = |text: &str| DateTime::parse_from_rfc3339(text).expect("a moment").with_timezone(&Utc);
+    assert_eq!(age(moment(then), moment(now)), expected);
+}

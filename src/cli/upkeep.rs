@@ -1,0 +1,179 @@
+//! `archivist status`, `doctor` and `compact`: the memory looked at from outside.
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use super::console::{Console, Style};
+use super::failure::{Exit, Failure};
+use super::prose::{bytes, count, list};
+use super::session::Session;
+use super::table::{Column, Stay, Table};
+use crate::memory::jsonl::{BankStatus, Compaction, Finding, IndexStatus, Remedy};
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  archivist status
+  archivist status --json";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  archivist doctor
+  archivist doctor --repair
+
+Ends with 1 while anything is left that should be mended.";
+
+const COMPACT_EXAMPLES: &str = "\
+Examples:
+  archivist compact";
+
+#[derive(Debug, Args)]
+#[command(after_help = STATUS_EXAMPLES)]
+pub(super) struct Status {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub(super) struct Doctor {
+    /// Mend what can be mended without losing anything
+    #[arg(long)]
+    repair: bool,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPACT_EXAMPLES)]
+pub(super) struct Compact {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        let banks = session.memory.status().await?;
+        if self.json {
+            console.json(&banks)?;
+            return Ok(Exit::Done);
+        }
+        if banks.is_empty() {
+            console.note("there is no memory here yet; `archivist add` begins one");
+        }
+        for (at, bank) in banks.iter().enumerate() {
+            if at > 0 {
+                console.line("")?;
+            }
+            print_bank(bank, console)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
+    let index = match &bank.index {
+        IndexStatus::Current => "up to date".to_owned(),
+        IndexStatus::Behind { bytes: behind } => format!("{} behind", bytes(*behind)),
+        IndexStatus::Absent => "none; small memories need none".to_owned(),
+    };
+    let files = bank.files.iter().map(|file| format!("{} {}", file.name, bytes(file.bytes)));
+    let files: Vec<String> = files.collect();
+    console.line(&console.styled(Style::Bold, &bank.directory.display().to_string()))?;
+    let entries = [
+        ("lessons", format!("{}, {} retired", bank.lessons, bank.retired)),
+        ("episodes", bank.episodes.to_string()),
+        ("facts", bank.facts.to_string()),
+        ("damaged", count(bank.damaged_lines, "line", "lines")),
+        ("index", index),
+        ("files", if files.is_empty() { "none yet".to_owned() } else { list(files) }),
+    ];
+    for (label, value) in entries {
+        console.line(&format!("  {}{value}", console.styled(Style::Dim, &format!("{label:10}"))))?;
+    }
+    if bank.damaged_lines > 0 {
+        console.hint("`archivist doctor` shows the damaged lines");
+    }
+    Ok(())
+}
+
+/// What `doctor` found.
+#[derive(Debug, Serialize)]
+struct Examination {
+    /// What `--repair` put right.
+    mended: Vec<Finding>,
+    /// What is there now.
+    findings: Vec<Finding>,
+}
+
+impl Doctor {
+    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        let mended = if self.repair { session.memory.repair(session.now).await? } else { Vec::new() };
+        let findings = session.memory.examine().await?;
+        let healthy = findings.iter().all(|finding| matches!(finding.remedy, Remedy::Kept));
+        if self.json {
+            console.json(&Examination { mended, findings })?;
+        } else {
+            print_findings(&mended, &findings, console)?;
+        }
+        Ok(if healthy { Exit::Done } else { Exit::Refused })
+    }
+}
+
+fn print_findings(mended: &[Finding], findings: &[Finding], console: &mut Console) -> Result<(), Failure> {
+    if mended.is_empty() && findings.is_empty() {
+        console.note("nothing is wrong");
+        return Ok(());
+    }
+    let mut table = Table::new([
+        Column::text("File", Stay::Always),
+        Column::number("Line", Stay::Always),
+        Column::text("Remedy", Stay::Always),
+        Column::text("Problem", Stay::Always),
+    ]);
+    let mut add = |finding: &Finding, remedy: &str| {
+        let line = finding.line.map_or_else(|| "-".to_owned(), |line| line.to_string());
+        table.row([finding.file.clone(), line, remedy.to_owned(), finding.problem.clone()]);
+    };
+    mended.iter().for_each(|finding| add(finding, "mended"));
+    for finding in findings {
+        add(finding, in_words(&finding.remedy));
+    }
+    table.print(console)?;
+    if findings.iter().any(|finding| matches!(finding.remedy, Remedy::Repairable)) {
+        console.hint("`archivist doctor --repair` mends what is repairable");
+    }
+    Ok(())
+}
+
+fn in_words(remedy: &Remedy) -> &'static str {
+    match remedy {
+        Remedy::Kept => "none needed",
+        Remedy::Repairable => "repairable",
+        Remedy::ByHand => "by hand",
+    }
+}
+
+impl Compact {
+    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        let done = session.memory.compact().await?;
+        if self.json {
+            console.json(&done)?;
+            return Ok(Exit::Done);
+        }
+        for Compaction { directory, lessons_moved, versions_moved, bytes_before, bytes_after } in &done {
+            console.line(&format!(
+                "{}: {} and {} moved, {} before, {} after",
+                directory.display(),
+                count(*lessons_moved, "retired lesson", "retired lessons"),
+                count(*versions_moved, "old version", "old versions"),
+                bytes(*bytes_before),
+                bytes(*bytes_after),
+            ))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,128 @@
+//! The configuration: seven layers become one checked [`Config`], and every value can say where it came from.
+//!
+//! Lowest first: the built-in `config/default.toml`, the user's file, the project's `.openagents/archivist.toml`, the
+//! key `archivist` of the project's `.openagents/project.json`, the file of `--config`, the environment, the flags.
+//! This room reads files, but neither the environment nor the home directory by itself: the caller hands them in.
+
+mod check;
+mod error;
+mod layers;
+mod nearest;
+mod parse;
+mod project;
+mod remote;
+mod schema;
+mod settings;
+mod shown;
+mod variables;
+
+use std::path::PathBuf;
+
+use self::check::Keys;
+use self::layers::Layers;
+
+pub use self::error::{ConfigError, Problem};
+pub use self::project::{Project, RepoIdentity, find as find_project_root, repo_id};
+pub use self::schema::schema;
+pub use self::settings::{
+    Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights, SyncMode,
+};
+pub use self::shown::{Origin, Secrecy, Setting};
+
+/// What the process was started with, read once by the command line and handed in. Not `Debug`: an environment holds
+/// secrets.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    /// The home directory, if there is one.
+    pub home: Option<PathBuf>,
+    /// The environment variables; those that are not Unicode are left out by the caller.
+    pub environment: Vec<(String, String)>,
+    /// The absolute path at which relative paths start.
+    pub current_dir: PathBuf,
+}
+
+/// Everything the configuration depends on.
+#[derive(Clone, Default)]
+pub struct LoadRequest {
+    /// What the process was started with.
+    pub surroundings: Surroundings,
+    /// The root of the project, as [`find_project_root`] finds it.
+    pub project_root: PathBuf,
+    /// The file of `--config`. It must exist; one whose name ends in `.json` is read as JSON, any other as TOML.
+    pub config_file: Option<PathBuf>,
+    /// Dotted keys and values from the command line; of two for one key the later wins.
+    pub flags: Vec<(String, String)>,
+}
+
+/// A configuration without problems.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration itself.
+    pub config: Config,
+    /// Every setting with its origin, sorted by key.
+    pub values: Vec<Setting>,
+}
+
+/// Reads all layers and merges them, or says everything that is wrong with any of them.
+pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
+    let keys = Keys::of_the_configuration();
+    let mut layers = layers::read(request, &keys);
+    let mut across_keys = between_keys(&layers, request);
+    layers.problems.append(&mut across_keys);
+    if !layers.problems.is_empty() {
+        return Err(ConfigError { problems: layers.problems });
+    }
+    let config = typed(&layers).map_err(|error| ConfigError {
+        problems: vec![Problem::new(format!("the configuration does not fit together: {error}"))],
+    })?;
+    let values = layers
+        .values
+        .into_iter()
+        .map(|(key, held)| Setting {
+            key,
+            value: layers::to_json(held.value),
+            origin: held.origin,
+            secrecy: held.secrecy,
+        })
+        .collect();
+    Ok(Loaded { config, values })
+}
+
+/// The rules that hold between keys, or between a key and the surroundings. They look at the values that won.
+fn between_keys(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let weights: Vec<_> = layers.values.iter().filter(|(key, _)| key.starts_with("recall.weights.")).collect();
+    let is_zero = |value: &config::ValueKind| matches!(value, config::ValueKind::Float(number) if *number == 0.0);
+    if weights.iter().all(|(_, held)| is_zero(&held.value)) {
+        let mut origins: Vec<String> = weights.iter().map(|(_, held)| held.origin.to_string()).collect();
+        origins.dedup();
+        let places = origins.join(" and ");
+        problems.push(Problem::with_hint(
+            format!("the keys of `recall.weights` must not all be 0, found 0 for each in {places}"),
+            "set at least one of them above 0".to_owned(),
+        ));
+    }
+    if request.surroundings.home.is_none()
+        && let Some(held) = layers.values.get("memory.dir")
+        && matches!(&held.value, config::ValueKind::String(path) if settings::starts_at_home(path))
+    {
+        problems.push(Problem::with_hint(
+            format!("`memory.dir` starts with ~ but the home directory is not known, found in {}", held.origin),
+            "set HOME, or give the path in full".to_owned(),
+        ));
+    }
+    problems
+}
+
+fn typed(layers: &Layers<'_>) -> Result<Config, config::ConfigError> {
+    let mut builder = config::Config::builder();
+    for (key, held) in &layers.values {
+        let place = held.origin.to_string();
+        builder = builder.set_override(key, config::Value::new(Some(&place), held.value.clone()))?;
+    }
+    builder.build()?.try_deserialize()
+}
+
+#[cfg(test)]
+#[path = "mod_tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! The configuration as the rest of the program sees it: plain, typed and checked.
+//!
+//! These types are also the home of every bound. The JSON schema is generated from them and the check of each
+//! value reads that schema, so a bound is written once. The defaults are in `config/default.toml` alone.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::ArchivistConfig;
+
+/// The configuration of Archivist. Each key that is not set in a file has the default given here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "Archivist configuration")]
+pub struct Config {
+    /// The published settings, which stand at the top level of the file.
+    #[serde(flatten)]
+    pub archivist: ArchivistConfig,
+    /// Which repository this is.
+    pub project: ProjectSettings,
+    /// Where and how memories are stored.
+    pub memory: MemorySettings,
+    /// Which memories are given back, and in which order.
+    pub recall: RecallSettings,
+}
+
+/// Which repository this is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProjectSettings {
+    /// The repository's identity in every memory; empty: the remote URL, else the git directory, else the path of
+    /// the project.
+    pub key: String,
+}
+
+/// Where and how memories are stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemorySettings {
+    /// The kind of store: "jsonl" is files of one JSON record a line.
+    pub backend: Backend,
+    /// The directory of the project's memories; a relative path starts at the project root, one that begins with
+    /// `~/` at the home directory.
+    #[schemars(length(min = 1))]
+    pub dir: String,
+    /// The directory of the memories shared by all projects, read like `dir`; empty: no shared memories.
+    pub global_dir: String,
+    /// When a commit counts as done. "durable": it is on disk before the call returns; "lazy": the operating system
+    /// writes it when it likes, and a power cut may lose the last commits.
+    pub sync: SyncMode,
+    /// How many seconds to wait for another writer before giving up.
+    #[schemars(range(min = 1, max = 3600))]
+    pub lock_timeout_seconds: u64,
+    /// How many versions of a lesson compaction leaves in the live file.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub versions_kept: u32,
+    /// A line of a memory file with more bytes than this is reported and skipped, not read.
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    pub max_line_bytes: u64,
+    /// The derived index catches up once this many bytes are not indexed yet.
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub fold_in_bytes: u64,
+}
+
+impl MemorySettings {
+    /// The directory of the project's memories.
+    pub fn project_dir(&self, project_root: &Path, home: Option<&Path>) -> PathBuf {
+        // A `~/` without a home directory was refused when the configuration was loaded.
+        absolute(&self.dir, project_root, home).unwrap_or_else(|| project_root.join(&self.dir))
+    }
+
+    /// The directory of the memories shared by all projects; `None` where there is to be none, or no home directory
+    /// to put it in.
+    pub fn shared_dir(&self, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+        if self.global_dir.is_empty() {
+            return None;
+        }
+        absolute(&self.global_dir, project_root, home)
+    }
+}
+
+/// The kind of store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Backend {
+    /// Files of one JSON record a line.
+    Jsonl,
+}
+
+/// When a commit counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SyncMode {
+    /// It is on disk before the call returns.
+    Durable,
+    /// The operating system writes it when it likes.
+    Lazy,
+}
+
+/// Which memories are given back, and in which order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecallSettings {
+    /// The most memories one recall returns.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_results: u32,
+    /// How many of the most relevant memories are ranked by the weights.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub gate: u32,
+    /// A memory less relevant than this is never returned.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub floor: f64,
+    /// What a memory's score is made of; one of the weights must be above 0.
+    pub weights: RecallWeights,
+    /// After how many days the recency of a memory has fallen to a half.
+    pub half_life_days: HalfLifeDays,
+}
+
+/// What a memory's score is made of. The weights need not add up to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecallWeights {
+    /// How much the memory's importance counts.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub importance: f64,
+    /// How much it counts that the memory was seen lately.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub recency: f64,
+    /// How much it counts that the memory fits the question.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub relevance: f64,
+}
+
+/// After how many days the recency of a memory has fallen to a half.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HalfLifeDays {
+    /// The half life of a lesson, in days.
+    #[schemars(range(max = 36_500.0), extend("exclusiveMinimum" = 0.0))]
+    pub lesson: f64,
+    /// The half life of a decision, in days.
+    #[schemars(range(max = 36_500.0), extend("exclusiveMinimum" = 0.0))]
+    pub decision: f64,
+}
+
+/// Whether a configured path starts at the home directory.
+pub(super) fn starts_at_home(path: &str) -> bool {
+    path == "~" || path.starts_with("~/")
+}
+
+/// A configured path made absolute; `None` when it starts at a home directory that is not known.
+fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    if starts_at_home(path) {
+        let below_home = path.trim_start_matches('~').trim_start_matches('/');
+        return home.map(|home| home.join(below_home));
+    }
+    Some(project_root.join(path))
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+//! One run of an agent, normalised.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+use super::{EpisodeId, Extra, Invalid, SessionId, Timestamp};
+
+/// A single run or subtask: the unit in which recurrence is counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Episode {
+    /// Its name here.
+    pub id: EpisodeId,
+    /// Where the project stood when it ran.
+    pub project_root: String,
+    /// Which repository it belongs to, when that is known apart from a path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo_id: Option<String>,
+    /// The task worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtask_id: Option<String>,
+    /// The session as the agent names it.
+    pub session_id: SessionId,
+    /// Who ran.
+    pub kind: EpisodeKind,
+    /// First sign of life.
+    pub started_at: Timestamp,
+    /// Last sign of life.
+    pub finished_at: Timestamp,
+    /// How it ended.
+    pub status: EpisodeStatus,
+    /// One to three sentences.
+    pub summary: String,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// ATIF ids.
+    #[serde(default)]
+    pub trajectories: Vec<String>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<EpisodeUsage>,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// Tokens and money of one run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EpisodeUsage {
+    /// Tokens read by the model, cached ones among them.
+    #[serde(default)]
+    pub prompt_tokens: u64,
+    /// Tokens written by the model.
+    #[serde(default)]
+    pub completion_tokens: u64,
+    /// Tokens served from a prompt cache.
+    #[serde(default)]
+    pub cached_tokens: u64,
+    /// Money, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+words! {
+    /// Who ran.
+    EpisodeKind, "an episode kind" {
+        /// The loop that chooses tasks.
+        OrchestratorRun = "orchestrator_run",
+        /// A coding agent, on its own or for an orchestrator.
+        SubagentRun = "subagent_run",
+        /// A rescue.
+        HealerRun = "healer_run",
+    }
+}
+
+words! {
+    /// How a run ended.
+    EpisodeStatus, "an episode status" {
+        /// It did what it set out to do.
+        Success = "success",
+        /// It did some of it.
+        Partial = "partial",
+        /// It did not.
+        Failed = "failed",
+        /// It was stopped.
+        Aborted = "aborted",
+    }
+}
+
+impl EpisodeStatus {
+    /// Reads the words that other systems end their runs with.
+    pub fn from_outcome(word: &str) -> Result<Self, Invalid> {
+        match word.trim().to_lowercase().as_str() {
+            "success" | "succeeded" | "passed" | "pass" | "complete" | "completed" | "resolved" => Ok(Self::Success),
+            "partial" | "blocked" | "incomplete" | "contained" => Ok(Self::Partial),
+            "failed" | "failure" | "fail" | "error" | "timeout" | "timed_out" | "unresolved" => Ok(Self::Failed),
+            "aborted" | "abort" | "cancelled" | "canceled" | "interrupted" => Ok(Self::Aborted),
+            _ => Err(super::words::unknown("an outcome", word, Self::WORDS)),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! How much a lesson matters, from 0 to 1.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+
+/// A number from 0 to 1. Sources that speak in percent or in marks out of ten are brought to it on the way in.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Importance(f64);
+
+/// What scale a number was given on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportanceScale {
+    /// Not said: up to 1 it is a fraction, above it a percentage.
+    Undeclared,
+    /// Marks from 1 to 10, as some prompts ask for.
+    OneToTen,
+}
+
+impl Importance {
+    /// What a lesson that a person wrote by hand starts with.
+    pub const MANUAL: Self = Self(0.7);
+
+    /// Normalises a number given on `scale`.
+    pub fn parse(number: f64, scale: ImportanceScale) -> Result<Self, Invalid> {
+        let refuse = |why| Err(Invalid::new("an importance", &number.to_string(), why));
+        match scale {
+            _ if !number.is_finite() || number < 0.0 => refuse("it may not be negative or endless"),
+            ImportanceScale::OneToTen if !(1.0..=10.0).contains(&number) => refuse("the declared scale is 1 to 10"),
+            ImportanceScale::OneToTen => Ok(Self(number / 10.0)),
+            ImportanceScale::Undeclared if number > 100.0 => refuse("it is 0 to 1, or 0 to 100"),
+            ImportanceScale::Undeclared if number > 1.0 => Ok(Self(number / 100.0)),
+            ImportanceScale::Undeclared => Ok(Self(number)),
+        }
+    }
+
+    /// The fraction.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Importance {
+    type Error = Invalid;
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        Self::parse(number, ImportanceScale::Undeclared)
+    }
+}
+
+impl From<Importance> for f64 {
+    fn from(importance: Importance) -> Self {
+        importance.0
+    }
+}
+
+impl std::str::FromStr for Importance {
+    type Err = Invalid;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = text.parse().map_err(|_| Invalid::new("an importance", text, "it is a number from 0 to 1"))?;
+        Self::parse(number, ImportanceScale::Undeclared)
+    }
+}
+
+impl fmt::Display for Importance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2}", self.0)
+    }
+}

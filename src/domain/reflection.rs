@@ -1,0 +1,72 @@
+//! What sets a reflection off, and what comes of it.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+use super::{Extra, SessionId};
+
+/// Asks for a reflection on one session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReflectionTrigger {
+    /// What happened.
+    pub scenario: ReflectionScenario,
+    /// Where.
+    pub project_root: String,
+    /// In which session.
+    pub session_id: SessionId,
+    /// On which task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_task_id: Option<String>,
+    /// On which part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subtask_id: Option<String>,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+words! {
+    /// What set a reflection off.
+    ReflectionScenario, "a scenario" {
+        /// A session ended well.
+        SessionComplete = "session_complete",
+        /// A session ended badly.
+        SessionFailed = "session_failed",
+        /// A rescue ended.
+        HealerInvocation = "healer_invocation",
+        /// The same trouble came up again and again.
+        PatternDetected = "pattern_detected",
+        /// Somebody asked.
+        Manual = "manual",
+    }
+}
+
+/// What came of a trigger. There is no error here: a reflection that could not be done was skipped, and says why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ArchivistOutcome {
+    /// What set it off.
+    pub scenario: ReflectionScenario,
+    /// Whether it was done.
+    pub status: OutcomeStatus,
+    /// New lessons.
+    pub memories_created: u64,
+    /// Lessons that changed or were seen again.
+    pub memories_updated: u64,
+    /// In words; the reason, if it was skipped.
+    pub summary: String,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+words! {
+    /// Whether a reflection was done.
+    OutcomeStatus, "an outcome status" {
+        /// Not wanted, not possible or not needed.
+        Skipped = "skipped",
+        /// Done; nothing learned is a good end too.
+        Reflected = "reflected",
+    }
+}

@@ -1,0 +1,20 @@
+//! Archivist: the memory that coding agents trust.
+//!
+//! It turns what agents did into lessons that carry their evidence, and gives a lesson back only where it helps.
+//! `ARCHITECTURE.md` shows the rooms and how a record passes through them.
+
+// Keep the order in which data flows.
+pub mod domain;
+pub mod text;
+
+pub mod memory;
+pub mod recall;
+
+pub mod config;
+
+pub mod cli;
+
+/// The examples of the README are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,142 @@
+//! What can go wrong in a memory, told so that a person knows the next step.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::LessonName;
+use crate::domain::{Alias, Invalid, MemoryId};
+
+/// What can go wrong in a memory.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// Nobody by that name.
+    #[error("there is no lesson `{name}`")]
+    NoSuchLesson {
+        /// The name.
+        name: LessonName,
+    },
+    /// The lesson never had that version.
+    #[error("lesson `{id}` has no version {version}; it has {known}")]
+    NoSuchVersion {
+        /// The lesson.
+        id: MemoryId,
+        /// What was asked for.
+        version: u64,
+        /// How many there are.
+        known: usize,
+    },
+    /// Two branches gave one short name to two lessons.
+    #[error("`{alias}` names {} lessons: {}", ids.len(), list(ids))]
+    Ambiguous {
+        /// The short name.
+        alias: Alias,
+        /// Whom it names.
+        ids: Vec<MemoryId>,
+    },
+    /// Somebody else wrote first.
+    #[error("lesson `{id}` changed meanwhile: it was expected at version {expected} and is at {found}")]
+    Conflict {
+        /// The lesson.
+        id: MemoryId,
+        /// What the writer had seen.
+        expected: u64,
+        /// What is there.
+        found: u64,
+    },
+    /// A record would not fit on a line that readers accept.
+    #[error("record `{id}` is {size} bytes long; the limit is {limit}")]
+    TooLarge {
+        /// Its id.
+        id: String,
+        /// Its length.
+        size: usize,
+        /// `memory.maxLineBytes`.
+        limit: usize,
+    },
+    /// Another process has been writing for too long.
+    #[error("another process has held {} for {} s", path.display(), waited.as_secs())]
+    Locked {
+        /// The lock.
+        path: PathBuf,
+        /// How long this one waited.
+        waited: Duration,
+    },
+    /// A store file is a symbolic link.
+    #[error("{} is a symbolic link; Archivist does not write through links", path.display())]
+    Symlink {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The system said no.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was being done, as in "cannot read".
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A value could not be written as JSON.
+    #[error("cannot write record `{id}` as JSON: {source}")]
+    Encode {
+        /// Its id.
+        id: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The short names are used up.
+    #[error("there are no short names left: {0}")]
+    NoMoreAliases(Invalid),
+    /// A thread of the store ended early.
+    #[error("the memory stopped in the middle of an operation: {0}")]
+    Interrupted(String),
+}
+
+impl MemoryError {
+    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { doing, path, source }
+    }
+
+    /// What the person in front of it can do, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoSuchLesson { .. } => Some("`archivist list --all` shows every lesson".into()),
+            Self::NoSuchVersion { id, .. } => Some(format!("`archivist history {id}` shows its versions")),
+            Self::Ambiguous { .. } => {
+                Some("use the id, or give new short names with `archivist doctor --repair`".into())
+            }
+            Self::Locked { .. } => Some("wait for it, or raise `memory.lockTimeoutSeconds`".into()),
+            Self::TooLarge { .. } => Some("shorten its detail, or raise `memory.maxLineBytes`".into()),
+            Self::Symlink { .. } => Some("put the real file there, or point `memory.dir` at its directory".into()),
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    Some("allow reading and writing there, or choose another directory with --memory-dir".into())
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    Some("free some space and run the command again; nothing was half written".into())
+                }
+                io::ErrorKind::NotADirectory
+                | io::ErrorKind::IsADirectory
+                | io::ErrorKind::AlreadyExists
+                | io::ErrorKind::InvalidInput => {
+                    Some("something else stands where a file or a directory is needed; move it away".into())
+                }
+                _ => None,
+            },
+            Self::Conflict { .. } => Some("run the command again".into()),
+            Self::Encode { .. } | Self::NoMoreAliases(_) | Self::Interrupted(_) => None,
+        }
+    }
+
+    /// Whether the fault is Archivist's own.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::Encode { .. } | Self::Interrupted(_))
+    }
+}
+
+fn list(ids: &[MemoryId]) -> String {
+    ids.iter().map(MemoryId::as_str).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,133 @@
+//! The best answers to a question, while lessons pass by.
+
+use super::index::DocAddress;
+use super::search::{Ask, Card, Common, Place, Worth};
+use crate::domain::Timestamp;
+use crate::memory::{Hit, Method};
+use crate::recall::{self, Ageing, Measure, Ranking, Score, Vocabulary};
+
+/// How many times more than needed are kept before the rest is let go.
+const SLACK: usize = 4;
+
+/// Where to find a lesson once it has proved to be an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Spot {
+    /// In the index, which knows its place and its worth.
+    Indexed(DocAddress),
+    /// In a file.
+    Written(Place, Worth),
+}
+
+/// One bank's answers.
+#[derive(Debug)]
+pub(super) struct Best {
+    /// Best first.
+    pub(super) hits: Vec<Hit>,
+    /// How many lessons met the question.
+    pub(super) met: usize,
+    pub(super) method: Method,
+}
+
+/// The same, before the lessons are fetched.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Selection {
+    /// Best first.
+    pub(super) best: Vec<(Spot, Score)>,
+    /// How many lessons met the question.
+    pub(super) met: usize,
+}
+
+/// Takes lessons in any order and keeps the best.
+///
+/// With a topic the most relevant go through the gate, and the score orders those. Without one there is no relevance
+/// to gate by, and the score orders everything.
+pub(super) struct Answers<'a> {
+    ask: &'a Ask,
+    measure: Measure,
+    ranking: &'a Ranking,
+    limit: usize,
+    at: Timestamp,
+    worth: &'a dyn Fn(Spot) -> Option<Worth>,
+    kept: Vec<Kept>,
+    /// Whoever is below this has no place any more.
+    bar: f64,
+    met: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    spot: Spot,
+    ageing: Ageing,
+    relevance: f64,
+    /// What it competes with: relevance at the gate, the score without one.
+    value: f64,
+}
+
+impl<'a> Answers<'a> {
+    pub(super) fn new(
+        ask: &'a Ask,
+        vocabulary: &Vocabulary,
+        ranking: &'a Ranking,
+        limit: usize,
+        at: Timestamp,
+        worth: &'a dyn Fn(Spot) -> Option<Worth>,
+    ) -> Self {
+        let measure = vocabulary.measure();
+        Self { ask, measure, ranking, limit, at, worth, kept: Vec::new(), bar: f64::NEG_INFINITY, met: 0 }
+    }
+
+    /// Looks at one lesson.
+    pub(super) fn offer(&mut self, spot: Spot, card: &Card, common: &Common, counts: &[u32]) {
+        let Some(relevance) = self.ask.relevance(&self.measure, card, common, counts, self.ranking.floor) else {
+            return;
+        };
+        self.met += 1;
+        let ageing = card.ageing;
+        let value = if self.ask.has_topic() {
+            relevance
+        } else {
+            (self.worth)(spot).map_or(f64::NEG_INFINITY, |worth| self.score(ageing, relevance, &worth).score)
+        };
+        if value >= self.bar {
+            self.kept.push(Kept { spot, ageing, relevance, value });
+            if self.kept.len() >= self.places() * SLACK {
+                self.let_go();
+            }
+        }
+    }
+
+    /// The best of what passed by.
+    pub(super) fn finish(mut self) -> Selection {
+        self.let_go();
+        let scored = self.kept.iter().filter_map(|kept| {
+            let worth = (self.worth)(kept.spot)?;
+            Some((kept.spot, self.score(kept.ageing, kept.relevance, &worth), worth))
+        });
+        let mut best: Vec<_> = scored.collect();
+        best.sort_unstable_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.2.tie(&b.2)));
+        best.truncate(self.limit);
+        Selection { best: best.into_iter().map(|(spot, score, _)| (spot, score)).collect(), met: self.met }
+    }
+
+    /// Keeps as many as there are places.
+    fn let_go(&mut self) {
+        let worth = |kept: &Kept| (self.worth)(kept.spot);
+        let tie = |a: &Kept, b: &Kept| worth(a).zip(worth(b)).map_or(std::cmp::Ordering::Equal, |(a, b)| a.tie(&b));
+        self.kept.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then_with(|| tie(a, b)));
+        let places = self.places();
+        self.kept.truncate(places);
+        if let Some(last) = self.kept.last().filter(|_| self.kept.len() == places) {
+            self.bar = last.value;
+        }
+    }
+
+    fn places(&self) -> usize {
+        if self.ask.has_topic() { self.ranking.gate.max(self.limit).max(1) } else { self.limit.max(1) }
+    }
+
+    fn score(&self, ageing: Ageing, relevance: f64, worth: &Worth) -> Score {
+        let age = self.at.timestamp_millis().saturating_sub(worth.last_sign);
+        let recency = recall::recency(age, self.ranking.half_lives.of(ageing));
+        recall::score(&self.ranking.weights, worth.importance, recency, relevance)
+    }
+}

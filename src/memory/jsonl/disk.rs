@@ -1,0 +1,180 @@
+//! The few things a bank asks of a disk, behind a trait so that tests can make each of them fail.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::MemoryError;
+
+/// First and longest pause between two tries for the lock.
+const LOCK_PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
+
+/// Every step of a write that a crash can fall between.
+pub trait Disk: Send + Sync + std::fmt::Debug {
+    /// Writes at the end of `file`.
+    fn append(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()>;
+    /// Returns once the bytes of `file` survive a loss of power.
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()>;
+    /// Cuts `file` to `length`.
+    fn truncate(&self, path: &Path, file: &File, length: u64) -> io::Result<()>;
+    /// Puts one file in another's place.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Returns once the names in `directory` survive a loss of power.
+    fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+    /// Something that changes when the machine starts anew: until then, what was written is still there.
+    fn boot(&self) -> Option<String>;
+}
+
+/// The disk that is there.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn append(&self, _path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    fn sync(&self, _path: &Path, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+
+    fn truncate(&self, _path: &Path, file: &File, length: u64) -> io::Result<()> {
+        file.set_len(length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        // Only Unix can open a directory, and only there is it needed.
+        if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+    }
+
+    fn boot(&self) -> Option<String> {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.trim().to_owned())
+    }
+}
+
+/// What tells a touched file from an untouched one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) length: u64,
+    /// When its bytes last changed, in nanoseconds since 1970. Copying tools may set this back.
+    pub(super) modified: u64,
+    /// When anything about it last changed, where the system tells. Nobody can set this back.
+    pub(super) changed: i64,
+}
+
+/// How a file looks from outside; zeros if there is none.
+pub(super) fn stamp(path: &Path) -> Result<Stamp, MemoryError> {
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamp::default()),
+        Err(error) => return Err(MemoryError::io("read", path)(error)),
+    };
+    let modified = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    #[cfg(unix)]
+    let changed = {
+        use std::os::unix::fs::MetadataExt;
+        found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec())
+    };
+    #[cfg(not(unix))]
+    let changed = 0;
+    Ok(Stamp { length: found.len(), modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), changed })
+}
+
+/// Opens a store file for writing at its end, and makes it if it is not there. Never follows a link.
+pub(super) fn open_to_append(path: &Path) -> Result<File, MemoryError> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    open_without_links(&mut options, path, "write")
+}
+
+/// Opens a file that is to be written from its beginning. Never follows a link.
+pub(super) fn open_to_replace(path: &Path) -> Result<File, MemoryError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    open_without_links(&mut options, path, "write")
+}
+
+/// Says no where a store file is a link.
+pub(super) fn refuse_link(path: &Path) -> Result<(), MemoryError> {
+    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        return Err(MemoryError::Symlink { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+fn open_without_links(options: &mut OpenOptions, path: &Path, doing: &'static str) -> Result<File, MemoryError> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    if cfg!(not(unix)) {
+        refuse_link(path)?;
+    }
+    options.open(path).map_err(|source| refuse_link(path).err().unwrap_or_else(|| MemoryError::io(doing, path)(source)))
+}
+
+/// Opens a store file for reading; `None` if there is none. Anything but a file is refused, and not waited for.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<File>, MemoryError> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(MemoryError::io("read", path)(error)),
+    };
+    let kind = file.metadata().map_err(MemoryError::io("read", path))?.file_type();
+    if kind.is_file() {
+        return Ok(Some(file));
+    }
+    let kind = if kind.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+    Err(MemoryError::io("read", path)(io::Error::new(kind, "it is not a file")))
+}
+
+/// The bytes from `start` to `end`, or to the end of the file if that comes first.
+pub(super) fn read_range(mut file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let wanted = end.min(file.metadata()?.len()).saturating_sub(start);
+    let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default());
+    file.seek(SeekFrom::Start(start))?;
+    file.take(wanted).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Holds the writers' lock until it is dropped; the system frees it when the process dies.
+pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, MemoryError> {
+    let began = Instant::now();
+    let (mut pause, longest) = LOCK_PAUSE;
+    loop {
+        let file = open_to_append(path)?;
+        match file.try_lock() {
+            // Somebody may have deleted the file meanwhile, and then this lock is worth nothing.
+            Ok(()) if is_still_there(path, &file) => return Ok(file),
+            Err(std::fs::TryLockError::Error(source)) => return Err(MemoryError::io("lock", path)(source)),
+            Ok(()) | Err(std::fs::TryLockError::WouldBlock) => {}
+        }
+        if began.elapsed() >= patience {
+            return Err(MemoryError::Locked { path: path.to_owned(), waited: began.elapsed() });
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(longest);
+    }
+}
+
+#[cfg(unix)]
+fn is_still_there(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
+    file.metadata().ok().map(identity) == path.metadata().ok().map(identity)
+}
+
+#[cfg(not(unix))]
+fn is_still_there(_path: &Path, _file: &File) -> bool {
+    true
+}

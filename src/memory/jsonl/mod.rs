@@ -1,0 +1,332 @@
+//! A memory in plain files: readable with `cat`, mergeable in git, safe under many processes.
+//!
+//! `episodes.jsonl`, `lessons.jsonl`, `lessons-archive.jsonl` and `ledger.jsonl` are the truth. Each line is one whole
+//! record; the last line of an id wins. `index/` can be deleted at any time, `redo.log` and `lock` while nobody writes.
+
+// The files, and writing to them.
+mod disk;
+mod layout;
+mod lines;
+mod recovery;
+mod redo;
+
+// Reading them.
+mod answers;
+mod index;
+mod search;
+mod snapshot;
+mod state;
+mod view;
+
+// One directory, and what is done to it.
+mod bank;
+mod compact;
+mod doctor;
+mod fold;
+mod plan;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use self::bank::{Bank, Options};
+use self::search::Ask;
+use super::{
+    Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
+    Receipt, Revision, Which,
+};
+use crate::domain::{AgentMemory, Episode, Facets, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
+use crate::recall::{HalfLives, Ranking, Weights};
+
+pub use self::bank::Sync;
+pub use self::compact::Compaction;
+pub use self::disk::{Disk, RealDisk};
+pub use self::doctor::{BankStatus, FileStatus, Finding, IndexStatus, Remedy};
+pub use self::index::is_shielded;
+pub use self::layout::{Layout, Part};
+
+/// Similarity alone orders neighbours.
+const BY_RELEVANCE: Ranking = Ranking {
+    weights: Weights { importance: 0.0, recency: 0.0, relevance: 1.0 },
+    half_lives: HalfLives { lesson: 1.0, decision: 1.0 },
+    gate: 0,
+    floor: 0.0,
+    max_results: 0,
+};
+
+/// Where the files lie and how they are treated. Every field is a configuration key of `[memory]`.
+#[derive(Debug, Clone)]
+pub struct JsonlSettings {
+    /// The project's directory.
+    pub project: PathBuf,
+    /// Whose lessons the project's directory holds.
+    pub tenancy: Tenancy,
+    /// The directory of lessons that hold everywhere, if there is to be one.
+    pub global: Option<PathBuf>,
+    /// Whether a commit is on disk when it returns.
+    pub sync: Sync,
+    /// How long to wait for another writer.
+    pub lock_timeout: Duration,
+    /// How many versions of a lesson compaction leaves in place.
+    pub versions_kept: usize,
+    /// Longer lines are kept but not read, and never written.
+    pub max_line_bytes: usize,
+    /// How much may be searched from memory before the index catches up.
+    pub fold_in_bytes: u64,
+}
+
+/// Whose lessons a directory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tenancy {
+    /// One project's: whatever lies in it is that project's, even after a fork, a move or a new remote.
+    Own,
+    /// Several projects': each sees only the lessons that carry its repository or its path.
+    Shared,
+}
+
+/// The memory of one project, and the lessons that hold everywhere.
+#[derive(Debug, Clone)]
+pub struct JsonlMemory {
+    project: Arc<Bank>,
+    tenancy: Tenancy,
+    global: Option<Arc<Bank>>,
+}
+
+impl JsonlMemory {
+    /// Touches nothing: files are opened when they are needed, and made when something is written.
+    pub fn open(settings: JsonlSettings) -> Self {
+        Self::open_on(settings, Arc::new(RealDisk))
+    }
+
+    /// The same on a disk of the caller's choice.
+    pub fn open_on(settings: JsonlSettings, disk: Arc<dyn Disk>) -> Self {
+        let options = Options {
+            sync: settings.sync,
+            lock_timeout: settings.lock_timeout,
+            versions_kept: settings.versions_kept,
+            max_line_bytes: settings.max_line_bytes,
+            fold_in_bytes: settings.fold_in_bytes,
+        };
+        let bank = |layout| Arc::new(Bank::new(layout, options.clone(), Arc::clone(&disk)));
+        Self {
+            project: bank(Layout::project(settings.project)),
+            tenancy: settings.tenancy,
+            global: settings.global.map(|directory| bank(Layout::global(directory))),
+        }
+    }
+
+    /// Counts what is there, bank by bank.
+    pub async fn status(&self) -> Result<Vec<BankStatus>, MemoryError> {
+        self.in_each(doctor::status).await
+    }
+
+    /// Looks for anything out of order. Changes nothing.
+    pub async fn examine(&self) -> Result<Vec<Finding>, MemoryError> {
+        Ok(self.in_each(doctor::examine).await?.into_iter().flatten().collect())
+    }
+
+    /// Puts right what can be put right without guessing, and says what that was.
+    pub async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
+        Ok(self.in_each(move |bank| doctor::repair(bank, at)).await?.into_iter().flatten().collect())
+    }
+
+    /// Moves superseded lessons and old versions to the archive, and builds the index.
+    pub async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
+        self.in_each(compact::compact).await
+    }
+
+    /// Lets the index catch up if enough has been written since. Never fails: without an index the files are read.
+    pub async fn maintain(&self) {
+        let folded = self.in_each(Bank::fold).await;
+        if let Err(error) = folded {
+            tracing::debug!(%error, "index not brought up to date");
+        }
+    }
+
+    /// The banks that exist, the project's first.
+    fn banks(&self) -> impl Iterator<Item = &Arc<Bank>> {
+        std::iter::once(&self.project).chain(&self.global).filter(|bank| bank.layout.directory().exists())
+    }
+
+    async fn in_each<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Bank) -> Result<T, MemoryError> + Send + Clone + 'static,
+    ) -> Result<Vec<T>, MemoryError> {
+        let mut results = Vec::new();
+        for bank in self.banks() {
+            results.push(blocking(bank, work.clone()).await?);
+        }
+        Ok(results)
+    }
+}
+
+#[async_trait]
+impl MemoryService for JsonlMemory {
+    /// All or nothing for whoever looks and for whoever is refused. Only a crash between the last steps of a batch that
+    /// has something for both directories can leave the global half without the project's.
+    async fn commit(&self, batch: Batch, _at: Timestamp) -> Result<Receipt, MemoryError> {
+        let global = self.global.clone();
+        blocking(&self.project, move |project| {
+            let Some(global) = global else { return project.prepare(batch)?.commit() };
+            let order: Vec<MemoryId> = batch.memories.iter().map(|memory| memory.id.clone()).collect();
+            let (for_global, for_project) = divide(batch, project, &global)?;
+            // The global lock always comes first, so that two of us cannot wait for each other.
+            let global = if for_global == Batch::default() { None } else { Some(global.prepare(for_global)?) };
+            let project = if for_project == Batch::default() { None } else { Some(project.prepare(for_project)?) };
+            let mut receipt = Receipt::default();
+            for prepared in [global, project].into_iter().flatten() {
+                let done = prepared.commit()?;
+                receipt.lessons.extend(done.lessons);
+                receipt.written += done.written;
+                receipt.known += done.known;
+            }
+            receipt.lessons.sort_by_key(|(id, _)| order.iter().position(|known| known == id));
+            Ok(receipt)
+        })
+        .await
+    }
+
+    async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError> {
+        let limit = query.max_results.unwrap_or(ranking.max_results);
+        let (query, ranking, tenancy) = (query.clone(), *ranking, self.tenancy);
+        let own = Arc::clone(&self.project);
+        let found = self.in_each(move |bank| {
+            let tenancy = if std::ptr::eq(bank, &*own) { tenancy } else { Tenancy::Shared };
+            bank.read()?.answer(&Ask::query(&query, tenancy), &ranking, limit, at)
+        });
+        let found = found.await?;
+        let method = found.iter().map(|found| found.method).max().unwrap_or(Method::FullRead);
+        let met: usize = found.iter().map(|found| found.met).sum();
+        let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
+        // Within a bank the order is settled; a stable sort keeps it where two banks' scores are equal.
+        hits.sort_by(|a, b| b.score.score.total_cmp(&a.score.score));
+        hits.truncate(limit);
+        Ok(Answer { dropped: met - hits.len(), hits, method })
+    }
+
+    async fn neighbours(&self, text: &str, facets: &Facets, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
+        let ask = Ask::neighbours(text, facets);
+        let found =
+            self.in_each(move |bank| bank.read()?.answer(&ask, &BY_RELEVANCE, limit, Timestamp::default())).await?;
+        let hits = found.into_iter().flat_map(|found| found.hits);
+        let mut near: Vec<Neighbour> =
+            hits.map(|hit| Neighbour { lesson: hit.lesson, similarity: hit.score.relevance }).collect();
+        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        near.truncate(limit);
+        Ok(near)
+    }
+
+    async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
+        for bank in self.banks() {
+            let name = name.clone();
+            let found = blocking(bank, move |bank| {
+                let mut state = bank.read()?;
+                let id = match name {
+                    LessonName::Id(id) => Some(id),
+                    LessonName::Alias(alias) => state.with_alias(&alias)?,
+                };
+                id.map_or(Ok(None), |id| state.lesson(&id))
+            });
+            if let Some(lesson) = found.await? {
+                return Ok(Some(lesson));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError> {
+        let lessons = self.in_each(move |bank| {
+            let view = bank.read_apart()?.read_all(&[Part::Archive, Part::Lessons, Part::Ledger])?;
+            let rows = view.lessons.values().filter(|row| which.includes(row.memory.standing()));
+            let counted = |memory: &AgentMemory| crate::domain::Counters::of(view.facts_of(&memory.id));
+            Ok(rows.map(|row| Lesson::new(row.memory.clone(), row.versions, counted(&row.memory))).collect())
+        });
+        let lessons: Vec<Vec<Lesson>> = lessons.await?;
+        let mut lessons: Vec<Lesson> = lessons.into_iter().flatten().collect();
+        lessons.sort_by(|a, b| {
+            a.memory.version_at().cmp(&b.memory.version_at()).then_with(|| a.memory.id.cmp(&b.memory.id))
+        });
+        Ok(lessons)
+    }
+
+    async fn history(&self, id: &MemoryId) -> Result<Vec<Revision>, MemoryError> {
+        let wanted = id.clone();
+        let histories = self.in_each(move |bank| {
+            let state = bank.read_apart()?;
+            let limit = bank.options.max_line_bytes;
+            let mut memories: Vec<AgentMemory> = Vec::new();
+            for part in [Part::Archive, Part::Lessons] {
+                let bytes = state.bytes_of(part)?;
+                let finder = memchr::memmem::Finder::new(wanted.as_str());
+                let near = lines::lines(&bytes, 0).filter(|line| finder.find(line.bytes).is_some());
+                let read = near.filter_map(|line| lines::parse::<AgentMemory>(line.bytes, limit).ok());
+                memories.extend(read.filter(|memory| memory.id == wanted));
+            }
+            Ok((1..).zip(memories).map(|(version, memory)| Revision { version, memory }).collect())
+        });
+        let histories: Vec<Vec<Revision>> = histories.await?;
+        let history = histories.into_iter().find(|history| !history.is_empty());
+        history.ok_or_else(|| MemoryError::NoSuchLesson { name: LessonName::Id(id.clone()) })
+    }
+
+    async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
+        let filter = filter.clone();
+        blocking(&self.project, move |bank| {
+            let mut state = bank.read()?;
+            let view = state.episodes()?;
+            let mut episodes: Vec<_> = view.episodes.values().filter(|(_, episode)| filter.admits(episode)).collect();
+            episodes.sort_unstable_by_key(|(place, _)| *place);
+            Ok(episodes.into_iter().map(|(_, episode)| episode.clone()).collect())
+        })
+        .await
+    }
+
+    async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
+        let filter = filter.clone();
+        let facts = self.in_each(move |bank| bank.read()?.facts(&filter)).await?;
+        Ok(facts.into_iter().flatten().collect())
+    }
+}
+
+/// Which part of a batch goes where: a lesson that is known stays where it is, a new one goes by its scope, and
+/// everything about a lesson goes with it.
+fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch), MemoryError> {
+    let (mut for_global, mut for_project) = (Batch::default(), Batch::default());
+    for_project.episodes = batch.episodes;
+    let mut is_global: HashMap<MemoryId, bool> = HashMap::new();
+    let mut lives_in_global = |id: &MemoryId, scope: Option<&MemoryScope>| {
+        if let Some(known) = is_global.get(id) {
+            return Ok::<bool, MemoryError>(*known);
+        }
+        let holds = |bank: &Bank| Ok::<bool, MemoryError>(bank.read()?.lesson(id)?.is_some());
+        let found = holds(global)? || (scope == Some(&MemoryScope::Global) && !holds(project)?);
+        is_global.insert(id.clone(), found);
+        Ok(found)
+    };
+    for memory in batch.memories {
+        let found = lives_in_global(&memory.id, Some(&memory.scope))?;
+        if found { &mut for_global } else { &mut for_project }.memories.push(memory);
+    }
+    for fact in batch.facts {
+        let found = lives_in_global(fact.memory(), None)?;
+        if found { &mut for_global } else { &mut for_project }.facts.push(fact);
+    }
+    for (id, version) in batch.expected {
+        let found = lives_in_global(&id, None)?;
+        if found { &mut for_global } else { &mut for_project }.expected.push((id, version));
+    }
+    Ok((for_global, for_project))
+}
+
+/// Files block, and an executor must not.
+async fn blocking<T: Send + 'static>(
+    bank: &Arc<Bank>,
+    work: impl FnOnce(&Bank) -> Result<T, MemoryError> + Send + 'static,
+) -> Result<T, MemoryError> {
+    let bank = Arc::clone(bank);
+    let done = tokio::task::spawn_blocking(move || work(&bank)).await;
+    done.map_err(|error| MemoryError::Interrupted(error.to_string()))?
+}

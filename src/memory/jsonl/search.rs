@@ -1,0 +1,242 @@
+//! What a question asks of each lesson. The index and the full read both answer through this file, so they agree.
+
+use std::collections::HashSet;
+
+use super::Tenancy;
+use super::layout::Part;
+use super::lines::short_hash;
+use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryQuery, MemoryScope, Standing};
+use crate::memory::Which;
+use crate::recall::{self, Ageing, Measure};
+use crate::text;
+
+/// Where a record stands. The order is the order of writing: what was archived is older than what was not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) part: Part,
+    pub(super) start: u64,
+    pub(super) length: u64,
+}
+
+/// What decides whether a lesson is an answer, apart from the question. Looked at for every lesson that comes near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Card {
+    pub(super) standing: Standing,
+    pub(super) binding: FacetSet,
+    pub(super) ageing: Ageing,
+    pub(super) global: bool,
+    pub(super) has_repo: bool,
+    pub(super) has_root: bool,
+    /// Weighted count of its words.
+    pub(super) length: u32,
+}
+
+impl Card {
+    pub(super) fn of(memory: &AgentMemory, length: u32) -> Self {
+        Self {
+            standing: memory.standing(),
+            binding: memory.binding_facets(),
+            ageing: Ageing::of(memory),
+            global: memory.scope == MemoryScope::Global,
+            has_repo: memory.repo_id.is_some(),
+            has_root: memory.project_root.is_some(),
+            length,
+        }
+    }
+}
+
+/// What decides where an answer stands among others. Looked at for those that may make it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Worth {
+    /// Importance, lowered by distrust.
+    pub(super) importance: f64,
+    /// The last sign that the lesson holds, in milliseconds since 1970.
+    pub(super) last_sign: i64,
+    /// Settles what nothing else does, the same way wherever the lesson stands.
+    pub(super) lot: u64,
+}
+
+impl Worth {
+    pub(super) fn of(memory: &AgentMemory, counters: &Counters) -> Self {
+        Self {
+            importance: memory.importance.value() * counters.trust(),
+            last_sign: counters.last_sign().unwrap_or(memory.version_at()).timestamp_millis(),
+            lot: short_hash(memory.id.as_str().as_bytes()),
+        }
+    }
+
+    /// Of two lessons that are equally good, the one with the later sign of life comes first.
+    pub(super) fn tie(&self, other: &Self) -> std::cmp::Ordering {
+        other.last_sign.cmp(&self.last_sign).then(self.lot.cmp(&other.lot))
+    }
+}
+
+/// Something a lesson and a question can have in common, apart from words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trait {
+    Tag,
+    Facet(Facet),
+    Scope,
+    Kind,
+    Repo,
+    Root,
+}
+
+impl Trait {
+    /// Whether having it in common makes a lesson an answer, and not just a better one.
+    pub(super) fn is_topic(self) -> bool {
+        matches!(self, Self::Tag | Self::Facet(Facet::ErrorFamily))
+    }
+}
+
+/// What a lesson and a question have in common, apart from words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Common {
+    tags: u16,
+    facets: FacetSet,
+    scope: bool,
+    kind: bool,
+    repo: bool,
+    root: bool,
+}
+
+impl Common {
+    pub(super) fn note(&mut self, common: Trait) {
+        match common {
+            Trait::Tag => self.tags = self.tags.saturating_add(1),
+            Trait::Facet(facet) => self.facets.insert(facet),
+            Trait::Scope => self.scope = true,
+            Trait::Kind => self.kind = true,
+            Trait::Repo => self.repo = true,
+            Trait::Root => self.root = true,
+        }
+    }
+}
+
+/// The traits of a lesson, as terms. Two sides have a trait in common if they have a term in common.
+pub(super) fn terms_of_traits(memory: &AgentMemory) -> Vec<String> {
+    let mut terms = vec![format!("scope {}", memory.scope), format!("kind {}", memory.kind)];
+    terms.extend(memory.repo_id.iter().map(|repo| format!("repo {repo}")));
+    terms.extend(memory.project_root.iter().map(|root| format!("root {root}")));
+    let facets = Facet::ALL.into_iter().filter_map(|facet| Some((facet, memory.facets.get(facet)?)));
+    terms.extend(facets.map(|(facet, value)| format!("{} {value}", facet.as_str())));
+    let tags: HashSet<String> = memory.tags.iter().map(|tag| tag_term(tag)).collect();
+    terms.extend(tags);
+    terms
+}
+
+fn tag_term(tag: &str) -> String {
+    format!("tag {}", tag.trim().to_lowercase())
+}
+
+/// A question, made ready.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    /// The words asked for, each once.
+    pub(super) words: Vec<String>,
+    /// Terms to look for and what each of them means.
+    pub(super) traits: Vec<(String, Trait)>,
+    /// Which lessons may answer, and whose words count as the vocabulary.
+    pub(super) which: Which,
+    tags: u16,
+    /// Facets the question mentions: a lesson bound to another value does not apply.
+    mentioned: FacetSet,
+    wants_scope: bool,
+    wants_kind: bool,
+    knows_repo: bool,
+    /// Whether lessons of other projects are out.
+    confined: bool,
+    has_topic: bool,
+}
+
+impl Ask {
+    pub(super) fn query(query: &MemoryQuery, tenancy: Tenancy) -> Self {
+        let mut ask = Self::about(query.text.as_deref().unwrap_or_default(), &query.facets, Which::Live);
+        let tags: HashSet<String> = query.tags.iter().map(|tag| tag_term(tag)).collect();
+        ask.tags = u16::try_from(tags.len()).unwrap_or(u16::MAX);
+        ask.traits.extend(tags.into_iter().map(|term| (term, Trait::Tag)));
+        ask.traits.extend(query.scope.iter().map(|scope| (format!("scope {scope}"), Trait::Scope)));
+        ask.traits.extend(query.kind.iter().map(|kind| (format!("kind {kind}"), Trait::Kind)));
+        ask.traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), Trait::Repo)));
+        ask.traits.push((format!("root {}", query.project_root), Trait::Root));
+        ask.mentioned = query.facets.given();
+        ask.wants_scope = query.scope.is_some();
+        ask.wants_kind = query.kind.is_some();
+        ask.knows_repo = query.repo_id.is_some();
+        ask.confined = tenancy == Tenancy::Shared;
+        ask.has_topic = query.has_topic();
+        ask
+    }
+
+    pub(super) fn neighbours(text: &str, facets: &Facets) -> Self {
+        Self::about(text, facets, Which::All)
+    }
+
+    fn about(text: &str, facets: &Facets, which: Which) -> Self {
+        let mut words = text::words(text);
+        words.sort_unstable();
+        words.dedup();
+        let mut traits = Vec::new();
+        for facet in Facet::ALL {
+            for value in facets.get(facet).into_iter().flat_map(|asked| Facets::values_met_by(facet, asked)) {
+                traits.push((format!("{} {value}", facet.as_str()), Trait::Facet(facet)));
+            }
+        }
+        Self {
+            words,
+            traits,
+            which,
+            tags: 0,
+            mentioned: FacetSet::default(),
+            wants_scope: false,
+            wants_kind: false,
+            knows_repo: false,
+            confined: false,
+            has_topic: true,
+        }
+    }
+
+    /// Whether a lesson must be on a topic to be an answer.
+    pub(super) fn has_topic(&self) -> bool {
+        self.has_topic
+    }
+
+    /// What this lesson has in common with the question.
+    pub(super) fn common_with(&self, memory: &AgentMemory) -> Common {
+        let own: HashSet<String> = terms_of_traits(memory).into_iter().collect();
+        let mut common = Common::default();
+        for (_, found) in self.traits.iter().filter(|(term, _)| own.contains(term)) {
+            common.note(*found);
+        }
+        common
+    }
+
+    /// How relevant a lesson is; `None` if it is no answer.
+    pub(super) fn relevance(
+        &self,
+        measure: &Measure,
+        card: &Card,
+        common: &Common,
+        counts: &[u32],
+        floor: f64,
+    ) -> Option<f64> {
+        let is_ours = || match (card.has_repo, self.knows_repo) {
+            (true, true) => common.repo,
+            _ => !card.has_root || common.root,
+        };
+        let admitted = self.which.includes(card.standing)
+            && (!self.wants_scope || common.scope)
+            && (!self.wants_kind || common.kind)
+            && (!self.confined || card.global || is_ours())
+            && card.binding.and(self.mentioned).without(common.facets).is_empty();
+        if !admitted {
+            return None;
+        }
+        let text = measure.relevance(counts, card.length);
+        let tags = if self.tags == 0 { 0.0 } else { f64::from(common.tags) / f64::from(self.tags) };
+        if self.has_topic && !recall::meets_topic(text, tags, common.facets, floor) {
+            return None;
+        }
+        Some(recall::relevance(text, tags, common.facets))
+    }
+}

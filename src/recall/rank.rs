@@ -1,0 +1,100 @@
+//! The order in which lessons are given back.
+
+use crate::domain::{AgentMemory, MemoryKind};
+
+const MILLISECONDS_A_DAY: f64 = 86_400_000.0;
+
+/// How lessons are ranked. Every number is a configuration key.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranking {
+    /// What counts how much.
+    pub weights: Weights,
+    /// How fast lessons grow old.
+    pub half_lives: HalfLives,
+    /// How many of the most relevant the score gets to order. Over a whole store it would drown relevance.
+    pub gate: usize,
+    /// Below this relevance a lesson is no answer to a question that has a topic.
+    pub floor: f64,
+    /// How many answers, unless the question says.
+    pub max_results: usize,
+}
+
+/// What counts how much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// How much the lesson matters.
+    pub importance: f64,
+    /// How lately it was known to hold.
+    pub recency: f64,
+    /// How well it meets the question.
+    pub relevance: f64,
+}
+
+/// Days after which a lesson counts half as recent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HalfLives {
+    /// For lessons, facts and notes.
+    pub lesson: f64,
+    /// For decisions.
+    pub decision: f64,
+}
+
+impl HalfLives {
+    /// The half-life of lessons that age like this, `None` if they do not.
+    pub fn of(&self, ageing: Ageing) -> Option<f64> {
+        match ageing {
+            Ageing::Lesson => Some(self.lesson),
+            Ageing::Decision => Some(self.decision),
+            Ageing::Never => None,
+        }
+    }
+}
+
+/// How a lesson grows old.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ageing {
+    /// As lessons, facts and notes do.
+    Lesson,
+    /// As decisions do.
+    Decision,
+    /// Not at all: preferences and whatever is evergreen.
+    Never,
+}
+
+impl Ageing {
+    /// How this lesson grows old.
+    pub fn of(memory: &AgentMemory) -> Self {
+        match memory.kind {
+            _ if memory.evergreen => Self::Never,
+            MemoryKind::Preference => Self::Never,
+            MemoryKind::Decision => Self::Decision,
+            _ => Self::Lesson,
+        }
+    }
+}
+
+/// A lesson's score and what it is made of, each from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Score {
+    /// The weighted sum.
+    pub score: f64,
+    /// Importance, lowered by distrust.
+    pub importance: f64,
+    /// See [`recency`].
+    pub recency: f64,
+    /// See [`super::relevance`].
+    pub relevance: f64,
+}
+
+/// `w₁·importance + w₂·recency + w₃·relevance`, with 0.4, 0.3 and 0.3 by default.
+pub fn score(weights: &Weights, importance: f64, recency: f64, relevance: f64) -> Score {
+    let score = weights.importance * importance + weights.recency * recency + weights.relevance * relevance;
+    Score { score, importance, recency, relevance }
+}
+
+/// Halves with every half-life that has passed. What lies in the future is as recent as now.
+pub fn recency(age_milliseconds: i64, half_life_days: Option<f64>) -> f64 {
+    let Some(half_life) = half_life_days else { return 1.0 };
+    let days = age_milliseconds.max(0) as f64 / MILLISECONDS_A_DAY;
+    (-days / half_life).exp2()
+}

@@ -1,0 +1,124 @@
+//! How well a lesson meets a question, from 0 to 1.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{AgentMemory, Facet, FacetSet};
+use crate::text;
+
+/// Saturation: how little the tenth mention of a word adds.
+const K1: f64 = 1.2;
+/// How much a long lesson is held against its many words.
+const B: f64 = 0.75;
+
+/// The same failure is nearly all one can ask for.
+const ERROR_FAMILY_SHARE: f64 = 0.9;
+/// All the tags asked for, and nothing else in common.
+const TAGS_SHARE: f64 = 0.6;
+/// Each other circumstance that is the same.
+const FACET_SHARE: f64 = 0.15;
+
+/// A word counts this many times where it stands: tags are chosen words, a detail is talk.
+const TAG_WEIGHT: u32 = 3;
+const SUMMARY_WEIGHT: u32 = 2;
+const RULE_WEIGHT: u32 = 2;
+const DETAIL_WEIGHT: u32 = 1;
+
+/// The words of one lesson and how much each counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Weighted count of each word.
+    pub counts: BTreeMap<String, u32>,
+    /// Their sum.
+    pub length: u32,
+}
+
+/// The words of a lesson, weighted by where they stand.
+pub fn terms_of(memory: &AgentMemory) -> Terms {
+    let mut terms = Terms::default();
+    terms.add(&memory.summary, SUMMARY_WEIGHT);
+    terms.add(memory.rule.as_deref().unwrap_or_default(), RULE_WEIGHT);
+    terms.add(memory.detail.as_deref().unwrap_or_default(), DETAIL_WEIGHT);
+    for tag in &memory.tags {
+        terms.add(tag, TAG_WEIGHT);
+    }
+    terms
+}
+
+impl Terms {
+    fn add(&mut self, text: &str, weight: u32) {
+        for word in text::words(text) {
+            let count = self.counts.entry(word).or_default();
+            *count = count.saturating_add(weight);
+            self.length = self.length.saturating_add(weight);
+        }
+    }
+}
+
+/// What a collection of lessons knows about the words of one question.
+///
+/// Any memory that can fill this in, whether by walking postings or by reading everything, gives the same relevance.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Vocabulary {
+    /// How many lessons there are.
+    pub documents: u64,
+    /// How long they are together.
+    pub length: u64,
+    /// For each word of the question, in its order, how many lessons hold it.
+    pub holders: Vec<u64>,
+}
+
+impl Vocabulary {
+    /// Works out once what every lesson is then measured with.
+    pub fn measure(&self) -> Measure {
+        let average = (self.length as f64 / self.documents.max(1) as f64).max(1.0);
+        let rarities: Vec<f64> = self.holders.iter().map(|&holders| self.rarity(holders)).collect();
+        Measure { average, whole: rarities.iter().sum(), rarities }
+    }
+
+    fn rarity(&self, holders: u64) -> f64 {
+        let (documents, holders) = (self.documents as f64, holders as f64);
+        (1.0 + (documents - holders + 0.5) / (holders + 0.5)).ln()
+    }
+}
+
+/// Measures lessons against one question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    average: f64,
+    rarities: Vec<f64>,
+    whole: f64,
+}
+
+impl Measure {
+    /// BM25 over the weighted words, as a share of what a lesson of average length that holds every word once gets.
+    pub fn relevance(&self, counts: &[u32], length: u32) -> f64 {
+        let norm = K1 * (1.0 - B + B * f64::from(length) / self.average);
+        let weigh = |(&count, rarity): (&u32, &f64)| {
+            let count = f64::from(count);
+            rarity * count * (K1 + 1.0) / (count + norm)
+        };
+        let held = counts.iter().zip(&self.rarities).filter(|(count, _)| **count > 0);
+        let sum: f64 = held.map(weigh).sum();
+        if self.whole > 0.0 { (sum / self.whole).min(1.0) } else { 0.0 }
+    }
+}
+
+/// Joins what words, tags and circumstances say; each can only raise it, none can pass 1.
+///
+/// `tags` is the share of the asked tags that the lesson has.
+pub fn relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
+    let mut missed = (1.0 - text) * (1.0 - TAGS_SHARE * tags);
+    for facet in facets.iter() {
+        missed *= if facet == Facet::ErrorFamily { 1.0 - ERROR_FAMILY_SHARE } else { 1.0 - FACET_SHARE };
+    }
+    1.0 - missed
+}
+
+/// Whether the lesson is on the question's topic at all: by a word, a tag or the failure. Circumstances alone are not
+/// a topic.
+pub fn meets_topic(text: f64, tags: f64, facets: FacetSet, floor: f64) -> bool {
+    let mut family = FacetSet::default();
+    family.insert(Facet::ErrorFamily);
+    let topical = relevance(text, tags, facets.and(family));
+    topical > 0.0 && topical >= floor
+}

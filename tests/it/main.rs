@@ -1,0 +1,27 @@
+//! Everything that is tested from outside, in one binary.
+
+// Helpers may state what they expect as plainly as the tests do: see clippy.toml.
+#![cfg(test)]
+
+mod damage;
+mod samples;
+mod stores;
+mod support;
+
+mod bad_files;
+mod bad_stores;
+mod cli;
+mod cli_lessons;
+mod cli_projects;
+mod cli_recall;
+mod contract;
+mod crash;
+mod docs;
+mod frozen;
+mod full_disk;
+mod laws;
+#[cfg(unix)]
+mod no_permission;
+mod processes;
+mod tidy;
+mod yardsticks;

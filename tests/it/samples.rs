@@ -1,0 +1,72 @@
+//! Small values that tests agree on.
+
+use archivist::domain::{
+    AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, RunId, SessionId,
+    Timestamp,
+};
+use archivist::recall::{HalfLives, Ranking, Weights};
+
+pub(crate) const PROJECT: &str = "/project";
+
+pub(crate) fn at() -> Timestamp {
+    day(0)
+}
+
+/// So many days after the first of January 2026.
+pub(crate) fn day(number: i64) -> Timestamp {
+    "2026-01-01T00:00:00Z".parse::<Timestamp>().unwrap() + chrono::Duration::days(number)
+}
+
+pub(crate) fn id(text: &str) -> MemoryId {
+    MemoryId::parse(text).unwrap()
+}
+
+pub(crate) fn episode_id(text: &str) -> EpisodeId {
+    EpisodeId::parse(text).unwrap()
+}
+
+pub(crate) fn session(text: &str) -> SessionId {
+    SessionId::parse(text).unwrap()
+}
+
+pub(crate) fn run(text: &str) -> RunId {
+    RunId::parse(text).unwrap()
+}
+
+pub(crate) fn lesson(key: &str, summary: &str) -> AgentMemory {
+    AgentMemory::new(id(key), at(), summary)
+}
+
+pub(crate) fn episode(key: &str) -> Episode {
+    Episode {
+        id: episode_id(key),
+        project_root: PROJECT.into(),
+        repo_id: None,
+        task_id: None,
+        subtask_id: None,
+        session_id: session(key),
+        kind: EpisodeKind::OrchestratorRun,
+        started_at: at(),
+        finished_at: day(1),
+        status: EpisodeStatus::Success,
+        summary: "It went well.".into(),
+        tags: Vec::new(),
+        trajectories: Vec::new(),
+        usage: None,
+        extra: Extra::new(),
+    }
+}
+
+pub(crate) fn project_query() -> MemoryQuery {
+    MemoryQuery::for_project(PROJECT)
+}
+
+pub(crate) fn ranking() -> Ranking {
+    Ranking {
+        weights: Weights { importance: 0.4, recency: 0.3, relevance: 0.3 },
+        half_lives: HalfLives { lesson: 30.0, decision: 90.0 },
+        gate: 20,
+        floor: 0.05,
+        max_results: 10,
+    }
+}

@@ -1,0 +1,59 @@
+//! The stores under test, each in a place of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use archivist::memory::MemoryService;
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Sync, Tenancy};
+use tempfile::TempDir;
+
+/// A place for a memory that several handles can open.
+pub(crate) trait Store {
+    fn fresh() -> Self;
+    fn open(&self) -> Arc<dyn MemoryService>;
+}
+
+/// A directory of files.
+pub(crate) struct Jsonl {
+    directory: TempDir,
+}
+
+impl Store for Jsonl {
+    fn fresh() -> Self {
+        Self { directory: TempDir::new().unwrap() }
+    }
+
+    fn open(&self) -> Arc<dyn MemoryService> {
+        Arc::new(self.memory())
+    }
+}
+
+impl Jsonl {
+    /// Where the project's files lie.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.directory.path().join("memory")
+    }
+
+    pub(crate) fn settings(&self) -> JsonlSettings {
+        JsonlSettings { global: Some(self.directory.path().join("global")), ..settings(&self.project()) }
+    }
+
+    pub(crate) fn memory(&self) -> JsonlMemory {
+        JsonlMemory::open(self.settings())
+    }
+}
+
+/// The defaults, for a directory without a global one.
+pub(crate) fn settings(directory: &Path) -> JsonlSettings {
+    JsonlSettings {
+        project: directory.to_owned(),
+        tenancy: Tenancy::Shared,
+        global: None,
+        sync: Sync::Durable,
+        lock_timeout: Duration::from_secs(30),
+        versions_kept: 10,
+        max_line_bytes: 4 * 1024 * 1024,
+        fold_in_bytes: 256 * 1024,
+    }
+}
