@@ -17,6 +17,19 @@ const WORDS: &str = "test run build error file fix check type command config fai
     option label modal dialog tooltip menu table row column cell grid chart graph plot axis legend filter sort page \
     cursor offset limit total count sum average median percentile histogram bucket window slide merge split join";
 
+/// How many different words there are in all.
+const VOCABULARY: usize = 8_000;
+
+/// A word that nobody uses, the same for the same number.
+fn invented(number: usize) -> String {
+    const SYLLABLES: [&str; 20] = [
+        "ba", "ke", "li", "mo", "nu", "pra", "sto", "tri", "vel", "zan", "cor", "dex", "fil", "gor", "hin", "jas",
+        "lum", "mer", "nox", "quil",
+    ];
+    let digits = [number % 20, (number / 20) % 20, (number / 400) % 20, (number * 7) % 20];
+    digits.map(|digit| SYLLABLES[digit]).concat()
+}
+
 /// A small generator, so that a store of one size is always the same store.
 struct Random(u64);
 
@@ -26,10 +39,10 @@ impl Random {
         ((self.0 >> 33) as usize) % bound.max(1)
     }
 
-    /// Low numbers are far likelier than high ones, as in language.
-    fn skewed(&mut self, bound: usize) -> usize {
-        let first = self.below(bound);
-        self.below(first + 1)
+    /// The word of this rank is as much rarer than the first as its rank says, as in language.
+    fn word(&mut self, words: &[&str]) -> String {
+        let rank = (VOCABULARY as f64).powf(self.below(1_000_000) as f64 / 1e6) as usize - 1;
+        words.get(rank).map_or_else(|| invented(rank), |word| (*word).to_owned())
     }
 }
 
@@ -41,7 +54,7 @@ pub(crate) fn lesson(number: usize) -> AgentMemory {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     let mut random = Random(number as u64 + 1);
     let mut text = |count: usize| {
-        let mut picked: Vec<String> = (0..count).map(|_| words[random.skewed(words.len())].to_owned()).collect();
+        let mut picked: Vec<String> = (0..count).map(|_| random.word(&words)).collect();
         picked.push(format!("item{}", random.below(5000)));
         picked.join(" ")
     };

@@ -125,14 +125,19 @@ impl Facets {
 pub struct FacetSet(u8);
 
 impl FacetSet {
+    /// This one alone.
+    pub const fn of(facet: Facet) -> Self {
+        Self(1 << (facet as u8))
+    }
+
     /// Whether `facet` is in it.
     pub fn contains(self, facet: Facet) -> bool {
-        self.0 & Self::bit(facet) != 0
+        !self.and(Self::of(facet)).is_empty()
     }
 
     /// Adds one.
     pub fn insert(&mut self, facet: Facet) {
-        self.0 |= Self::bit(facet);
+        self.0 |= Self::of(facet).0;
     }
 
     /// What is in both.
@@ -163,10 +168,6 @@ impl FacetSet {
     /// The set behind such a number.
     pub fn from_bits(bits: u8) -> Self {
         Self(bits)
-    }
-
-    fn bit(facet: Facet) -> u8 {
-        1 << (facet as u8)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::domain::{AgentMemory, Facet, FacetSet};
-use crate::text;
+use crate::text::Cutter;
 
 /// Saturation: how little the tenth mention of a word adds.
 const K1: f64 = 1.2;
@@ -34,24 +34,26 @@ pub struct Terms {
 
 /// The words of a lesson, weighted by where they stand.
 pub fn terms_of(memory: &AgentMemory) -> Terms {
-    let mut terms = Terms::default();
-    terms.add(&memory.summary, SUMMARY_WEIGHT);
-    terms.add(memory.rule.as_deref().unwrap_or_default(), RULE_WEIGHT);
-    terms.add(memory.detail.as_deref().unwrap_or_default(), DETAIL_WEIGHT);
-    for tag in &memory.tags {
-        terms.add(tag, TAG_WEIGHT);
-    }
-    terms
+    terms_with(&mut Cutter::default(), memory)
 }
 
-impl Terms {
-    fn add(&mut self, text: &str, weight: u32) {
-        for word in text::words(text) {
-            let count = self.counts.entry(word).or_default();
+/// The same, for many lessons in a row.
+pub fn terms_with(cutter: &mut Cutter, memory: &AgentMemory) -> Terms {
+    let mut terms = Terms::default();
+    let mut add = |text: &str, weight: u32| {
+        for word in cutter.words(text) {
+            let count = terms.counts.entry(word).or_default();
             *count = count.saturating_add(weight);
-            self.length = self.length.saturating_add(weight);
+            terms.length = terms.length.saturating_add(weight);
         }
+    };
+    add(&memory.summary, SUMMARY_WEIGHT);
+    add(memory.rule.as_deref().unwrap_or_default(), RULE_WEIGHT);
+    add(memory.detail.as_deref().unwrap_or_default(), DETAIL_WEIGHT);
+    for tag in &memory.tags {
+        add(tag, TAG_WEIGHT);
     }
+    terms
 }
 
 /// What a collection of lessons knows about the words of one question.
@@ -72,7 +74,9 @@ impl Vocabulary {
     pub fn measure(&self) -> Measure {
         let average = (self.length as f64 / self.documents.max(1) as f64).max(1.0);
         let rarities: Vec<f64> = self.holders.iter().map(|&holders| self.rarity(holders)).collect();
-        Measure { average, whole: rarities.iter().sum(), rarities }
+        let whole: f64 = rarities.iter().sum();
+        let shares = rarities.iter().map(|rarity| (K1 + 1.0) * rarity / whole).collect();
+        Measure { shares, short: K1 * (1.0 - B), long: K1 * B / average }
     }
 
     fn rarity(&self, holders: u64) -> f64 {
@@ -84,22 +88,25 @@ impl Vocabulary {
 /// Measures lessons against one question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    average: f64,
-    rarities: Vec<f64>,
-    whole: f64,
+    /// For each word, what it would be worth without end.
+    shares: Vec<f64>,
+    /// How fast a word wears off in a lesson without length, and by how much more for each word in it.
+    short: f64,
+    long: f64,
 }
 
 impl Measure {
     /// BM25 over the weighted words, as a share of what a lesson of average length that holds every word once gets.
     pub fn relevance(&self, counts: &[u32], length: u32) -> f64 {
-        let norm = K1 * (1.0 - B + B * f64::from(length) / self.average);
-        let weigh = |(&count, rarity): (&u32, &f64)| {
-            let count = f64::from(count);
-            rarity * count * (K1 + 1.0) / (count + norm)
-        };
-        let held = counts.iter().zip(&self.rarities).filter(|(count, _)| **count > 0);
-        let sum: f64 = held.map(weigh).sum();
-        if self.whole > 0.0 { (sum / self.whole).min(1.0) } else { 0.0 }
+        let wear = self.short + self.long * f64::from(length);
+        let mut sum = 0.0;
+        for (&count, share) in counts.iter().zip(&self.shares) {
+            if count > 0 {
+                let count = f64::from(count);
+                sum += share * count / (count + wear);
+            }
+        }
+        sum.min(1.0)
     }
 }
 
@@ -107,6 +114,9 @@ impl Measure {
 ///
 /// `tags` is the share of the asked tags that the lesson has.
 pub fn relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
+    if tags == 0.0 && facets.is_empty() {
+        return text;
+    }
     let mut missed = (1.0 - text) * (1.0 - TAGS_SHARE * tags);
     for facet in facets.iter() {
         missed *= if facet == Facet::ErrorFamily { 1.0 - ERROR_FAMILY_SHARE } else { 1.0 - FACET_SHARE };
@@ -117,8 +127,6 @@ pub fn relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
 /// Whether the lesson is on the question's topic at all: by a word, a tag or the failure. Circumstances alone are not
 /// a topic.
 pub fn meets_topic(text: f64, tags: f64, facets: FacetSet, floor: f64) -> bool {
-    let mut family = FacetSet::default();
-    family.insert(Facet::ErrorFamily);
-    let topical = relevance(text, tags, facets.and(family));
+    let topical = relevance(text, tags, facets.and(FacetSet::of(Facet::ErrorFamily)));
     topical > 0.0 && topical >= floor
 }

@@ -3,7 +3,7 @@
 //! Every memory indexes these words and every question is cut into them, so that all of them rank alike. Whoever
 //! changes what comes out here raises [`VERSION`], and derived indexes are built anew.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -16,6 +16,9 @@ pub const VERSION: u32 = 1;
 
 /// Longer runs of letters are data, not words.
 const MAX_WORD_CHARACTERS: usize = 64;
+
+/// So many stems are remembered: more than a large project's lessons have words.
+const MAX_STEMS: usize = 100_000;
 
 /// Words that say nothing about what a lesson is about.
 const STOP_WORDS: &[&str] = &[
@@ -32,22 +35,71 @@ const STOP_WORDS: &[&str] = &[
 
 /// Cuts a text into words, in order, repeats included.
 pub fn words(text: &str) -> Vec<String> {
-    let stemmer = Stemmer::create(Algorithm::English);
-    let mut words = Vec::new();
-    for chunk in text.split(|c: char| !(c.is_alphanumeric() || is_joiner(c))) {
-        let chunk = chunk.trim_matches(is_joiner);
-        if chunk.is_empty() {
-            continue;
+    Cutter::default().words(text)
+}
+
+/// Cuts many texts into words and remembers stems, which cost more than all the rest.
+pub struct Cutter {
+    stemmer: Stemmer,
+    stems: HashMap<String, String>,
+}
+
+impl Default for Cutter {
+    fn default() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), stems: HashMap::new() }
+    }
+}
+
+impl std::fmt::Debug for Cutter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cutter").field("stems", &self.stems.len()).finish_non_exhaustive()
+    }
+}
+
+impl Cutter {
+    /// The words of a text, in order, repeats included.
+    pub fn words(&mut self, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for chunk in text.split(|c: char| !(c.is_alphanumeric() || is_joiner(c))) {
+            let chunk = chunk.trim_matches(is_joiner);
+            if chunk.is_empty() {
+                continue;
+            }
+            if chunk.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                self.push_word(&mut words, chunk);
+                continue;
+            }
+            let parts = identifier_parts(chunk);
+            if parts.len() > 1 && chunk.chars().count() <= MAX_WORD_CHARACTERS {
+                words.push(chunk.to_lowercase());
+            }
+            for part in parts {
+                self.push_word(&mut words, part);
+            }
         }
-        let parts = identifier_parts(chunk);
-        if parts.len() > 1 {
-            push_whole(&mut words, chunk);
+        words
+    }
+
+    fn push_word(&mut self, words: &mut Vec<String>, part: &str) {
+        if part.chars().count() > MAX_WORD_CHARACTERS {
+            return;
         }
-        for part in parts {
-            push_word(&mut words, &stemmer, part);
+        let word = part.to_lowercase();
+        if STOP_WORDS.binary_search(&word.as_str()).is_ok() {
+            return;
+        }
+        if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+            words.push(word);
+        } else if let Some(stem) = self.stems.get(&word) {
+            words.push(stem.clone());
+        } else {
+            let stem = self.stemmer.stem(&word).into_owned();
+            words.push(stem.clone());
+            if self.stems.len() < MAX_STEMS {
+                self.stems.insert(word, stem);
+            }
         }
     }
-    words
 }
 
 /// Characters that tie the parts of an identifier, a path or a flag together.
@@ -84,22 +136,4 @@ fn identifier_parts(chunk: &str) -> Vec<&str> {
         parts.extend(piece.get(start..).filter(|part| !part.is_empty()));
     }
     parts
-}
-
-fn push_whole(words: &mut Vec<String>, chunk: &str) {
-    if chunk.chars().count() <= MAX_WORD_CHARACTERS {
-        words.push(chunk.to_lowercase());
-    }
-}
-
-fn push_word(words: &mut Vec<String>, stemmer: &Stemmer, part: &str) {
-    if part.chars().count() > MAX_WORD_CHARACTERS {
-        return;
-    }
-    let word = part.to_lowercase();
-    if STOP_WORDS.binary_search(&word.as_str()).is_ok() {
-        return;
-    }
-    let stem = if word.bytes().all(|b| b.is_ascii_alphabetic()) { stemmer.stem(&word) } else { Cow::Borrowed(&*word) };
-    words.push(stem.into_owned());
 }

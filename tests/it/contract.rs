@@ -51,6 +51,10 @@ contract!(jsonl, crate::stores::Jsonl:
     neighbours_read_alike,
     another_handle_sees_the_same,
     a_stale_expectation_is_refused,
+    a_refused_batch_leaves_nothing_anywhere,
+    of_two_who_expect_nothing_one_is_first,
+    the_last_of_a_batch_wins,
+    a_judgement_beyond_all_measure_does_no_harm,
     concurrent_writers_lose_nothing,
     unknown_fields_survive,
 );
@@ -422,6 +426,57 @@ async fn a_stale_expectation_is_refused(memory: Handle, _: &impl Store) {
     assert_eq!(memory.get(&name(&id("a"))).await.unwrap().unwrap().version, 2);
 }
 
+async fn a_refused_batch_leaves_nothing_anywhere(memory: Handle, _: &impl Store) {
+    memory.add_memories(vec![lesson("local", "One")], at()).await.unwrap();
+    let memories = vec![global("everywhere", "New"), lesson("local", "Two")];
+    let batch = Batch { memories, expected: vec![(id("local"), 7)], ..Batch::default() };
+    assert!(matches!(memory.commit(batch, at()).await, Err(MemoryError::Conflict { .. })));
+    let found: Vec<String> = memory.lessons(Which::All).await.unwrap().into_iter().map(|l| l.memory.summary).collect();
+    assert_eq!(found, ["One"], "not even a lesson that would have gone elsewhere is written");
+}
+
+async fn of_two_who_expect_nothing_one_is_first(memory: Handle, store: &impl Store) {
+    for scope in [MemoryScope::Project, MemoryScope::Global] {
+        let key = format!("new-{scope}");
+        let mut writers = Vec::new();
+        for (memory, summary) in [(Arc::clone(&memory), "First"), (store.open(), "Second")] {
+            let mut new = lesson(&key, summary);
+            new.scope = scope.clone();
+            let batch = Batch { memories: vec![new], expected: vec![(id(&key), 0)], ..Batch::default() };
+            writers.push(tokio::spawn(async move { memory.commit(batch, at()).await }));
+        }
+        let mut refused = Vec::new();
+        for writer in writers {
+            refused.extend(writer.await.unwrap().err());
+        }
+        assert!(matches!(refused[..], [MemoryError::Conflict { expected: 0, found: 1, .. }]), "{refused:?}");
+        assert_eq!(memory.history(&id(&key)).await.unwrap().len(), 1);
+    }
+}
+
+async fn the_last_of_a_batch_wins(memory: Handle, _: &impl Store) {
+    memory.add_memories(vec![lesson("a", "As it was")], at()).await.unwrap();
+    memory.add_memories(vec![lesson("a", "Otherwise"), lesson("a", "As it was")], at()).await.unwrap();
+    let found = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    assert_eq!((found.memory.summary.as_str(), found.version), ("As it was", 3));
+}
+
+async fn a_judgement_beyond_all_measure_does_no_harm(memory: Handle, store: &impl Store) {
+    memory.add_memories(vec![lesson("a", "Pin the toolchain"), lesson("b", "Pin the cache")], at()).await.unwrap();
+    // Two of these are more than a number can hold.
+    let weights = [("one", f64::MAX), ("two", f64::MAX)];
+    let facts = [("a", Verdict::Validated), ("b", Verdict::Ignored)].into_iter();
+    let facts = facts.flat_map(|(key, verdict)| weights.map(|(of, weight)| feedback(key, of, verdict.clone(), weight)));
+    memory.commit(Batch { facts: facts.collect(), ..Batch::default() }, at()).await.unwrap();
+    for memory in [&memory, &store.open()] {
+        for key in ["a", "b"] {
+            let found = memory.get(&name(&id(key))).await.unwrap().unwrap();
+            assert!((0.0..=1.0).contains(&found.counters.trust()), "{key}: {:?}", found.counters);
+        }
+        assert_eq!(summaries(memory, &project_query()).await, ["Pin the toolchain", "Pin the cache"]);
+    }
+}
+
 async fn concurrent_writers_lose_nothing(memory: Handle, store: &impl Store) {
     let mut writers = Vec::new();
     for writer in 0..4 {
@@ -457,6 +512,12 @@ async fn unknown_fields_survive(memory: Handle, _: &impl Store) {
     assert_eq!(found, from_future);
     assert_eq!(found.extra["warp"]["factor"], 9);
     assert_eq!(found.importance.value(), 0.7);
+}
+
+fn global(key: &str, summary: &str) -> AgentMemory {
+    let mut memory = lesson(key, summary);
+    memory.scope = MemoryScope::Global;
+    memory
 }
 
 fn sighting(memory: &str, episode: &str, on_day: i64) -> Fact {

@@ -19,9 +19,12 @@ mod crash;
 mod docs;
 mod frozen;
 mod full_disk;
+mod index_trouble;
+mod interference;
 mod laws;
 #[cfg(unix)]
 mod no_permission;
 mod processes;
+mod semantics;
 mod tidy;
 mod yardsticks;

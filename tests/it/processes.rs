@@ -1,11 +1,14 @@
 //! Many processes on one directory.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
 use archivist::memory::{MemoryService, Which};
 use tempfile::TempDir;
 
@@ -96,4 +99,66 @@ async fn sixteen_writers_and_a_reader_share_a_directory() {
         .collect();
     names.sort();
     assert_eq!(names, [".gitignore", "index", "lessons.jsonl", "lock", "redo.log"], "nothing is left lying about");
+}
+
+/// A disk on which a sync takes until somebody allows it to end.
+#[derive(Debug)]
+struct HeldDisk {
+    syncing: mpsc::Sender<()>,
+    go_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Disk for HeldDisk {
+    fn append(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        RealDisk.append(path, file, bytes)
+    }
+
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        if path.ends_with("redo.log") {
+            self.syncing.send(()).unwrap();
+            self.go_on.lock().unwrap().recv().unwrap();
+        }
+        RealDisk.sync(path, file)
+    }
+
+    fn truncate(&self, path: &Path, file: &File, length: u64) -> io::Result<()> {
+        RealDisk.truncate(path, file, length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        RealDisk.sync_directory(directory)
+    }
+
+    fn boot(&self) -> Option<String> {
+        RealDisk.boot()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_answer_while_a_writer_is_stuck_in_its_sync() {
+    let directory = TempDir::new().unwrap();
+    let before = JsonlMemory::open(shared(directory.path()));
+    before.add_memories(vec![lesson("a", "Written before")], at()).await.unwrap();
+    let (syncing, is_syncing) = mpsc::channel();
+    let (let_go, go_on) = mpsc::channel();
+    let disk = Arc::new(HeldDisk { syncing, go_on: Mutex::new(go_on) });
+    let stuck = JsonlMemory::open_on(shared(directory.path()), disk);
+    let writer = {
+        let stuck = stuck.clone();
+        tokio::spawn(async move { stuck.add_memories(vec![lesson("b", "Stuck")], at()).await.map(drop) })
+    };
+    tokio::task::spawn_blocking(move || is_syncing.recv().unwrap()).await.unwrap();
+    // Whether it is the same handle, an old one or a new one: nobody waits.
+    for reader in [&stuck, &before, &JsonlMemory::open(shared(directory.path()))] {
+        let (query, ranking) = (project_query(), ranking());
+        let answer = tokio::time::timeout(Duration::from_secs(10), reader.query(&query, &ranking, at()));
+        assert!(!answer.await.expect("a reader waited for the writer").unwrap().hits.is_empty());
+    }
+    let_go.send(()).unwrap();
+    writer.await.unwrap().unwrap();
+    assert_eq!(before.lessons(Which::All).await.unwrap().len(), 2);
 }

@@ -101,17 +101,20 @@ impl Bank {
             self.greet()?;
         }
         let boot = self.disk.boot();
-        if !self.power_checked.load(Ordering::Relaxed) && !image.is_of_boot(boot.as_deref()) {
+        let is_first = !self.power_checked.load(Ordering::Relaxed);
+        if is_first && !image.is_of_boot(boot.as_deref()) {
             recovery::restore_lost(self, redo::read_all(&path)?)?;
         }
-        self.power_checked.store(true, Ordering::Relaxed);
         if image.length > image.whole {
             self.disk.truncate(&path, &log, image.whole).map_err(MemoryError::io("repair", &path))?;
         }
         // After a crash it cannot be told whether anybody else touched a file that the commit was being added to.
         let as_noted = image.pending.is_empty() && image.is_as_noted(&self.stamps()?);
         recovery::finish(self, &image.pending)?;
-        recovery::sweep(self)?;
+        if is_first || !image.pending.is_empty() {
+            recovery::sweep(self)?;
+        }
+        self.power_checked.store(true, Ordering::Relaxed);
 
         let mut applied = image.applied.unwrap_or_default();
         let is_noted = as_noted && applied.boot == boot;
@@ -155,7 +158,11 @@ impl Bank {
     /// Catches the index up, however little there is.
     pub(super) fn fold_now(&self) -> Result<(), MemoryError> {
         // The lock is held only to settle what the files' epoch is. The work itself needs none: files only grow.
-        drop(self.write()?);
+        match self.write_with_patience(Duration::ZERO) {
+            // Whoever writes now will catch up, or the next one after.
+            Err(MemoryError::Locked { .. }) => return Ok(()),
+            settled => drop(settled?),
+        }
         let Some(_turn) = index::take_turn(&self.layout.index()) else {
             return Ok(());
         };
@@ -327,7 +334,9 @@ impl Writer<'_> {
         let line = redo::line(&Entry::Applied(self.applied.clone()))?;
         disk.append(&next, &mut self.log, line.as_bytes()).map_err(MemoryError::io("write", &next))?;
         self.log_length = to_u64(line.len());
-        disk.rename(&next, &path).map_err(MemoryError::io("replace", &path))
+        disk.rename(&next, &path).map_err(MemoryError::io("replace", &path))?;
+        // A commit that goes into the new log must not be looked for in the old one.
+        disk.sync_directory(directory).map_err(MemoryError::io("sync", directory))
     }
 }
 

@@ -261,7 +261,8 @@ fn examine_links(layout: &Layout, view: &View, findings: &mut Vec<Finding>) {
         unknown.insert(id, view.facts_of(id).count());
     }
     for (id, count) in unknown {
-        let problem = format!("{count} facts speak of `{id}`, which is not in this memory");
+        let speak = if count == 1 { "1 fact speaks".to_owned() } else { format!("{count} facts speak") };
+        let problem = format!("{speak} of `{id}`, which is not in this memory");
         findings.push(finding(layout.name(Part::Ledger), None, problem, Remedy::Kept));
     }
 }

@@ -6,7 +6,8 @@ use super::search::Place;
 use super::state::State;
 use crate::domain::{AgentMemory, Counters, Fact};
 use crate::memory::MemoryError;
-use crate::recall::{Terms, terms_of};
+use crate::recall::{Terms, terms_with};
+use crate::text::Cutter;
 
 /// The files that the index knows. Episodes are few and are read when asked for.
 pub(super) const INDEXED: [Part; 3] = [Part::Archive, Part::Lessons, Part::Ledger];
@@ -54,7 +55,8 @@ pub(super) fn fold(mut state: State, layout: &Layout, line_limit: usize) -> Resu
     }
     let News { lessons, facts } = state.news()?;
     covered.highest_alias = state.highest_alias()?;
-    let terms: Vec<Terms> = lessons.iter().map(|lesson| terms_of(&lesson.memory)).collect();
+    let mut cutter = Cutter::default();
+    let terms: Vec<Terms> = lessons.iter().map(|lesson| terms_with(&mut cutter, &lesson.memory)).collect();
     let lessons = lessons.iter().zip(&terms).map(|(lesson, terms)| Item::Lesson {
         memory: &lesson.memory,
         terms,

@@ -18,6 +18,9 @@ use crate::memory::MemoryError;
 
 const CHECKSUM_CHARACTERS: usize = 16;
 
+/// So much of the log is read at first.
+const NEAR_THE_END: u64 = 8 * 1024;
+
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -138,7 +141,13 @@ pub(super) fn line(entry: &Entry) -> Result<String, MemoryError> {
 
 /// Reads the end of the log, as far as it says how things stand.
 pub(super) fn read(path: &Path) -> Result<Image, MemoryError> {
-    Ok(image(&bytes_of(path)?))
+    let Some(file) = disk::open_to_read(path)? else { return Ok(Image::default()) };
+    let length = file.metadata().map_err(MemoryError::io("read", path))?.len();
+    let read_from = |start| disk::read_range(&file, start, length).map_err(MemoryError::io("read", path));
+    // Nearly always the last note is near the end.
+    let start = length.saturating_sub(NEAR_THE_END);
+    let near = image(&read_from(start)?, start);
+    if start == 0 || near.applied.is_some() { Ok(near) } else { Ok(image(&read_from(0)?, 0)) }
 }
 
 /// Every whole entry, oldest first: for a machine that was switched off.
@@ -153,8 +162,9 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, MemoryError> {
     }
 }
 
-fn image(bytes: &[u8]) -> Image {
-    let mut image = Image { length: to_u64(bytes.len()), ..Image::default() };
+/// What the log says, given its bytes from `base` on.
+fn image(bytes: &[u8], base: u64) -> Image {
+    let mut image = Image { length: base + to_u64(bytes.len()), ..Image::default() };
     // Only a whole line counts, so everything after the last one that proves itself is torn. Entries are looked at
     // from the end: a note says all there is to know about what came before it.
     let mut end = bytes.len();
@@ -163,7 +173,7 @@ fn image(bytes: &[u8]) -> Image {
         let start = memchr::memrchr(b'\n', body).map_or(0, |at| at + 1);
         let found = entry(rest.get(start..).unwrap_or_default());
         if found.is_some() && image.whole == 0 {
-            image.whole = to_u64(end);
+            image.whole = base + to_u64(end);
             image.tail = short_hash(rest.get(start..).unwrap_or_default());
         }
         match found {
@@ -207,7 +217,7 @@ mod tests {
         let whole = line(&Entry::Applied(Applied { epoch: 7, ..Applied::default() })).unwrap();
         let next = line(&redo("{}\n")).unwrap();
         for cut in 0..next.len() {
-            let image = image(&[whole.as_bytes(), &next.as_bytes()[..cut]].concat());
+            let image = image(&[whole.as_bytes(), &next.as_bytes()[..cut]].concat(), 0);
             assert_eq!(image.applied.as_ref().map(|applied| applied.epoch), Some(7));
             assert!(image.pending.is_empty(), "cut at {cut}");
             assert_eq!(image.whole, whole.len() as u64);
@@ -217,9 +227,9 @@ mod tests {
     #[test]
     fn a_record_without_its_note_is_pending() {
         let log = format!("{}{}", line(&Entry::Applied(Applied::default())).unwrap(), line(&redo("a\n")).unwrap());
-        assert!(!image(log.as_bytes()).pending.is_empty());
+        assert!(!image(log.as_bytes(), 0).pending.is_empty());
         let log = log + &line(&Entry::Applied(Applied::default())).unwrap();
-        assert!(image(log.as_bytes()).pending.is_empty());
+        assert!(image(log.as_bytes(), 0).pending.is_empty());
     }
 
     #[test]
@@ -228,7 +238,7 @@ mod tests {
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 1;
-            assert!(image(&bad).pending.is_empty(), "bit in byte {at}");
+            assert!(image(&bad, 0).pending.is_empty(), "bit in byte {at}");
         }
     }
 }

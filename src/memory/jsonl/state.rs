@@ -12,7 +12,8 @@ use super::snapshot::{Change, Snapshot};
 use super::view::View;
 use crate::domain::{AgentMemory, Alias, Counters, Fact, MemoryId, Timestamp};
 use crate::memory::{FactFilter, Hit, Lesson, MemoryError, Method};
-use crate::recall::{Ranking, Terms, Vocabulary, terms_of};
+use crate::recall::{Ranking, Terms, Vocabulary, terms_of, terms_with};
+use crate::text::Cutter;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -327,15 +328,16 @@ impl State {
     /// The lessons that are not the index's to speak of, as far as they are meant.
     fn rows(&self, ask: &Ask, known_better: &[Entry]) -> Result<Vec<Row>, Trouble> {
         let entries: BTreeMap<&MemoryId, &Entry> = known_better.iter().map(|entry| (&entry.id, entry)).collect();
+        let mut cutter = Cutter::default();
         let mut rows = Vec::new();
         for row in self.view.lessons.values().filter(|row| ask.which.includes(row.memory.standing())) {
             let entry = entries.get(&row.memory.id).copied();
-            rows.push(self.row(ask, &row.memory, row.place, row.terms(), entry)?);
+            rows.push(self.row(ask, &row.memory, row.place, row.terms(&mut cutter), entry)?);
         }
         for entry in known_better.iter().filter(|entry| !self.view.lessons.contains_key(&entry.id)) {
             let memory: AgentMemory = self.record(entry.place)?;
             if ask.which.includes(memory.standing()) {
-                rows.push(self.row(ask, &memory, entry.place, &terms_of(&memory), Some(entry))?);
+                rows.push(self.row(ask, &memory, entry.place, &terms_with(&mut cutter, &memory), Some(entry))?);
             }
         }
         Ok(rows)

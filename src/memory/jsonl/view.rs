@@ -8,6 +8,7 @@ use super::lines::{self, Line, to_u64};
 use super::search::Place;
 use crate::domain::{AgentMemory, Alias, Episode, EpisodeId, Fact, FactKey, MemoryId};
 use crate::recall::{self, Terms};
+use crate::text::Cutter;
 
 /// The records read so far.
 #[derive(Debug, Default)]
@@ -33,8 +34,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn terms(&self) -> &Terms {
-        self.terms.get_or_init(|| recall::terms_of(&self.memory))
+    pub(super) fn terms(&self, cutter: &mut Cutter) -> &Terms {
+        self.terms.get_or_init(|| recall::terms_with(cutter, &self.memory))
     }
 }
 

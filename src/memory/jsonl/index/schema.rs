@@ -6,7 +6,6 @@ use tantivy::columnar::{Column, ColumnIndex, ColumnValues};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{DocId, SegmentReader, TantivyDocument, TantivyError};
 
 use super::super::layout::Part;
@@ -66,7 +65,7 @@ impl Fields {
         let mut schema = Schema::builder();
         let fast: NumericOptions = FAST.into();
         let words = TextFieldIndexing::default()
-            .set_tokenizer("raw")
+            .set_tokenizer("whitespace")
             .set_index_option(IndexRecordOption::WithFreqs)
             .set_fieldnorms(false);
         let fields = Self {
@@ -103,7 +102,7 @@ impl Fields {
                 if let Some(alias) = &memory.alias {
                     document.add_text(self.traits, alias_term(alias));
                 }
-                document.add_pre_tokenized_text(self.words, tokens(terms));
+                document.add_text(self.words, written_out(terms));
                 document.add_text(self.id, memory.id.as_str());
                 document.add_text(self.counters, serde_json::to_string(counters).unwrap_or_default());
                 (place, *version, Some((Card::of(memory, terms.length), Worth::of(memory, counters))))
@@ -130,16 +129,15 @@ impl Fields {
 }
 
 /// A word that counts three times is written three times: its frequency is then its weight.
-fn tokens(terms: &Terms) -> PreTokenizedString {
-    let repeated = terms.counts.iter().flat_map(|(word, &count)| (0..count).map(move |_| word));
-    let token = |(position, text): (usize, &String)| Token {
-        offset_from: 0,
-        offset_to: 0,
-        position,
-        text: text.clone(),
-        position_length: 1,
-    };
-    PreTokenizedString { text: String::new(), tokens: repeated.enumerate().map(token).collect() }
+fn written_out(terms: &Terms) -> String {
+    let mut text = String::new();
+    for (word, &count) in &terms.counts {
+        for _ in 0..count {
+            text.push_str(word);
+            text.push(' ');
+        }
+    }
+    text
 }
 
 const LIVE: u64 = 1 << 8;

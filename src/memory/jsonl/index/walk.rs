@@ -7,7 +7,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, SegmentOrdinal, SegmentReader, TERMINATED, Term};
 
 use super::super::answers::{Answers, Spot};
-use super::super::search::{Ask, Common};
+use super::super::search::{Ask, Common, Trait};
 use super::schema::{Columns, Fields, IS_LESSON, IS_RETIRED};
 use crate::domain::Standing;
 
@@ -50,37 +50,40 @@ impl Segment<'_> {
 
     /// Offers the lessons that hold a word of the question or share its topic; all of them if it has none.
     pub(super) fn walk(&self, ask: &Ask, answers: &mut Answers<'_>) -> tantivy::Result<()> {
-        let mut words = Vec::new();
-        for word in &ask.words {
-            words.push(self.postings(self.fields.words, word)?);
+        let (mut lists, mut circumstances) = (Vec::new(), Vec::new());
+        for (number, word) in ask.words.iter().enumerate() {
+            lists.extend(self.postings(self.fields.words, word)?.map(|postings| (postings, Role::Word(number))));
         }
-        let (mut topics, mut circumstances) = (Vec::new(), Vec::new());
         for (term, common) in &ask.traits {
-            if let Some(postings) = self.postings(self.fields.traits, term)? {
-                let list = if common.is_topic() { &mut topics } else { &mut circumstances };
-                list.push((postings, *common));
+            let postings = self.postings(self.fields.traits, term)?;
+            if common.is_topic() {
+                lists.extend(postings.map(|postings| (postings, Role::Topic(*common))));
+            } else {
+                circumstances.extend(postings.map(|postings| (postings, *common)));
             }
         }
-        let mut everything = if ask.has_topic() { None } else { self.postings(self.fields.traits, IS_LESSON)? };
+        if !ask.has_topic() {
+            lists.extend(self.postings(self.fields.traits, IS_LESSON)?.map(|postings| (postings, Role::Any)));
+        }
 
+        // The next document of each list, kept apart so that the least of them is found quickly.
+        let mut heads: Vec<DocId> = lists.iter().map(|(postings, _)| postings.doc()).collect();
         let mut counts = vec![0; ask.words.len()];
-        loop {
-            let by_word = words.iter().flatten().chain(&everything).map(DocSet::doc);
-            let by_topic = topics.iter().map(|(postings, _)| postings.doc());
-            let doc = by_word.chain(by_topic).min().unwrap_or(TERMINATED);
-            if doc == TERMINATED {
-                return Ok(());
-            }
+        while let Some(doc) = heads.iter().copied().min().filter(|doc| *doc != TERMINATED) {
             let mut common = Common::default();
-            for (count, postings) in counts.iter_mut().zip(&mut words) {
-                *count = postings.as_mut().map_or(0, |postings| take(postings, doc));
-            }
-            for (postings, topic) in &mut topics {
-                if take(postings, doc) > 0 {
-                    common.note(*topic);
+            counts.fill(0);
+            for (head, (postings, role)) in heads.iter_mut().zip(&mut lists).filter(|(head, _)| **head == doc) {
+                match role {
+                    Role::Word(number) => {
+                        if let Some(count) = counts.get_mut(*number) {
+                            *count = postings.term_freq();
+                        }
+                    }
+                    Role::Topic(topic) => common.note(*topic),
+                    Role::Any => {}
                 }
+                *head = postings.advance();
             }
-            everything.as_mut().map(|postings| take(postings, doc));
             if self.reader.is_deleted(doc) || self.skip.contains(&doc) {
                 continue;
             }
@@ -92,6 +95,7 @@ impl Segment<'_> {
             let spot = Spot::Indexed(DocAddress::new(self.number, doc));
             answers.offer(spot, &self.columns.card(doc), &common, &counts);
         }
+        Ok(())
     }
 
     fn postings(&self, field: Field, text: &str) -> tantivy::Result<Option<SegmentPostings>> {
@@ -100,14 +104,14 @@ impl Segment<'_> {
     }
 }
 
-/// How often the term stands in `doc`; the list moves on if it does.
-fn take(postings: &mut SegmentPostings, doc: DocId) -> u32 {
-    if postings.doc() != doc {
-        return 0;
-    }
-    let count = postings.term_freq();
-    postings.advance();
-    count
+/// What it means for a document to be on a list.
+enum Role {
+    /// It holds this word of the question.
+    Word(usize),
+    /// It shares the topic in this way.
+    Topic(Trait),
+    /// It is a lesson.
+    Any,
 }
 
 /// Whether the term stands in `doc`; documents are asked for in their order.

@@ -1,0 +1,264 @@
+//! An index that is gone, damaged, foreign or out of date: whatever is wrong with it, the files answer.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use archivist::memory::jsonl::{IndexStatus, JsonlMemory, JsonlSettings};
+use archivist::memory::{Answer, Lesson, LessonName, MemoryError, MemoryService, Method};
+use tempfile::TempDir;
+
+use crate::samples::{at, id, lesson, project_query, ranking};
+use crate::stores::settings;
+
+const LESSONS: usize = 30;
+
+/// The index catches up whenever it is asked to.
+fn eager(directory: &Path) -> JsonlSettings {
+    JsonlSettings { fold_in_bytes: 1, ..settings(directory) }
+}
+
+/// The index stays as it is.
+fn idle(directory: &Path) -> JsonlSettings {
+    JsonlSettings { fold_in_bytes: u64::MAX, ..settings(directory) }
+}
+
+async fn add(memory: &JsonlMemory, kind: &str, count: usize) {
+    let lessons = (0..count).map(|number| lesson(&format!("{kind}{number}"), &format!("apple {kind}{number}")));
+    memory.add_memories(lessons.collect(), at()).await.unwrap();
+}
+
+/// What a store says to a few questions.
+#[derive(Debug, PartialEq)]
+struct Said {
+    answers: Vec<Answer>,
+    lessons: Vec<Option<Lesson>>,
+}
+
+impl Said {
+    /// Which lessons answer each question, best first.
+    fn order(&self) -> Vec<Vec<&str>> {
+        let ids = self.answers.iter().map(|answer| answer.hits.iter().map(|hit| hit.lesson.memory.id.as_str()));
+        ids.map(Iterator::collect).collect()
+    }
+}
+
+/// Asks by word, by id and by alias; says also how the answers were found.
+async fn ask(memory: &JsonlMemory) -> Result<(Said, Method), MemoryError> {
+    let mut said = Said { answers: Vec::new(), lessons: Vec::new() };
+    let mut method = Method::Index;
+    for text in ["apple", "kind7", "kind7 apple kind11", "nothing of the sort"] {
+        let mut query = project_query();
+        query.text = Some(text.to_owned());
+        let answer = memory.query(&query, &ranking(), at()).await?;
+        method = method.max(answer.method);
+        said.answers.push(Answer { method: Method::FullRead, ..answer });
+    }
+    for name in ["kind7", "m-008", "nobody"] {
+        said.lessons.push(memory.get(&LessonName::parse(name).unwrap()).await?);
+    }
+    Ok((said, method))
+}
+
+/// A store whose index knows everything, and what the files alone say.
+async fn indexed() -> (TempDir, Said) {
+    let directory = TempDir::new().unwrap();
+    let memory = JsonlMemory::open(eager(directory.path()));
+    add(&memory, "kind", LESSONS).await;
+    let (said, method) = ask(&memory).await.unwrap();
+    assert_eq!(method, Method::FullRead);
+    memory.maintain().await;
+    check(&JsonlMemory::open(idle(directory.path())), &said, Method::Index).await;
+    (directory, said)
+}
+
+async fn check(memory: &JsonlMemory, expected: &Said, method: Method) {
+    let (said, found_by) = ask(memory).await.unwrap();
+    assert_eq!(&said, expected);
+    assert_eq!(found_by, method);
+}
+
+/// Where tantivy keeps its files.
+fn innermost(directory: &Path) -> PathBuf {
+    let inside = std::fs::read_dir(directory.join("index")).unwrap().map(|entry| entry.unwrap().path());
+    inside.into_iter().find(|path| path.is_dir()).unwrap()
+}
+
+/// The files of the index that hold something.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let inside = std::fs::read_dir(innermost(directory)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = inside.filter(|path| path.metadata().unwrap().len() > 0).collect();
+    files.sort_by_key(|path| path.extension().map(ToOwned::to_owned));
+    assert!(files.len() > 6, "{files:?}");
+    files
+}
+
+#[tokio::test]
+async fn an_index_with_one_file_gone_or_spoilt_is_as_good_as_none() {
+    let (directory, expected) = indexed().await;
+    for path in files(directory.path()) {
+        let good = std::fs::read(&path).unwrap();
+        let spoilt = [
+            ("missing", None),
+            ("empty", Some(Vec::new())),
+            ("cut short", Some(good[..good.len() / 2].to_vec())),
+            ("garbage", Some(b"garbage ".repeat(good.len() / 8 + 1))),
+            ("zeros", Some(vec![0; good.len()])),
+        ];
+        for (how, bytes) in spoilt {
+            match bytes {
+                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            let said = ask(&JsonlMemory::open(idle(directory.path()))).await.unwrap().0;
+            assert_eq!(said, expected, "{} is {how}", path.display());
+        }
+        std::fs::write(&path, good).unwrap();
+    }
+    // Everything is in order again.
+    check(&JsonlMemory::open(idle(directory.path())), &expected, Method::Index).await;
+}
+
+#[tokio::test]
+async fn a_spoilt_index_is_built_anew() {
+    for which in 0..files(indexed().await.0.path()).len() {
+        let (directory, expected) = indexed().await;
+        let spoilt = &files(directory.path())[which];
+        std::fs::write(spoilt, "garbage").unwrap();
+        let memory = JsonlMemory::open(eager(directory.path()));
+        add(&memory, "other", 1).await;
+        memory.maintain().await;
+        let memory = JsonlMemory::open(idle(directory.path()));
+        let (said, method) = ask(&memory).await.unwrap();
+        assert_eq!((said.lessons, method), (expected.lessons, Method::Index), "{} was garbage", spoilt.display());
+        assert_eq!(memory.examine().await.unwrap(), [], "{} was garbage", spoilt.display());
+    }
+}
+
+#[tokio::test]
+async fn a_flipped_bit_in_the_index_invents_nothing() {
+    /// So many in each file, spread evenly.
+    const FLIPS: usize = 24;
+    /// A flipped bit in one of these hides nothing and changes no order. Elsewhere it may, until the index is checked.
+    const HARMLESS: [&str; 3] = ["store", "fieldnorm", "pos"];
+    let (directory, expected) = indexed().await;
+    for path in files(directory.path()) {
+        let good = std::fs::read(&path).unwrap();
+        let kind = path.extension().unwrap().to_string_lossy().into_owned();
+        for at in (0..good.len()).step_by((good.len() / FLIPS).max(1)) {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            std::fs::write(&path, bad).unwrap();
+            let (said, _) = ask(&JsonlMemory::open(idle(directory.path()))).await.unwrap();
+            let hits = said.answers.iter().flat_map(|answer| &answer.hits).map(|hit| &hit.lesson);
+            for found in hits.chain(said.lessons.iter().flatten()) {
+                let number = found.memory.id.as_str().strip_prefix("kind").unwrap();
+                assert_eq!(found.memory.summary, format!("apple kind{number}"), "byte {at} of a .{kind}");
+            }
+            if HARMLESS.contains(&kind.as_str()) {
+                assert_eq!(said.order(), expected.order(), "byte {at} of a .{kind}");
+            }
+        }
+        std::fs::write(&path, good).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_disappears_between_two_questions_is_not_missed() {
+    let (directory, expected) = indexed().await;
+    let memory = JsonlMemory::open(eager(directory.path()));
+    assert_eq!(ask(&memory).await.unwrap().1, Method::Index);
+    std::fs::remove_dir_all(directory.path().join("index")).unwrap();
+    assert_eq!(ask(&memory).await.unwrap().0, expected);
+    add(&memory, "other", 3).await;
+    let after = ask(&memory).await.unwrap().0;
+    assert_eq!(after.lessons, expected.lessons);
+    check(&JsonlMemory::open(idle(directory.path())), &after, Method::FullRead).await;
+    memory.maintain().await;
+    for memory in [memory, JsonlMemory::open(idle(directory.path()))] {
+        check(&memory, &after, Method::Index).await;
+        assert!(memory.get(&LessonName::Id(id("other2"))).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn an_index_deleted_while_it_catches_up_does_not_come_back_as_a_part() {
+    const ROUNDS: u32 = 12;
+    let directory = TempDir::new().unwrap();
+    let memory = JsonlMemory::open(eager(directory.path()));
+    add(&memory, "kind", 300).await;
+    memory.maintain().await;
+    let mut takes = Duration::ZERO;
+    for round in 0..=ROUNDS {
+        add(&memory, &format!("round{round}-"), 100).await;
+        let index = directory.path().join("index");
+        // The first round is left in peace, to learn how long catching up takes; the others are hit all along it.
+        let deletion = (round > 0).then(|| {
+            std::thread::spawn(move || {
+                std::thread::sleep(takes * (round - 1) / ROUNDS);
+                drop(std::fs::remove_dir_all(index));
+            })
+        });
+        let began = Instant::now();
+        JsonlMemory::open(eager(directory.path())).maintain().await;
+        takes = if round == 0 { began.elapsed() } else { takes };
+        if let Some(deletion) = deletion {
+            deletion.join().unwrap();
+        }
+        let reader = JsonlMemory::open(idle(directory.path()));
+        for key in ["kind7".to_owned(), format!("round{round}-99")] {
+            let found = reader.get(&LessonName::Id(id(&key))).await.unwrap();
+            assert!(
+                found.is_some(),
+                "{key} is gone after round {round}: {:?}",
+                reader.status().await.unwrap()[0].index
+            );
+        }
+        // The next one is to find an index again.
+        memory.maintain().await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_written_through_a_link_in_place_of_the_index() {
+    let (directory, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let memory = JsonlMemory::open(eager(directory.path()));
+    add(&memory, "kind", 3).await;
+    std::os::unix::fs::symlink(elsewhere.path(), directory.path().join("index")).unwrap();
+    memory.maintain().await;
+    memory.compact().await.unwrap();
+    let written: Vec<_> = std::fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(written.is_empty(), "{written:?}");
+    assert!(memory.get(&LessonName::Id(id("kind1"))).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn after_a_touch_the_index_proves_itself_once_and_not_for_ever() {
+    let (directory, _) = indexed().await;
+    let lessons = directory.path().join("lessons.jsonl");
+    File::options().append(true).open(&lessons).unwrap().set_modified(SystemTime::now()).unwrap();
+    let status = async || JsonlMemory::open(idle(directory.path())).status().await.unwrap()[0].index;
+    assert_eq!(status().await, IndexStatus::Current, "the files are what the index read, which it takes a look to see");
+    spoil_the_proof(directory.path(), async || {
+        assert_eq!(status().await, IndexStatus::Absent, "whoever wrote the files last, it was not us");
+    })
+    .await;
+    JsonlMemory::open(idle(directory.path())).maintain().await;
+    spoil_the_proof(directory.path(), async || {
+        assert_eq!(status().await, IndexStatus::Current, "no proof is asked for any more");
+    })
+    .await;
+}
+
+/// Does the work with an index that cannot prove what it read: whether it is used says whether it was asked to.
+async fn spoil_the_proof(directory: &Path, work: impl AsyncFnOnce()) {
+    let path = innermost(directory).join("meta.json");
+    let good = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = good.split_once(r#"\"hash\":\""#).unwrap();
+    let (hash, after) = rest.split_once('\\').unwrap();
+    let spoilt = format!(r#"{before}\"hash\":\"{}\{after}"#, "0".repeat(hash.len()));
+    std::fs::write(&path, spoilt).unwrap();
+    work().await;
+    std::fs::write(&path, good).unwrap();
+}
