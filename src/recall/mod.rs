@@ -8,4 +8,4 @@ mod relevance;
 mod tests;
 
 pub use rank::{Ageing, HalfLives, Ranking, Score, Weights, recency, score};
-pub use relevance::{Measure, Terms, Vocabulary, meets_topic, relevance, terms_of, terms_with};
+pub use relevance::{Measure, Terms, Vocabulary, meets_topic, relevance, terms_of};

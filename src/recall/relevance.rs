@@ -33,12 +33,7 @@ pub struct Terms {
 }
 
 /// The words of a lesson, weighted by where they stand.
-pub fn terms_of(memory: &AgentMemory) -> Terms {
-    terms_with(&mut Cutter::default(), memory)
-}
-
-/// The same, for many lessons in a row.
-pub fn terms_with(cutter: &mut Cutter, memory: &AgentMemory) -> Terms {
+pub fn terms_of(cutter: &mut Cutter, memory: &AgentMemory) -> Terms {
     let mut terms = Terms::default();
     let mut add = |text: &str, weight: u32| {
         for word in cutter.words(text) {

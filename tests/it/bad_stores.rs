@@ -281,8 +281,8 @@ fn an_index_of_other_files_is_not_believed() {
     assert_eq!(world.run(&["show", "m-001"]).status, 1);
     assert_snapshot!(world.run(&["doctor"]), @"
     File          Line  Remedy       Problem
-    ledger.jsonl     -  none needed  1 facts speak of `a`, which is not in this memory
-    ledger.jsonl     -  none needed  1 facts speak of `mem-01kjmma2g0svxhrc0t8h3syyat`, which is not in…
+    ledger.jsonl     -  none needed  1 fact speaks of `a`, which is not in this memory
+    ledger.jsonl     -  none needed  1 fact speaks of `mem-01kjmma2g0svxhrc0t8h3syyat`, which is not in…
     index            -  none needed  it does not fit the files; they are read instead until it is built…
     ");
     world.ok(&["compact"]);

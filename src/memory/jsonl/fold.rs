@@ -6,7 +6,7 @@ use super::search::Place;
 use super::state::State;
 use crate::domain::{AgentMemory, Counters, Fact};
 use crate::memory::MemoryError;
-use crate::recall::{Terms, terms_with};
+use crate::recall::{Terms, terms_of};
 use crate::text::Cutter;
 
 /// The files that the index knows. Episodes are few and are read when asked for.
@@ -56,7 +56,7 @@ pub(super) fn fold(mut state: State, layout: &Layout, line_limit: usize) -> Resu
     let News { lessons, facts } = state.news()?;
     covered.highest_alias = state.highest_alias()?;
     let mut cutter = Cutter::default();
-    let terms: Vec<Terms> = lessons.iter().map(|lesson| terms_with(&mut cutter, &lesson.memory)).collect();
+    let terms: Vec<Terms> = lessons.iter().map(|lesson| terms_of(&mut cutter, &lesson.memory)).collect();
     let lessons = lessons.iter().zip(&terms).map(|(lesson, terms)| Item::Lesson {
         memory: &lesson.memory,
         terms,

@@ -14,15 +14,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
-use tantivy::schema::{IndexRecordOption, Value};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, IndexSettings, ReloadPolicy, Searcher, SegmentOrdinal, TantivyDocument, TantivyError, Term};
 
-use self::schema::{Columns, Fields, Key, alias_term, key_of};
+use self::schema::{Columns, Fields, Key, Known, alias_term, key_of};
 use self::unlocked::Unlocked;
 use self::walk::{Segment, each_alive};
 use super::answers::Answers;
 use super::layout::Part;
-use super::search::{Ask, Card, Place, Worth};
+use super::lines::short_hash;
+use super::search::{Ask, Place, Worth};
 use crate::domain::{AgentMemory, Alias, Counters, Fact, FactKey, MemoryId, RunId, Standing};
 use crate::recall::{Terms, Vocabulary};
 use crate::text;
@@ -121,7 +122,7 @@ impl Index {
         }
         let opened = shielded(|| {
             let index = tantivy::Index::open(Unlocked(MmapDirectory::open(&directory)?))?;
-            let covered = index.load_metas()?.payload.and_then(|payload| serde_json::from_str(&payload).ok());
+            let covered = covered_by(&index)?;
             let reader: tantivy::IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
             let searcher = reader.searcher();
             let columns = searcher.segment_readers().iter().map(Columns::open).collect::<tantivy::Result<_>>()?;
@@ -147,9 +148,9 @@ impl Index {
         if entry.as_ref().is_some_and(|entry| entry.id != *id) { Err(Broken) } else { Ok(entry) }
     }
 
-    pub(super) fn with_alias(&self, alias: &Alias) -> Result<Vec<MemoryId>, Broken> {
+    pub(super) fn with_alias(&self, alias: &Alias) -> Result<Vec<Entry>, Broken> {
         let term = self.trait_term(&alias_term(alias));
-        shielded(|| self.all(&term)?.into_iter().map(|address| Ok(self.entry(address)?.id)).collect())
+        shielded(|| self.all(&term)?.into_iter().map(|address| self.entry(address)).collect())
     }
 
     pub(super) fn knows_fact(&self, key: &FactKey) -> Result<bool, Broken> {
@@ -206,12 +207,9 @@ impl Index {
         shielded(|| Ok(self.columns(address.segment_ord)?.worth(address.doc_id)))
     }
 
-    /// Where the lesson of an answer stands, and what the index made of it.
-    pub(super) fn row_of(&self, address: DocAddress) -> Result<(Place, Card, Worth), Broken> {
-        shielded(|| {
-            let (columns, doc) = (self.columns(address.segment_ord)?, address.doc_id);
-            Ok((columns.place(doc), columns.card(doc), columns.worth(doc)))
-        })
+    /// The lesson of an answer.
+    pub(super) fn entry_of(&self, address: DocAddress) -> Result<Entry, Broken> {
+        shielded(|| self.entry(address))
     }
 
     fn segments(&self, known_better: &[Entry]) -> impl Iterator<Item = tantivy::Result<Segment<'_>>> {
@@ -236,14 +234,9 @@ impl Index {
     }
 
     fn entry(&self, address: DocAddress) -> tantivy::Result<Entry> {
-        let document: TantivyDocument = self.searcher.doc(address)?;
-        let text = |field| document.get_first(field).and_then(|value| value.as_str());
-        let id = text(self.fields.id).and_then(|id| MemoryId::parse(id).ok());
-        let counters = text(self.fields.counters).and_then(|counters| serde_json::from_str(counters).ok());
         let columns = self.columns(address.segment_ord)?;
-        let (place, version) = (columns.place(address.doc_id), columns.version(address.doc_id));
-        let entry = id.zip(counters).map(|(id, counters)| Entry { id, place, version, counters, address });
-        entry.ok_or_else(|| TantivyError::InternalError("a lesson without its stored part".to_owned()))
+        let Known { id, version, counters } = columns.known(address.doc_id)?;
+        Ok(Entry { id, place: columns.place(address.doc_id), version, counters, address })
     }
 
     fn columns(&self, segment: SegmentOrdinal) -> tantivy::Result<&Columns> {
@@ -296,8 +289,7 @@ pub(super) fn fold(
             Some(previous) => {
                 // Whoever deleted it meanwhile must not get an index of the last few lines.
                 let index = tantivy::Index::open(MmapDirectory::open(&directory)?)?;
-                let payload = index.load_metas()?.payload.and_then(|payload| serde_json::from_str(&payload).ok());
-                if payload.as_ref() != Some(&previous.covered) {
+                if covered_by(&index)?.as_ref() != Some(&previous.covered) {
                     return Err(TantivyError::InternalError("it is not the index that was read".to_owned()));
                 }
                 index
@@ -322,7 +314,8 @@ pub(super) fn fold(
             writer.add_document(fields.document(item))?;
         }
         let mut commit = writer.prepare_commit()?;
-        commit.set_payload(&serde_json::to_string(&covered).unwrap_or_default());
+        let payload = serde_json::to_string(&covered).unwrap_or_default();
+        commit.set_payload(&format!("{:016x} {payload}", short_hash(payload.as_bytes())));
         commit.commit()?;
         writer.wait_merging_threads()
     })
@@ -368,6 +361,15 @@ impl Covered {
         totals.length = totals.length.saturating_sub(u64::from(card.length));
         Ok(())
     }
+}
+
+/// What an index says it covers; `None` if it was not made by this version, or somebody changed it.
+fn covered_by(index: &tantivy::Index) -> tantivy::Result<Option<Covered>> {
+    let (schema, _) = Fields::new();
+    let payload = index.load_metas()?.payload.unwrap_or_default();
+    let Some((sum, json)) = payload.split_once(' ').filter(|_| index.schema() == schema) else { return Ok(None) };
+    let is_whole = u64::from_str_radix(sum, 16) == Ok(short_hash(json.as_bytes()));
+    Ok(serde_json::from_str(json).ok().filter(|_| is_whole))
 }
 
 /// Runs a piece of tantivy. Damaged files make it fail or even panic.

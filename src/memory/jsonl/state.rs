@@ -12,7 +12,7 @@ use super::snapshot::{Change, Snapshot};
 use super::view::View;
 use crate::domain::{AgentMemory, Alias, Counters, Fact, MemoryId, Timestamp};
 use crate::memory::{FactFilter, Hit, Lesson, MemoryError, Method};
-use crate::recall::{Ranking, Terms, Vocabulary, terms_of, terms_with};
+use crate::recall::{Ranking, Terms, Vocabulary, terms_of};
 use crate::text::Cutter;
 
 /// See the module.
@@ -125,9 +125,17 @@ impl State {
     pub(super) fn with_alias(&mut self, alias: &Alias) -> Result<Option<MemoryId>, MemoryError> {
         let mut ids = self.without_broken_index(|state| {
             let indexed = state.index.as_ref().map_or(Ok(Vec::new()), |index| index.with_alias(alias))?;
-            // A lesson that was given another name since is not called so any more.
-            let named = |id: &MemoryId| state.view.lessons.get(id).map(|row| row.memory.alias.as_ref() == Some(alias));
-            let mut ids: BTreeSet<MemoryId> = indexed.into_iter().filter(|id| named(id).unwrap_or(true)).collect();
+            let mut ids = BTreeSet::new();
+            for entry in indexed {
+                // A lesson that was given another name since is not called so any more.
+                if !state.view.lessons.contains_key(&entry.id) {
+                    let memory: AgentMemory = state.record(entry.place)?;
+                    if memory.id != entry.id || memory.alias.as_ref() != Some(alias) {
+                        return Err(Trouble::Index);
+                    }
+                    ids.insert(memory.id);
+                }
+            }
             ids.extend(state.view.with_alias(alias).cloned());
             Ok(ids)
         })?;
@@ -297,20 +305,18 @@ impl State {
         Ok(answers.finish())
     }
 
-    /// The lesson that an answer points to, if the index made of it what it should have.
+    /// The lesson that an answer points to, if it is where it should be.
     fn check(&self, spot: Spot) -> Result<MemoryId, Trouble> {
-        let address = match spot {
-            Spot::Written(place, _) => return Ok(self.record::<AgentMemory>(place)?.id),
-            Spot::Indexed(address) => address,
+        let (place, id) = match (spot, &self.index) {
+            (Spot::Written(place, _), _) => (place, None),
+            (Spot::Indexed(address), Some(index)) => {
+                let entry = index.entry_of(address)?;
+                (entry.place, Some(entry.id))
+            }
+            (Spot::Indexed(_), None) => return Err(Trouble::Index),
         };
-        let Some(index) = &self.index else { return Err(Trouble::Index) };
-        let (place, card, worth) = index.row_of(address)?;
         let memory: AgentMemory = self.record(place)?;
-        let entry = index.lesson(&memory.id)?.ok_or(Trouble::Index)?;
-        let as_it_should = Card::of(&memory, terms_of(&memory).length) == card
-            && Worth::of(&memory, &entry.counters) == worth
-            && entry.place == place;
-        if as_it_should { Ok(memory.id) } else { Err(Trouble::Index) }
+        if id.is_none_or(|id| id == memory.id) { Ok(memory.id) } else { Err(Trouble::Index) }
     }
 
     /// The index's entries for lessons that have changed since, in text or in rank.
@@ -337,7 +343,7 @@ impl State {
         for entry in known_better.iter().filter(|entry| !self.view.lessons.contains_key(&entry.id)) {
             let memory: AgentMemory = self.record(entry.place)?;
             if ask.which.includes(memory.standing()) {
-                rows.push(self.row(ask, &memory, entry.place, &terms_with(&mut cutter, &memory), Some(entry))?);
+                rows.push(self.row(ask, &memory, entry.place, &terms_of(&mut cutter, &memory), Some(entry))?);
             }
         }
         Ok(rows)

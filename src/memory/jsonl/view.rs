@@ -35,7 +35,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn terms(&self, cutter: &mut Cutter) -> &Terms {
-        self.terms.get_or_init(|| recall::terms_with(cutter, &self.memory))
+        self.terms.get_or_init(|| recall::terms_of(cutter, &self.memory))
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use tantivy::columnar::{Column, ColumnIndex, ColumnValues};
-use tantivy::schema::{
-    FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
-};
+use serde::{Deserialize, Serialize};
+use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnValues};
+use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocId, SegmentReader, TantivyDocument, TantivyError};
 
 use super::super::layout::Part;
+use super::super::lines::short_hash;
 use super::super::search::{Card, Place, Worth, terms_of_traits};
 use super::Item;
-use crate::domain::{Alias, FacetSet, Fact, FactKey, MemoryId, Standing};
+use crate::domain::{Alias, Counters, FacetSet, Fact, FactKey, MemoryId, Standing};
 use crate::recall::{Ageing, Terms};
 
 /// The unique name of a document.
@@ -43,11 +43,9 @@ pub(super) struct Fields {
     pub(super) key: Field,
     pub(super) traits: Field,
     pub(super) words: Field,
-    pub(super) id: Field,
-    pub(super) counters: Field,
     start: Field,
     size: Field,
-    version: Field,
+    entry: Field,
     flags: Field,
     length: Field,
     importance: Field,
@@ -72,11 +70,9 @@ impl Fields {
             key: schema.add_text_field("key", STRING),
             traits: schema.add_text_field("traits", STRING),
             words: schema.add_text_field("words", TextOptions::default().set_indexing_options(words)),
-            id: schema.add_text_field("id", STORED),
-            counters: schema.add_text_field("counters", STORED),
             start: schema.add_u64_field("start", fast.clone()),
             size: schema.add_u64_field("size", fast.clone()),
-            version: schema.add_u64_field("version", fast.clone()),
+            entry: schema.add_bytes_field("entry", FAST),
             flags: schema.add_u64_field("flags", fast.clone()),
             length: schema.add_u64_field("length", fast.clone()),
             importance: schema.add_f64_field("importance", fast.clone()),
@@ -90,7 +86,7 @@ impl Fields {
         let mut document = TantivyDocument::new();
         document.add_text(self.key, key_of(item));
         // Every document has every column: a column with gaps has to be searched for each value.
-        let (place, version, sides) = match item {
+        let (place, sides) = match item {
             Item::Lesson { memory, terms, place, version, counters } => {
                 document.add_text(self.traits, IS_LESSON);
                 if memory.standing() == Standing::Retired {
@@ -103,21 +99,21 @@ impl Fields {
                     document.add_text(self.traits, alias_term(alias));
                 }
                 document.add_text(self.words, written_out(terms));
-                document.add_text(self.id, memory.id.as_str());
-                document.add_text(self.counters, serde_json::to_string(counters).unwrap_or_default());
-                (place, *version, Some((Card::of(memory, terms.length), Worth::of(memory, counters))))
+                let (card, worth) = (Card::of(memory, terms.length), Worth::of(memory, counters));
+                let known = Known { id: memory.id.clone(), version: *version, counters: (*counters).clone() };
+                document.add_bytes(self.entry, known.sealed(place, &card, &worth).as_bytes());
+                (place, Some((card, worth)))
             }
             Item::Fact { fact, place } => {
                 document.add_text(self.traits, format!("of {}", fact.memory()));
                 if let Fact::Injection { run, .. } | Fact::Effect { run, .. } = fact {
                     document.add_text(self.traits, format!("run {run}"));
                 }
-                (place, 0, None)
+                (place, None)
             }
         };
         document.add_u64(self.start, place.start);
         document.add_u64(self.size, place.length);
-        document.add_u64(self.version, version);
         let (card, worth) = sides.unzip();
         document.add_u64(self.flags, card.as_ref().map_or(0, flags) | part_bits(place.part));
         document.add_u64(self.length, card.map_or(0, |card| u64::from(card.length)));
@@ -182,7 +178,7 @@ fn part_of(flags: u64) -> Part {
 pub(super) struct Columns {
     start: Arc<dyn ColumnValues<u64>>,
     size: Arc<dyn ColumnValues<u64>>,
-    version: Arc<dyn ColumnValues<u64>>,
+    entry: Option<BytesColumn>,
     flags: Arc<dyn ColumnValues<u64>>,
     length: Arc<dyn ColumnValues<u64>>,
     importance: Arc<dyn ColumnValues<f64>>,
@@ -196,7 +192,7 @@ impl Columns {
         Ok(Self {
             start: whole(fast.u64("start")?)?,
             size: whole(fast.u64("size")?)?,
-            version: whole(fast.u64("version")?)?,
+            entry: fast.bytes("entry")?,
             flags: whole(fast.u64("flags")?)?,
             length: whole(fast.u64("length")?)?,
             importance: whole(fast.f64("importance")?)?,
@@ -210,8 +206,16 @@ impl Columns {
         Place { part, start: self.start.get_val(doc), length: self.size.get_val(doc) }
     }
 
-    pub(super) fn version(&self, doc: DocId) -> u64 {
-        self.version.get_val(doc)
+    /// What is known of a lesson, if every column still says of it what was written.
+    pub(super) fn known(&self, doc: DocId) -> tantivy::Result<Known> {
+        let mut sealed = Vec::new();
+        if let Some(column) = &self.entry
+            && let Some(number) = column.term_ords(doc).next()
+        {
+            column.ord_to_bytes(number, &mut sealed)?;
+        }
+        let known = Known::unsealed(&sealed, &self.place(doc), &self.card(doc), &self.worth(doc));
+        known.ok_or_else(|| TantivyError::InternalError("the columns of a lesson do not fit together".to_owned()))
     }
 
     pub(super) fn card(&self, doc: DocId) -> Card {
@@ -239,6 +243,32 @@ impl Columns {
             lot: self.lot.get_val(doc),
         }
     }
+}
+
+/// What the index knows of a lesson beside numbers.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Known {
+    pub(super) id: MemoryId,
+    pub(super) version: u64,
+    pub(super) counters: Counters,
+}
+
+impl Known {
+    /// Writes it down with a checksum over it and over the numbers beside it.
+    fn sealed(&self, place: &Place, card: &Card, worth: &Worth) -> String {
+        let json = serde_json::to_string(self).unwrap_or_default();
+        format!("{:016x} {json}", checksum(&json, place, card, worth))
+    }
+
+    fn unsealed(sealed: &[u8], place: &Place, card: &Card, worth: &Worth) -> Option<Self> {
+        let (sum, json) = std::str::from_utf8(sealed).ok()?.split_once(' ')?;
+        let right = u64::from_str_radix(sum, 16).ok()? == checksum(json, place, card, worth);
+        if right { serde_json::from_str(json).ok() } else { None }
+    }
+}
+
+fn checksum(json: &str, place: &Place, card: &Card, worth: &Worth) -> u64 {
+    short_hash(format!("{json} {place:?} {card:?} {worth:?}").as_bytes())
 }
 
 /// The values of a column without gaps, which every column is: see [`Fields::document`].
