@@ -3,6 +3,7 @@
 //! Every memory indexes these words and every question is cut into them, so that all of them rank alike. Whoever
 //! changes what comes out here raises [`VERSION`], and derived indexes are built anew.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -17,8 +18,8 @@ pub const VERSION: u32 = 1;
 /// Longer runs of letters are data, not words.
 const MAX_WORD_CHARACTERS: usize = 64;
 
-/// So many stems are remembered: more than a large project's lessons have words.
-const MAX_STEMS: usize = 100_000;
+/// So many words are remembered: more than a large project's lessons have.
+const MAX_KNOWN: usize = 100_000;
 
 /// Words that say nothing about what a lesson is about.
 const STOP_WORDS: &[&str] = &[
@@ -38,21 +39,22 @@ pub fn words(text: &str) -> Vec<String> {
     Cutter::default().words(text)
 }
 
-/// Cuts many texts into words and remembers stems, which cost more than all the rest.
+/// Cuts many texts into words. It remembers what became of each, for stemming costs more than all the rest.
 pub struct Cutter {
     stemmer: Stemmer,
-    stems: HashMap<String, String>,
+    /// What a lower-case word is searched by; `None` if it says nothing.
+    known: HashMap<String, Option<String>>,
 }
 
 impl Default for Cutter {
     fn default() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), stems: HashMap::new() }
+        Self { stemmer: Stemmer::create(Algorithm::English), known: HashMap::new() }
     }
 }
 
 impl std::fmt::Debug for Cutter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cutter").field("stems", &self.stems.len()).finish_non_exhaustive()
+        f.debug_struct("Cutter").field("known", &self.known.len()).finish_non_exhaustive()
     }
 }
 
@@ -81,24 +83,25 @@ impl Cutter {
     }
 
     fn push_word(&mut self, words: &mut Vec<String>, part: &str) {
-        if part.chars().count() > MAX_WORD_CHARACTERS {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let word = if is_plain { Cow::Borrowed(part) } else { Cow::Owned(part.to_lowercase()) };
+        if let Some(known) = self.known.get(&*word) {
+            words.extend(known.clone());
             return;
         }
-        let word = part.to_lowercase();
-        if STOP_WORDS.binary_search(&word.as_str()).is_ok() {
-            return;
+        let searched_by = self.searched_by(&word);
+        words.extend(searched_by.clone());
+        if self.known.len() < MAX_KNOWN {
+            self.known.insert(word.into_owned(), searched_by);
         }
-        if !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            words.push(word);
-        } else if let Some(stem) = self.stems.get(&word) {
-            words.push(stem.clone());
-        } else {
-            let stem = self.stemmer.stem(&word).into_owned();
-            words.push(stem.clone());
-            if self.stems.len() < MAX_STEMS {
-                self.stems.insert(word, stem);
-            }
+    }
+
+    fn searched_by(&self, word: &str) -> Option<String> {
+        if word.chars().count() > MAX_WORD_CHARACTERS || STOP_WORDS.binary_search(&word).is_ok() {
+            return None;
         }
+        let is_english = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+        Some(if is_english { self.stemmer.stem(word).into_owned() } else { word.to_owned() })
     }
 }
 
