@@ -75,7 +75,7 @@ impl Add {
         let text = if self.text == "-" { console.read_input()? } else { self.text.clone() };
         let summary = one_line(&text);
         if summary.is_empty() {
-            return Err(Failure::user("there is nothing to remember: the text is empty")
+            return Err(Failure::usage("there is nothing to remember: the text is empty")
                 .with_hint("say it in a sentence, as in `archivist add \"Prefer rg over grep\"`"));
         }
         let rule = self.rule.as_deref().map(one_line).filter(|rule| !rule.is_empty());
@@ -130,5 +130,5 @@ fn says_where_it_holds(scope: &MemoryScope, facets: &Facets) -> Result<(), Failu
     if value.is_some() {
         return Ok(());
     }
-    Err(Failure::user(format!("a lesson of scope {scope} must say which {scope}")).with_hint(format!("add --{flag}")))
+    Err(Failure::usage(format!("a lesson of scope {scope} must say which {scope}")).with_hint(format!("add --{flag}")))
 }

@@ -73,7 +73,7 @@ fn set(place: &mut Option<String>, flag: &str, said: Option<&str>) -> Result<(),
 fn not_empty(flag: &str, text: &str) -> Result<String, Failure> {
     let text = one_line(text);
     if text.is_empty() {
-        return Err(Failure::user(format!("--{flag} is empty")).with_hint("leave it out, or give it a value"));
+        return Err(Failure::usage(format!("--{flag} is empty")).with_hint("leave it out, or give it a value"));
     }
     Ok(text)
 }

@@ -42,6 +42,14 @@ pub(super) enum Failure {
         /// What to do next.
         hint: Option<String>,
     },
+    /// The arguments do not make sense together.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do next.
+        hint: Option<String>,
+    },
     /// Stdout does not take any more.
     #[error("cannot write to stdout: {0}")]
     Output(io::Error),
@@ -58,10 +66,15 @@ impl Failure {
         Self::User { message: message.into(), hint: None }
     }
 
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: None }
+    }
+
     /// The same, with a next step.
     pub(super) fn with_hint(self, next: impl Into<String>) -> Self {
         match self {
             Self::User { message, .. } => Self::User { message, hint: Some(next.into()) },
+            Self::Usage { message, .. } => Self::Usage { message, hint: Some(next.into()) },
             other => other,
         }
     }
@@ -84,6 +97,7 @@ pub(super) fn report(error: &anyhow::Error, console: &mut Console) -> Exit {
     let (hint, exit) = match error.downcast_ref::<Failure>() {
         Some(Failure::Output(error)) if is_gone(error) => return Exit::Done,
         Some(Failure::User { hint, .. }) => (hint.as_deref(), Exit::Refused),
+        Some(Failure::Usage { hint, .. }) => (hint.as_deref(), Exit::Usage),
         Some(Failure::Encode(_) | Failure::Start(_)) => (None, Exit::Ours),
         Some(Failure::Output(_)) | None => (None, Exit::Refused),
     };

@@ -68,7 +68,8 @@ impl History {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let lesson = session.lesson(&self.name).await?;
         let mut steps = steps(session.memory.history(&lesson.memory.id).await?)?;
-        let older = if self.all { 0 } else { steps.len().saturating_sub(SHOWN_VERSIONS) };
+        // A program is told everything: it cannot see that something is missing.
+        let older = if self.all || self.json { 0 } else { steps.len().saturating_sub(SHOWN_VERSIONS) };
         steps.drain(..older);
         if self.json {
             console.json(&steps)?;

@@ -12,7 +12,7 @@ use super::lesson::name;
 use super::prose::age;
 use super::session::Session;
 use super::table::{Column, Stay, Table};
-use crate::domain::{MemoryCategory, MemoryKind, MemoryScope};
+use crate::domain::{Alias, MemoryCategory, MemoryKind, MemoryScope, Timestamp};
 use crate::memory::{Lesson, MemoryService, Which};
 
 const EXAMPLES: &str = "\
@@ -51,9 +51,7 @@ impl List {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let mut lessons = session.memory.lessons(if self.all { Which::All } else { Which::Live }).await?;
         lessons.retain(|lesson| session.sees(&lesson.memory) && self.admits(lesson));
-        // Of what was written at one moment, the last line is the newest.
-        lessons.reverse();
-        lessons.sort_by_key(|lesson| Reverse(lesson.memory.version_at()));
+        lessons.sort_by_key(|lesson| Reverse((known_at(lesson), lesson.memory.alias.as_ref().map(Alias::number))));
         lessons.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
             console.json(&lessons)?;
@@ -89,7 +87,6 @@ impl List {
         let mut table = Table::new(columns.into_iter().flatten().collect::<Vec<_>>());
         for lesson in lessons {
             let memory = &lesson.memory;
-            let known_at = lesson.counters.last_sign().unwrap_or_else(|| memory.version_at());
             let state = state.map(|_| memory.state.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string));
             let cells = [
                 Some(name(memory).to_owned()),
@@ -99,11 +96,16 @@ impl List {
                 Some(memory.importance.to_string()),
                 Some(lesson.counters.sightings.to_string()),
                 Some(lesson.counters.exposures.to_string()),
-                Some(age(known_at, session.now)),
+                Some(age(known_at(lesson), session.now)),
                 Some(memory.summary.clone()),
             ];
             table.row(cells.into_iter().flatten());
         }
         table
     }
+}
+
+/// When the lesson was last known to hold.
+fn known_at(lesson: &Lesson) -> Timestamp {
+    lesson.counters.last_sign().unwrap_or_else(|| lesson.memory.version_at())
 }

@@ -16,6 +16,8 @@ use crate::memory::{Answer, Hit, MemoryService, Method, Usage};
 
 /// What finds lessons by words and ranks them by age; embeddings would be level 0.
 const KEYWORD_LEVEL: u8 = 1;
+/// The longest that a lesson's summary, or its rule, gets in a prompt.
+const MAX_CHARACTERS: usize = 500;
 /// Scores are rounded to this many parts, so that the last bits of a float do not reach a reader.
 const PARTS: f64 = 1e6;
 
@@ -124,7 +126,7 @@ impl Recall {
         };
         match self.text.as_deref() {
             Some("-") if self.query.as_deref() == Some("-") => {
-                return Err(Failure::user("stdin cannot be both the text and the question").into());
+                return Err(Failure::usage("stdin cannot be both the text and the question").into());
             }
             Some("-") => query.text = Some(console.read_input()?),
             Some(text) => query.text = Some(text.to_owned()),
@@ -174,12 +176,21 @@ fn project_lessons(hits: &[Hit]) -> String {
     let mut text = String::from("### Project Lessons\n\n");
     for (number, hit) in (1..).zip(hits) {
         let AgentMemory { summary, rule, .. } = &hit.lesson.memory;
-        let summary = one_line(summary);
-        let rule = rule.as_deref().map(one_line).filter(|rule| !rule.is_empty() && *rule != summary);
+        let summary = capped(one_line(summary));
+        let rule =
+            rule.as_deref().map(|rule| capped(one_line(rule))).filter(|rule| !rule.is_empty() && *rule != summary);
         let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
         text.push_str(&format!("{number}. {summary}{rule}\n"));
     }
     text
+}
+
+/// A prompt is no place for a novel, whoever wrote it.
+fn capped(text: String) -> String {
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
 }
 
 fn method(answer: &Answer) -> &'static str {

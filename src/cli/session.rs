@@ -149,7 +149,8 @@ impl Session {
 
     /// The lesson of this name, or the error that says there is none.
     pub(super) async fn lesson(&self, name: &LessonName) -> Result<Lesson, MemoryError> {
-        self.memory.get(name).await?.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
+        let lesson = self.memory.get(name).await?.filter(|lesson| self.sees(&lesson.memory));
+        lesson.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
     }
 
     fn project_root(&self) -> String {

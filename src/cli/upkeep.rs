@@ -79,6 +79,7 @@ fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
         IndexStatus::Current => "up to date".to_owned(),
         IndexStatus::Behind { bytes: behind } => format!("{} behind", bytes(*behind)),
         IndexStatus::Absent => "none; small memories need none".to_owned(),
+        IndexStatus::Unusable => "does not fit the files; they are read until it is built anew".to_owned(),
     };
     let files = bank.files.iter().map(|file| format!("{} {}", file.name, bytes(file.bytes)));
     let files: Vec<String> = files.collect();
@@ -86,7 +87,7 @@ fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
     let entries = [
         ("lessons", format!("{}, {} retired", bank.lessons, bank.retired)),
         ("episodes", bank.episodes.to_string()),
-        ("facts", bank.facts.to_string()),
+        ("ledger", bank.facts.to_string()),
         ("damaged", count(bank.damaged_lines, "line", "lines")),
         ("index", index),
         ("files", if files.is_empty() { "none yet".to_owned() } else { list(files) }),
@@ -95,7 +96,7 @@ fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
         console.line(&format!("  {}{value}", console.styled(Style::Dim, &format!("{label:10}"))))?;
     }
     if bank.damaged_lines > 0 {
-        console.hint("`archivist doctor` shows the damaged lines");
+        console.note("hint: `archivist doctor` shows the damaged lines");
     }
     Ok(())
 }
@@ -144,7 +145,7 @@ fn print_findings(mended: &[Finding], findings: &[Finding], console: &mut Consol
     }
     table.print(console)?;
     if findings.iter().any(|finding| matches!(finding.remedy, Remedy::Repairable)) {
-        console.hint("`archivist doctor --repair` mends what is repairable");
+        console.note("hint: `archivist doctor --repair` mends what is repairable");
     }
     Ok(())
 }

@@ -53,6 +53,8 @@ fn importance_normalises_three_scales() {
     check(11.0, ImportanceScale::OneToTen, None);
     check(-0.1, ImportanceScale::Undeclared, None);
     check(f64::NAN, ImportanceScale::Undeclared, None);
+    assert!("7".parse::<Importance>().is_err(), "a mark or a percentage?");
+    assert_eq!("0.7".parse::<Importance>(), "70".parse());
 }
 
 #[test]

@@ -56,11 +56,16 @@ impl From<Importance> for f64 {
     }
 }
 
+/// What a person says. Between 1 and 10 it could be a mark or a percentage, so it is refused.
 impl std::str::FromStr for Importance {
     type Err = Invalid;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = text.parse().map_err(|_| Invalid::new("an importance", text, "it is a number from 0 to 1"))?;
-        Self::parse(number, ImportanceScale::Undeclared)
+        let refuse = |why| Err(Invalid::new("an importance", text, why));
+        match text.parse() {
+            Ok(number) if number > 1.0 && number <= 10.0 => refuse("say a number from 0 to 1, as in 0.7"),
+            Ok(number) => Self::parse(number, ImportanceScale::Undeclared),
+            Err(_) => refuse("it is a number from 0 to 1"),
+        }
     }
 }
 

@@ -46,6 +46,15 @@ fn circumstances_raise_relevance_but_are_no_topic() {
     assert!(meets_topic(0.0, 0.0, failure, 0.5));
 }
 
+#[test]
+fn of_two_lessons_with_every_word_the_one_with_more_of_them_is_better() {
+    let measure = Vocabulary { documents: 100, length: 1_000, holders: vec![5, 50] }.measure();
+    let (once, twice) = (measure.relevance(&[2, 2], 10), measure.relevance(&[4, 2], 10));
+    assert!(once < twice && twice < 1.0, "{once} {twice}");
+    assert!(measure.relevance(&[2, 2], 40) < once, "talk thins it out");
+    assert!(measure.relevance(&[2, 0], 10) > measure.relevance(&[0, 2], 10), "the rarer word says more");
+}
+
 proptest! {
     #[test]
     fn relevance_stays_within_its_bounds(

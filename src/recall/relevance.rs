@@ -10,6 +10,12 @@ const K1: f64 = 1.2;
 /// How much a long lesson is held against its many words.
 const B: f64 = 0.75;
 
+/// The relevance of a lesson of average length that holds every word of the question once.
+const FULL: f64 = 0.9;
+
+/// In a question of this many words or more, one word in common is chance, not a topic.
+const LONG_QUESTION: usize = 4;
+
 /// The same failure is nearly all one can ask for.
 const ERROR_FAMILY_SHARE: f64 = 0.9;
 /// All the tags asked for, and nothing else in common.
@@ -91,17 +97,24 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// BM25 over the weighted words, as a share of what a lesson of average length that holds every word once gets.
+    /// BM25 over the weighted words, as a share of what a lesson of average length gets that holds every word once.
+    ///
+    /// Such a lesson has [`FULL`]. What goes beyond counts for the rest, and never reaches 1: of two good answers the
+    /// better one is still the better one.
     pub fn relevance(&self, counts: &[u32], length: u32) -> f64 {
         let wear = self.short + self.long * f64::from(length);
-        let mut sum = 0.0;
+        let (mut sum, mut held) = (0.0, 0);
         for (&count, share) in counts.iter().zip(&self.shares) {
             if count > 0 {
                 let count = f64::from(count);
                 sum += share * count / (count + wear);
+                held += 1;
             }
         }
-        sum.min(1.0)
+        if held < 2 && self.shares.len() >= LONG_QUESTION {
+            return 0.0;
+        }
+        if sum <= 1.0 { FULL * sum } else { 1.0 - (1.0 - FULL) / sum }
     }
 }
 

@@ -305,14 +305,14 @@ fn words_of_a_newer_version_are_read_and_reported() {
         with(record(&name, "m-001", &format!("A new {field}")), field, "\u{1b}[31mmoon")
     });
     let records: Vec<Value> = (1..).zip(words).map(|(at, word)| with(word, "alias", format!("m-{at:03}"))).collect();
-    assert_snapshot!(life_with(&lines(&records)), @r#"
+    assert_snapshot!(life_with(&lines(&records)), @r"
     $ list --all
     ID     State     Kind      Category    Imp  Seen  Used  Age  Summary
     m-005  [31mmoon  lesson    heuristic  0.50     0     0  59d  A new state
     m-004  -         lesson    heuristic  0.50     0     0  59d  A new source
-    m-001  -         lesson    heuristic  0.50     0     0  59d  A new scope
-    m-002  -         [31mmoon  heuristic  0.50     0     0  59d  A new kind
     m-003  -         lesson    [31mmoon   0.50     0     0  59d  A new category
+    m-002  -         [31mmoon  heuristic  0.50     0     0  59d  A new kind
+    m-001  -         lesson    heuristic  0.50     0     0  59d  A new scope
     $ doctor
     File           Line  Remedy       Problem
     lessons.jsonl     1  none needed  scope: `\u{1b}[31mmoon` is not a scope: it is one of global, proj…
@@ -329,7 +329,7 @@ fn words_of_a_newer_version_are_read_and_reported() {
     lessons.jsonl     5  none needed  state: `\u{1b}[31mmoon` is not a state: it is one of observed, ca…
     $ add Added later
     m-006  Added later
-    "#);
+    ");
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn status_counts_and_doctor_looks() {
     ~/project/.openagents/memory
       lessons   1, 1 retired
       episodes  0
-      facts     0
+      ledger    0
       damaged   1 line
       index     none; small memories need none
       files     lessons.jsonl 1.0 B

@@ -55,17 +55,17 @@ fn add_refuses_what_says_nothing() {
     assert_snapshot!(world.run(&["add", " \n "]), @r#"
     ! error: there is nothing to remember: the text is empty
     ! hint: say it in a sentence, as in `archivist add "Prefer rg over grep"`
-    exit 1
+    exit 2
     "#);
     assert_snapshot!(world.run(&["add", "--scope", "tool", "It needs a tool"]), @"
     ! error: a lesson of scope tool must say which tool
     ! hint: add --tool NAME
-    exit 1
+    exit 2
     ");
     assert_snapshot!(world.run(&["add", "--tag", "", "A tag is a word"]), @"
     ! error: --tag is empty
     ! hint: leave it out, or give it a value
-    exit 1
+    exit 2
     ");
     assert!(!world.memory().exists());
 }
@@ -243,8 +243,8 @@ fn a_forgotten_lesson_can_be_restored() {
     ");
     assert_snapshot!(world.run(&["list", "--all"]), @"
     ID     State     Kind        Category     Imp  Seen  Used  Age  Summary
-    m-001  archived  preference  preference  0.70     0     0  now  Prefer rg over grep
     m-002  active    preference  preference  0.70     0     0  now  Quote paths
+    m-001  archived  preference  preference  0.70     0     0  now  Prefer rg over grep
     ");
     assert_snapshot!(world.run(&["restore", "m-001", "--version", "1", "--now", "2026-03-02T09:30:00Z"]), @"
     m-001  Prefer rg over grep

@@ -26,25 +26,35 @@ fn a_memory_outside_the_project_keeps_projects_apart() {
         fs::create_dir(world.home().join(name).join("below")).unwrap();
         let folder = world.home().join(name);
         let note = format!("Lesson of project {name}");
-        world.ok(&["add", &note, "--project", text(&folder), "--memory-dir", "../shared"]);
+        world.ok(&["add", &note, "--project", text(&folder), "--memory-dir", "../common"]);
     }
-    let line = stored(&world.home().join("shared/lessons.jsonl"));
+    let line = stored(&world.home().join("common/lessons.jsonl"));
     assert!(line["projectRoot"].as_str().is_some_and(|root| root.ends_with("/one")), "{line}");
     assert_eq!(line["repoId"], line["projectRoot"]);
     for command in ["list", "recall"] {
-        let seen = world.ok(&[command, "--project", text(&world.home().join("two")), "--memory-dir", "../shared"]);
+        let seen = world.ok(&[command, "--project", text(&world.home().join("two")), "--memory-dir", "../common"]);
         assert!(seen.contains("project two") && !seen.contains("project one"), "{seen}");
+    }
+    // Nor can a neighbour's lesson be reached by its name.
+    for command in
+        [&["show", "m-001"][..], &["history", "m-001"], &["forget", "m-001"], &["restore", "m-001", "--version", "1"]]
+    {
+        let place = ["--project", text(&world.home().join("two")), "--memory-dir", "../common"].map(str::to_owned);
+        let arguments: Vec<&str> = command.iter().copied().chain(place.iter().map(String::as_str)).collect();
+        let output = world.run(&arguments);
+        assert_eq!((output.status, output.stdout.as_str()), (1, ""), "{arguments:?}");
+        assert!(output.stderr.contains("there is no lesson `m-001`"), "{output}");
     }
 }
 
 #[test]
 fn a_memory_is_outside_however_the_path_is_written() {
     let world = World::new();
-    world.ok(&["add", "From above", "--memory-dir", "../shared"]);
+    world.ok(&["add", "From above", "--memory-dir", "../common"]);
     fs::write(world.project().join(".openagents/archivist.toml"), "[memory]\ndir = \"new/../../configured\"\n")
         .unwrap();
     world.ok(&["add", "By configuration"]);
-    for folder in ["shared", "configured"] {
+    for folder in ["common", "configured"] {
         let line = stored(&world.home().join(folder).join("lessons.jsonl"));
         assert_eq!(line["projectRoot"], text(&world.project()), "{folder}");
     }

@@ -24,10 +24,10 @@ fn recall_answers_with_what_helps() {
           "alias": "m-001",
           "summary": "curl hides HTTP errors",
           "rule": "IF curl runs in a script THEN add --fail",
-          "score": 0.73,
+          "score": 0.708448,
           "importance": 0.7,
           "recency": 0.5,
-          "relevance": 1.0,
+          "relevance": 0.928158,
           "state": "active",
           "exposed": true
         },
@@ -36,10 +36,10 @@ fn recall_answers_with_what_helps() {
           "alias": "m-003",
           "summary": "The script that deploys is deploy.sh",
           "rule": null,
-          "score": 0.721141,
+          "score": 0.707027,
           "importance": 0.7,
           "recency": 1.0,
-          "relevance": 0.470471,
+          "relevance": 0.423424,
           "state": "active",
           "exposed": true
         }

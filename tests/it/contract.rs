@@ -13,51 +13,54 @@ use archivist::memory::{
 use crate::samples::{PROJECT, at, day, episode, episode_id, id, lesson, project_query, ranking, run, session};
 use crate::stores::Store;
 
-/// Runs every case on one kind of store.
+/// Every case, on one kind of store. The list is here so that no store can leave one out.
 macro_rules! contract {
+    ($module:ident, $store:ty) => {
+        contract! { $module, $store:
+            an_empty_memory_answers,
+            what_is_recorded_is_there,
+            a_second_recording_updates_the_episode,
+            saying_it_again_changes_nothing,
+            a_commit_is_all_or_nothing,
+            aliases_count_up_and_are_never_used_twice,
+            lessons_are_found_by_id_and_alias,
+            versions_are_kept_and_restored,
+            an_archived_lesson_is_kept_but_not_given,
+            a_superseded_lesson_names_its_successor,
+            usage_is_counted_from_the_ledger,
+            counters_add_up,
+            facts_are_read_by_lesson_and_run,
+            filters_work_alone_and_together,
+            a_topic_shuts_out_other_topics,
+            without_a_topic_importance_and_recency_decide,
+            distrust_lowers_and_sightings_refresh,
+            projects_do_not_see_each_other,
+            global_lessons_are_seen_everywhere,
+            neighbours_read_alike,
+            another_handle_sees_the_same,
+            a_stale_expectation_is_refused,
+            a_refused_batch_leaves_nothing_anywhere,
+            of_two_who_expect_nothing_one_is_first,
+            the_last_of_a_batch_wins,
+            a_judgement_beyond_all_measure_does_no_harm,
+            concurrent_writers_lose_nothing,
+            unknown_fields_survive,
+        }
+    };
     ($module:ident, $store:ty: $($case:ident),+ $(,)?) => {
         mod $module {
             $(
                 #[tokio::test]
                 async fn $case() {
-                    let store = <$store as super::Store>::fresh();
-                    super::$case(super::Store::open(&store), &store).await;
+                    let store = <$store as super::Store>::fresh().await;
+                    super::$case(super::Store::open(&store).await, &store).await;
                 }
             )+
         }
     };
 }
 
-contract!(jsonl, crate::stores::Jsonl:
-    an_empty_memory_answers,
-    what_is_recorded_is_there,
-    a_second_recording_updates_the_episode,
-    saying_it_again_changes_nothing,
-    a_commit_is_all_or_nothing,
-    aliases_count_up_and_are_never_used_twice,
-    lessons_are_found_by_id_and_alias,
-    versions_are_kept_and_restored,
-    an_archived_lesson_is_kept_but_not_given,
-    a_superseded_lesson_names_its_successor,
-    usage_is_counted_from_the_ledger,
-    counters_add_up,
-    facts_are_read_by_lesson_and_run,
-    filters_work_alone_and_together,
-    a_topic_shuts_out_other_topics,
-    without_a_topic_importance_and_recency_decide,
-    distrust_lowers_and_sightings_refresh,
-    projects_do_not_see_each_other,
-    global_lessons_are_seen_everywhere,
-    neighbours_read_alike,
-    another_handle_sees_the_same,
-    a_stale_expectation_is_refused,
-    a_refused_batch_leaves_nothing_anywhere,
-    of_two_who_expect_nothing_one_is_first,
-    the_last_of_a_batch_wins,
-    a_judgement_beyond_all_measure_does_no_harm,
-    concurrent_writers_lose_nothing,
-    unknown_fields_survive,
-);
+contract!(jsonl, crate::stores::Jsonl);
 
 type Handle = Arc<dyn MemoryService>;
 
@@ -403,7 +406,7 @@ async fn neighbours_read_alike(memory: Handle, _: &impl Store) {
 }
 
 async fn another_handle_sees_the_same(memory: Handle, store: &impl Store) {
-    let other = store.open();
+    let other = store.open().await;
     assert!(summaries(&other, &project_query()).await.is_empty());
     memory.add_memories(vec![lesson("a", "Shared")], at()).await.unwrap();
     assert_eq!(summaries(&other, &project_query()).await, ["Shared"]);
@@ -439,7 +442,7 @@ async fn of_two_who_expect_nothing_one_is_first(memory: Handle, store: &impl Sto
     for scope in [MemoryScope::Project, MemoryScope::Global] {
         let key = format!("new-{scope}");
         let mut writers = Vec::new();
-        for (memory, summary) in [(Arc::clone(&memory), "First"), (store.open(), "Second")] {
+        for (memory, summary) in [(Arc::clone(&memory), "First"), (store.open().await, "Second")] {
             let mut new = lesson(&key, summary);
             new.scope = scope.clone();
             let batch = Batch { memories: vec![new], expected: vec![(id(&key), 0)], ..Batch::default() };
@@ -468,7 +471,7 @@ async fn a_judgement_beyond_all_measure_does_no_harm(memory: Handle, store: &imp
     let facts = [("a", Verdict::Validated), ("b", Verdict::Ignored)].into_iter();
     let facts = facts.flat_map(|(key, verdict)| weights.map(|(of, weight)| feedback(key, of, verdict.clone(), weight)));
     memory.commit(Batch { facts: facts.collect(), ..Batch::default() }, at()).await.unwrap();
-    for memory in [&memory, &store.open()] {
+    for memory in [&memory, &store.open().await] {
         for key in ["a", "b"] {
             let found = memory.get(&name(&id(key))).await.unwrap().unwrap();
             assert!((0.0..=1.0).contains(&found.counters.trust()), "{key}: {:?}", found.counters);
@@ -480,7 +483,7 @@ async fn a_judgement_beyond_all_measure_does_no_harm(memory: Handle, store: &imp
 async fn concurrent_writers_lose_nothing(memory: Handle, store: &impl Store) {
     let mut writers = Vec::new();
     for writer in 0..4 {
-        let memory = if writer % 2 == 0 { Arc::clone(&memory) } else { store.open() };
+        let memory = if writer % 2 == 0 { Arc::clone(&memory) } else { store.open().await };
         writers.push(tokio::spawn(async move {
             for number in 0..25 {
                 let text = format!("Writer {writer} lesson {number}");

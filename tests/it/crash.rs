@@ -115,7 +115,7 @@ async fn a_writer_killed_at_any_moment_leaves_whole_commits() {
     let mut random = Random(0x5eed);
     let mut directory = TempDir::new().unwrap();
     let mut acknowledged = Vec::new();
-    let mut seen_mid_commit = 0;
+    let (mut seen_mid_commit, mut acknowledged_in_all) = (0, 0);
     for kill in 0..KILLS {
         if kill % KILLS_A_DIRECTORY == 0 {
             directory = TempDir::new().unwrap();
@@ -133,19 +133,21 @@ async fn a_writer_killed_at_any_moment_leaves_whole_commits() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         // The harness prints before and, without a newline, right in front of the first line.
         assert!(lines.any(|line| line.ends_with("ready")));
-        let moment = Instant::now() + Duration::from_micros(random.below(15_000));
+        let moment = Instant::now() + Duration::from_micros(random.below(30_000));
         while Instant::now() < moment {
             std::hint::spin_loop();
         }
         child.kill().unwrap();
         child.wait().unwrap();
         let acks: Vec<u64> = lines.filter_map(|line| line.strip_prefix("ack ")?.parse().ok()).collect();
+        acknowledged_in_all += acks.len();
         acknowledged.extend(&acks);
         let there = check(directory.path(), &acknowledged).await;
         seen_mid_commit += usize::from(there.iter().any(|n| *n < 1_000_000 && !acknowledged.contains(n)));
         acknowledged = there.into_iter().filter(|number| *number < 1_000_000).collect();
     }
-    println!("{KILLS} kills, {seen_mid_commit} between durable and acknowledged");
+    println!("{KILLS} kills, {acknowledged_in_all} commits, {seen_mid_commit} kills between durable and acknowledged");
+    assert!(acknowledged_in_all > KILLS / 2, "the writers hardly got to write");
 }
 
 #[tokio::test]

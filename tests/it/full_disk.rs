@@ -174,26 +174,6 @@ impl Disk for FullDisk {
         self.leave(left - 1);
         RealDisk.append(path, file, bytes)
     }
-
-    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
-        RealDisk.sync(path, file)
-    }
-
-    fn truncate(&self, path: &Path, file: &File, length: u64) -> io::Result<()> {
-        RealDisk.truncate(path, file, length)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        RealDisk.sync_directory(directory)
-    }
-
-    fn boot(&self) -> Option<String> {
-        RealDisk.boot()
-    }
 }
 
 /// Adds to every file, so that half of it would show, and gives one lesson one version more.

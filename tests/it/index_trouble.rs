@@ -242,7 +242,7 @@ async fn after_a_touch_the_index_proves_itself_once_and_not_for_ever() {
     let status = async || JsonlMemory::open(idle(directory.path())).status().await.unwrap()[0].index;
     assert_eq!(status().await, IndexStatus::Current, "the files are what the index read, which it takes a look to see");
     spoil_the_proof(directory.path(), async || {
-        assert_eq!(status().await, IndexStatus::Absent, "whoever wrote the files last, it was not us");
+        assert_eq!(status().await, IndexStatus::Unusable, "whoever wrote the files last, it was not us");
     })
     .await;
     JsonlMemory::open(idle(directory.path())).maintain().await;

@@ -1,10 +1,13 @@
 //! What the files mean, where more than one reading is possible.
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use archivist::domain::{Alias, EvidenceLevel, Fact, MemoryScope, Standing, Verdict};
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{Batch, Lesson, LessonName, MemoryService, Method, Removal};
+use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
+use archivist::memory::{Batch, Lesson, LessonName, MemoryService, Method, Removal, Which};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -121,4 +124,38 @@ async fn weights_beyond_all_measure_are_the_same_in_the_index() {
     assert_eq!(get(&memory, "a").await, before);
     let alias = add(&memory, "a", "apple once more").await;
     assert_eq!(Some(alias), before.memory.alias, "a lesson that is known keeps its name");
+}
+
+/// A disk on which one file cannot be made durable.
+#[derive(Debug)]
+struct RefusesToSync(PathBuf);
+
+impl Disk for RefusesToSync {
+    fn sync(&self, path: &Path, file: &File) -> io::Result<()> {
+        if path == self.0 { Err(io::ErrorKind::StorageFull.into()) } else { RealDisk.sync(path, file) }
+    }
+}
+
+#[tokio::test]
+async fn a_batch_for_both_directories_is_taken_back_from_one_if_the_other_refuses_it() {
+    let root = TempDir::new().unwrap();
+    let (project, global) = (root.path().join("project"), root.path().join("global"));
+    let both = JsonlSettings { global: Some(global.clone()), ..settings(&project) };
+    let memory = JsonlMemory::open(both.clone());
+    let everywhere = |key: &str| {
+        let mut memory = lesson(key, "Everywhere");
+        memory.scope = MemoryScope::Global;
+        memory
+    };
+    memory.add_memories(vec![lesson("here", "Here"), everywhere("global")], at()).await.unwrap();
+    for refusing in [project.join("redo.log"), global.join("global-redo.log")] {
+        let failing = JsonlMemory::open_on(both.clone(), Arc::new(RefusesToSync(refusing.clone())));
+        let batch = vec![lesson("new-here", "Here too"), everywhere("new-global")];
+        assert!(failing.add_memories(batch, at()).await.is_err(), "{refusing:?}");
+        for handle in [&failing, &memory, &JsonlMemory::open(both.clone())] {
+            assert_eq!(handle.lessons(Which::All).await.unwrap().len(), 2, "{refusing:?}");
+        }
+    }
+    memory.add_memories(vec![lesson("new-here", "Here too"), everywhere("new-global")], at()).await.unwrap();
+    assert_eq!(memory.lessons(Which::All).await.unwrap().len(), 4);
 }

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 /// A place for a memory that several handles can open.
 pub(crate) trait Store {
-    fn fresh() -> Self;
-    fn open(&self) -> Arc<dyn MemoryService>;
+    async fn fresh() -> Self;
+    async fn open(&self) -> Arc<dyn MemoryService>;
 }
 
 /// A directory of files.
@@ -20,11 +20,11 @@ pub(crate) struct Jsonl {
 }
 
 impl Store for Jsonl {
-    fn fresh() -> Self {
+    async fn fresh() -> Self {
         Self { directory: TempDir::new().unwrap() }
     }
 
-    fn open(&self) -> Arc<dyn MemoryService> {
+    async fn open(&self) -> Arc<dyn MemoryService> {
         Arc::new(self.memory())
     }
 }

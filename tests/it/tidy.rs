@@ -106,6 +106,39 @@ fn pure_rooms_touch_nothing_outside() {
 }
 
 #[test]
+fn imports_name_their_room_in_full() {
+    // The rules above look for `crate::room` and `std::fs`, so nothing may hide in a group.
+    for path in rust_files(&root().join("src")) {
+        for group in ["use crate::{", "use std::{", "use super::super::super"] {
+            assert!(!code(&path).contains(group), "{} has `{group}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_index_knows_its_engine() {
+    for path in rust_files(&root().join("src")) {
+        let is_index = path.to_string_lossy().contains("memory/jsonl/index");
+        assert!(is_index || !code(&path).contains("tantivy::"), "{} names tantivy", path.display());
+    }
+}
+
+#[test]
+fn only_ci_knows_where_shared_data_lies() {
+    let name = ["..", "shared"].join("/");
+    for folder in ["src", "tests", "benches", "docs", "config", "scripts"] {
+        let mut open = vec![root().join(folder)];
+        while let Some(path) = open.pop() {
+            if path.is_dir() {
+                open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                assert!(!text.contains(&name), "{} names {name}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn no_file_is_too_long() {
     for folder in ["src", "tests", "benches"] {
         for path in rust_files(&root().join(folder)) {

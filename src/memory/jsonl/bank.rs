@@ -72,6 +72,11 @@ impl Bank {
     /// The same, seen with eyes of one's own: for work that takes long.
     pub(super) fn read_apart(&self) -> Result<State, MemoryError> {
         self.recover_after_power_loss();
+        self.look()
+    }
+
+    /// The same, and without touching anything: not even what a power cut may have taken is brought back.
+    pub(super) fn look(&self) -> Result<State, MemoryError> {
         let mut state = State::new(self.options.max_line_bytes);
         state.refresh(&self.layout)?;
         Ok(state)
@@ -122,7 +127,8 @@ impl Bank {
             applied.epoch = fresh_epoch();
         }
         applied.boot = boot;
-        let mut writer = Writer { bank: self, log, log_length: image.whole, applied, _lock: lock };
+        let (log_length, log_end) = (image.whole, image.whole);
+        let mut writer = Writer { bank: self, log, log_length, log_end, applied, _lock: lock };
         if !as_noted {
             // What the log says of files that somebody else has changed is of no use any more.
             writer.checkpoint()?;
@@ -224,13 +230,25 @@ pub(super) struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Makes it so.
-    pub(super) fn commit(mut self) -> Result<Receipt, MemoryError> {
+    /// The first half: from here on the commit stands, unless it is withdrawn.
+    pub(super) fn make_durable(&mut self) -> Result<(), MemoryError> {
         self.writer.applied.highest_alias = self.highest_alias;
+        if self.redo.is_empty() { Ok(()) } else { self.writer.make_durable(&self.redo) }
+    }
+
+    /// Takes the first half back, because another commit that belongs to it could not be made.
+    pub(super) fn withdraw(mut self) {
         if !self.redo.is_empty() {
-            self.writer.carry_out(&self.redo)?;
+            self.writer.withdraw();
         }
-        Ok(self.receipt)
+    }
+
+    /// The second half.
+    pub(super) fn apply(mut self) -> Receipt {
+        if !self.redo.is_empty() {
+            self.writer.apply(&self.redo);
+        }
+        self.receipt
     }
 }
 
@@ -238,7 +256,9 @@ impl Prepared<'_> {
 pub(super) struct Writer<'a> {
     bank: &'a Bank,
     log: File,
+    /// Where the log ends as far as it is settled, and where it ends.
     log_length: u64,
+    log_end: u64,
     applied: Applied,
     _lock: File,
 }
@@ -246,17 +266,8 @@ pub(super) struct Writer<'a> {
 impl Writer<'_> {
     /// Makes the change durable, then makes it.
     pub(super) fn carry_out(mut self, redo: &Redo) -> Result<(), MemoryError> {
-        let line = redo::line(&Entry::Redo(redo.clone()))?;
-        if let Err(error) = self.make_durable(line.as_bytes()) {
-            self.withdraw();
-            return Err(error);
-        }
-        self.log_length += to_u64(line.len());
-
-        // From here on the commit stands. What fails below is done by the next writer, and readers see it regardless.
-        if let Err(error) = self.apply(redo) {
-            tracing::warn!(%error, "commit is durable but not in its files yet");
-        }
+        self.make_durable(redo)?;
+        self.apply(redo);
         Ok(())
     }
 
@@ -265,26 +276,42 @@ impl Writer<'_> {
         self.applied.highest_alias
     }
 
-    fn make_durable(&mut self, line: &[u8]) -> Result<(), MemoryError> {
+    /// Returns once the change will come about whatever happens, or not at all.
+    fn make_durable(&mut self, redo: &Redo) -> Result<(), MemoryError> {
+        let line = redo::line(&Entry::Redo(redo.clone()))?;
         let path = self.bank.layout.redo();
-        self.bank.disk.append(&path, &mut self.log, line).map_err(MemoryError::io("write", &path))?;
-        match self.bank.options.sync {
+        let written = self.bank.disk.append(&path, &mut self.log, line.as_bytes());
+        let durable = written.map_err(MemoryError::io("write", &path)).and_then(|()| match self.bank.options.sync {
             Sync::Durable => self.bank.disk.sync(&path, &self.log).map_err(MemoryError::io("sync", &path)),
             Sync::Lazy => Ok(()),
+        });
+        match durable {
+            Ok(()) => self.log_end += to_u64(line.len()),
+            Err(_) => self.withdraw(),
         }
+        durable
     }
 
-    /// Takes a commit that was refused out of the log: it must not come back to life, and who saw it must forget it.
+    /// Takes a commit that is not to be out of the log: it must not come back to life, and who saw it must forget it.
     fn withdraw(&mut self) {
         let path = self.bank.layout.redo();
         let cut = self.bank.disk.truncate(&path, &self.log, self.log_length).map_err(MemoryError::io("repair", &path));
+        self.log_end = self.log_length;
         self.applied.epoch = fresh_epoch();
         if let Err(error) = cut.and_then(|()| self.note_applied()) {
             tracing::warn!(%error, "a refused commit could not be taken out of the redo log");
         }
     }
 
-    fn apply(&mut self, redo: &Redo) -> Result<(), MemoryError> {
+    /// Makes a durable change. What fails here is done by the next writer, and readers see the change regardless.
+    fn apply(&mut self, redo: &Redo) {
+        self.log_length = self.log_end;
+        if let Err(error) = self.try_apply(redo) {
+            tracing::warn!(%error, "commit is durable but not in its files yet");
+        }
+    }
+
+    fn try_apply(&mut self, redo: &Redo) -> Result<(), MemoryError> {
         recovery::finish(self.bank, redo)?;
         let ours = self.bank.stamps()?.iter().all(|(part, now)| {
             let noted = self.applied.files.get(part).copied().unwrap_or_default();
@@ -309,6 +336,7 @@ impl Writer<'_> {
         let line = redo::line(&Entry::Applied(self.applied.clone()))?;
         self.bank.disk.append(&path, &mut self.log, line.as_bytes()).map_err(MemoryError::io("write", &path))?;
         self.log_length += to_u64(line.len());
+        self.log_end = self.log_length;
         Ok(())
     }
 
@@ -334,6 +362,7 @@ impl Writer<'_> {
         let line = redo::line(&Entry::Applied(self.applied.clone()))?;
         disk.append(&next, &mut self.log, line.as_bytes()).map_err(MemoryError::io("write", &next))?;
         self.log_length = to_u64(line.len());
+        self.log_end = self.log_length;
         disk.rename(&next, &path).map_err(MemoryError::io("replace", &path))?;
         // A commit that goes into the new log must not be looked for in the old one.
         disk.sync_directory(directory).map_err(MemoryError::io("sync", directory))

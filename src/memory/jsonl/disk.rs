@@ -12,53 +12,46 @@ use crate::memory::MemoryError;
 /// First and longest pause between two tries for the lock.
 const LOCK_PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
 
-/// Every step of a write that a crash can fall between.
+/// Every step of a write that a crash can fall between. By itself each does what its name says.
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Writes at the end of `file`.
-    fn append(&self, path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()>;
+    fn append(&self, _path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
     /// Returns once the bytes of `file` survive a loss of power.
-    fn sync(&self, path: &Path, file: &File) -> io::Result<()>;
+    fn sync(&self, _path: &Path, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+
     /// Cuts `file` to `length`.
-    fn truncate(&self, path: &Path, file: &File, length: u64) -> io::Result<()>;
+    fn truncate(&self, _path: &Path, file: &File, length: u64) -> io::Result<()> {
+        file.set_len(length)
+    }
+
     /// Puts one file in another's place.
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
     /// Returns once the names in `directory` survive a loss of power.
-    fn sync_directory(&self, directory: &Path) -> io::Result<()>;
+    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        // Only Unix can open a directory, and only there is it needed.
+        if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+    }
+
     /// Something that changes when the machine starts anew: until then, what was written is still there.
-    fn boot(&self) -> Option<String>;
+    fn boot(&self) -> Option<String> {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(id.trim().to_owned())
+    }
 }
 
 /// The disk that is there.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RealDisk;
 
-impl Disk for RealDisk {
-    fn append(&self, _path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        file.write_all(bytes)
-    }
-
-    fn sync(&self, _path: &Path, file: &File) -> io::Result<()> {
-        file.sync_data()
-    }
-
-    fn truncate(&self, _path: &Path, file: &File, length: u64) -> io::Result<()> {
-        file.set_len(length)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        std::fs::rename(from, to)
-    }
-
-    fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Only Unix can open a directory, and only there is it needed.
-        if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
-    }
-
-    fn boot(&self) -> Option<String> {
-        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        Some(id.trim().to_owned())
-    }
-}
+impl Disk for RealDisk {}
 
 /// What tells a touched file from an untouched one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -87,13 +87,15 @@ pub enum IndexStatus {
         /// How many.
         bytes: u64,
     },
-    /// There is none, or none that can be used; the files are read instead.
+    /// There is none; the files are read instead.
     Absent,
+    /// There is one, but it does not fit the files; they are read until it is built anew.
+    Unusable,
 }
 
 /// Counts what is there.
 pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
-    let state = bank.read_apart()?;
+    let state = bank.look()?;
     let view = state.read_all(&Part::ALL)?;
     let live = view.lessons.values().filter(|row| row.memory.standing() == Standing::Live).count();
     let files = Part::ALL.into_iter().filter(|part| bank.layout.path(*part).exists());
@@ -106,6 +108,7 @@ pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
         facts: view.facts.len(),
         damaged_lines: view.damaged,
         index: match (&state.index, state.uncovered()) {
+            (None, _) if bank.layout.index().exists() => IndexStatus::Unusable,
             (None, _) => IndexStatus::Absent,
             (Some(_), 0) => IndexStatus::Current,
             (Some(_), bytes) => IndexStatus::Behind { bytes },
@@ -126,7 +129,7 @@ pub(super) fn examine(bank: &Bank) -> Result<Vec<Finding>, MemoryError> {
         let problem = "a commit is durable but not in its files yet";
         findings.push(finding(name_of(&layout.redo()), None, problem, Remedy::Repairable));
     }
-    let state = bank.read_apart()?;
+    let state = bank.look()?;
     for part in Part::ALL {
         examine_file(bank, &state, part, &mut findings)?;
     }

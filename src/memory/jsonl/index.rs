@@ -2,7 +2,7 @@
 //!
 //! It is never the truth. Whatever is wrong with it (missing, damaged, of another version, of files that changed
 //! since), the bank reads the files instead and builds it anew. What was written after the prefix is searched from
-//! memory, so no commit waits for it. This is the only file that knows tantivy.
+//! memory, so no commit waits for it. Only this file and those below it know tantivy.
 
 mod schema;
 mod unlocked;

@@ -1,7 +1,8 @@
 //! A memory in plain files: readable with `cat`, mergeable in git, safe under many processes.
 //!
 //! `episodes.jsonl`, `lessons.jsonl`, `lessons-archive.jsonl` and `ledger.jsonl` are the truth. Each line is one whole
-//! record; the last line of an id wins. `index/` can be deleted at any time, `redo.log` and `lock` while nobody writes.
+//! record; the last line of an id wins. `redo.log` holds the commits
+//! that may not be in them yet; `index/` can be deleted at any time.
 
 // The files, and writing to them.
 mod disk;
@@ -32,7 +33,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::bank::{Bank, Options};
+use self::bank::{Bank, Options, Prepared};
 use self::search::Ask;
 use super::{
     Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
@@ -165,20 +166,33 @@ impl JsonlMemory {
 
 #[async_trait]
 impl MemoryService for JsonlMemory {
-    /// All or nothing for whoever looks and for whoever is refused. Only a crash between the last steps of a batch that
-    /// has something for both directories can leave the global half without the project's.
+    /// All or nothing. Where a batch has something for both directories, both commits are durable before either is
+    /// made; only a crash in between can leave the global one without the project's.
     async fn commit(&self, batch: Batch, _at: Timestamp) -> Result<Receipt, MemoryError> {
         let global = self.global.clone();
         blocking(&self.project, move |project| {
-            let Some(global) = global else { return project.prepare(batch)?.commit() };
             let order: Vec<MemoryId> = batch.memories.iter().map(|memory| memory.id.clone()).collect();
-            let (for_global, for_project) = divide(batch, project, &global)?;
+            let (for_global, for_project) = match &global {
+                Some(global) => divide(batch, project, global)?,
+                None => (Batch::default(), batch),
+            };
             // The global lock always comes first, so that two of us cannot wait for each other.
-            let global = if for_global == Batch::default() { None } else { Some(global.prepare(for_global)?) };
-            let project = if for_project == Batch::default() { None } else { Some(project.prepare(for_project)?) };
+            let mut prepared = Vec::new();
+            for (bank, part) in [(global.as_deref(), for_global), (Some(project), for_project)] {
+                if let Some(bank) = bank.filter(|_| part != Batch::default()) {
+                    prepared.push(bank.prepare(part)?);
+                }
+            }
+            let mut durable: Vec<Prepared<'_>> = Vec::new();
+            for mut commit in prepared {
+                if let Err(error) = commit.make_durable() {
+                    durable.into_iter().for_each(Prepared::withdraw);
+                    return Err(error);
+                }
+                durable.push(commit);
+            }
             let mut receipt = Receipt::default();
-            for prepared in [global, project].into_iter().flatten() {
-                let done = prepared.commit()?;
+            for done in durable.into_iter().map(Prepared::apply) {
                 receipt.lessons.extend(done.lessons);
                 receipt.written += done.written;
                 receipt.known += done.known;
