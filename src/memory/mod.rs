@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use serde::Serialize;
 
 use crate::domain::{
-    AgentMemory, Alias, Counters, Episode, EpisodeId, Exposure, Facets, Fact, Invalid, MemoryId, MemoryQuery,
-    MemoryState, RunId, SessionId, Standing, Timestamp,
+    AgentMemory, Alias, Counters, Episode, EpisodeId, Exposure, Fact, Invalid, MemoryId, MemoryQuery, MemoryState,
+    RunId, SessionId, Standing, Timestamp,
 };
 use crate::recall::{Ranking, Score};
 
@@ -26,8 +26,8 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
     /// The best answers to a question.
     async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError>;
 
-    /// The lessons that read most like `text`, retired ones included.
-    async fn neighbours(&self, text: &str, facets: &Facets, limit: usize) -> Result<Vec<Neighbour>, MemoryError>;
+    /// The lessons of the question's project that read most like its text, retired ones included.
+    async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError>;
 
     /// One lesson as it stands now.
     async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError>;

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
 
 #[cfg(test)]
 #[path = "text_tests.rs"]
 mod tests;
 
 /// Goes up when the same text gives other words.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Longer runs of letters are data, not words.
 const MAX_WORD_CHARACTERS: usize = 64;
@@ -61,14 +62,15 @@ impl std::fmt::Debug for Cutter {
 impl Cutter {
     /// The words of a text, in order, repeats included.
     pub fn words(&mut self, text: &str) -> Vec<String> {
+        // A letter and its accent may be one character or two; searched, they are one.
+        let text = if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) };
         let mut words = Vec::new();
         for chunk in text.split(|c: char| !(c.is_alphanumeric() || is_joiner(c))) {
             let chunk = chunk.trim_matches(is_joiner);
-            if chunk.is_empty() {
-                continue;
-            }
             if chunk.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                self.push_word(&mut words, chunk);
+                if !chunk.is_empty() {
+                    self.push_word(&mut words, chunk);
+                }
                 continue;
             }
             let parts = identifier_parts(chunk);
@@ -76,7 +78,11 @@ impl Cutter {
                 words.push(chunk.to_lowercase());
             }
             for part in parts {
-                self.push_word(&mut words, part);
+                if part.chars().any(is_unspaced) {
+                    push_pairs(&mut words, part);
+                } else {
+                    self.push_word(&mut words, part);
+                }
             }
         }
         words
@@ -102,6 +108,21 @@ impl Cutter {
         }
         let is_english = word.bytes().all(|byte| byte.is_ascii_alphabetic());
         Some(if is_english { self.stemmer.stem(word).into_owned() } else { word.to_owned() })
+    }
+}
+
+/// Scripts that put no space between words: Thai, Kana, Han.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{0E00}'..='\u{0E7F}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}')
+}
+
+/// Where words cannot be told apart, every two neighbouring characters are one.
+fn push_pairs(words: &mut Vec<String>, run: &str) {
+    let characters: Vec<char> = run.chars().collect();
+    match characters.as_slice() {
+        [] => {}
+        [single] => words.push(single.to_string()),
+        many => words.extend(many.windows(2).map(|pair| pair.iter().collect::<String>().to_lowercase())),
     }
 }
 

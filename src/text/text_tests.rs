@@ -29,7 +29,9 @@ fn identifiers_stay_whole_and_come_apart() {
 #[test]
 fn other_scripts_are_words_too() {
     check("Größe prüfen", &["größe", "prüfen"]);
-    check("日本語", &["日本語"]);
+    check("日本語", &["日本", "本語"]);
+    check("テスト", &["テス", "スト"]);
+    check("cafe\u{301}", &["café"]);
 }
 
 #[test]

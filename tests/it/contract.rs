@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use archivist::domain::{
-    AgentMemory, EpisodeStatus, EvidenceLevel, Facets, Fact, Importance, ImportanceScale, MemoryId, MemoryKind,
-    MemoryQuery, MemoryScope, MemoryState, Verdict,
+    AgentMemory, EpisodeStatus, EvidenceLevel, Fact, Importance, ImportanceScale, MemoryId, MemoryKind, MemoryQuery,
+    MemoryScope, MemoryState, Verdict,
 };
 use archivist::memory::{
     Batch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService, Removal, Usage, Which,
@@ -68,6 +68,10 @@ fn name(id: &MemoryId) -> LessonName {
     LessonName::Id(id.clone())
 }
 
+fn reads(text: &str) -> MemoryQuery {
+    MemoryQuery { text: Some(text.into()), ..project_query() }
+}
+
 async fn summaries(memory: &Handle, query: &MemoryQuery) -> Vec<String> {
     let answer = memory.query(query, &ranking(), at()).await.unwrap();
     answer.hits.into_iter().map(|hit| hit.lesson.memory.summary).collect()
@@ -79,7 +83,7 @@ async fn an_empty_memory_answers(memory: Handle, _: &impl Store) {
     assert!(memory.lessons(Which::All).await.unwrap().is_empty());
     assert!(memory.episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
     assert!(memory.facts(&FactFilter::default()).await.unwrap().is_empty());
-    assert!(memory.neighbours("anything", &Facets::default(), 5).await.unwrap().is_empty());
+    assert!(memory.neighbours(&reads("anything"), 5).await.unwrap().is_empty());
     assert!(matches!(memory.history(&id("nobody")).await, Err(MemoryError::NoSuchLesson { .. })));
     let removal = Removal::Forgotten { reason: None };
     assert!(matches!(memory.archive_memory(&id("nobody"), removal, at()).await, Err(MemoryError::NoSuchLesson { .. })));
@@ -398,11 +402,15 @@ async fn neighbours_read_alike(memory: Handle, _: &impl Store) {
     ];
     memory.add_memories(lessons, at()).await.unwrap();
     memory.archive_memory(&id("c"), Removal::Forgotten { reason: None }, at()).await.unwrap();
-    let near = memory.neighbours("filtering the slow bun tests", &Facets::default(), 5).await.unwrap();
+    let near = memory.neighbours(&reads("filtering the slow bun tests"), 5).await.unwrap();
     let ids: Vec<&str> = near.iter().map(|near| near.lesson.memory.id.as_str()).collect();
     assert_eq!(ids, ["c", "a"], "a forgotten lesson is a neighbour too");
     assert!(near.iter().all(|near| (0.0..=1.0).contains(&near.similarity)));
-    assert_eq!(memory.neighbours("slow bun test", &Facets::default(), 1).await.unwrap().len(), 1);
+    assert_eq!(memory.neighbours(&reads("slow bun test"), 1).await.unwrap().len(), 1);
+    let mut stranger = lesson("stranger", "Filter slow bun test suites");
+    stranger.project_root = Some("/elsewhere".into());
+    memory.add_memories(vec![stranger], at()).await.unwrap();
+    assert_eq!(memory.neighbours(&reads("slow bun test"), 5).await.unwrap().len(), 2, "strangers are no neighbours");
 }
 
 async fn another_handle_sees_the_same(memory: Handle, store: &impl Store) {

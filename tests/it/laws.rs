@@ -118,8 +118,7 @@ async fn ask_everything(memory: &JsonlMemory) -> Answers {
         // How it was found is the one thing that may differ.
         answer.method = Method::FullRead;
         all.answers.push(answer);
-        let text = question.text.unwrap_or_default();
-        all.neighbours.push(memory.neighbours(&text, &question.facets, 4).await.unwrap());
+        all.neighbours.push(memory.neighbours(&question, 4).await.unwrap());
     }
     for key in 0..LESSONS {
         let name = LessonName::Id(id(&format!("l{key}")));

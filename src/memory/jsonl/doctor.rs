@@ -13,8 +13,8 @@ use super::redo::{self, Redo};
 use super::state::State;
 use super::view::View;
 use crate::domain::{
-    AgentMemory, Alias, Episode, EpisodeKind, EpisodeStatus, Fact, MemoryCategory, MemoryId, MemoryKind, MemoryScope,
-    MemorySource, MemoryState, Standing, Timestamp,
+    AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, MemoryCategory,
+    MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing, Timestamp, Verdict,
 };
 use crate::memory::MemoryError;
 
@@ -193,7 +193,7 @@ fn examine_file(bank: &Bank, state: &State, part: Part, findings: &mut Vec<Findi
     for line in lines::lines(&bytes, 0) {
         let problem = match part {
             Part::Episodes => parsed(line.bytes, bank, strange_in_episode),
-            Part::Ledger => parsed(line.bytes, bank, |_: &Fact| None),
+            Part::Ledger => parsed(line.bytes, bank, strange_in_fact),
             Part::Archive | Part::Lessons => parsed(line.bytes, bank, strange_in_lesson),
         };
         if let Some(problem) = problem {
@@ -224,6 +224,7 @@ fn strange_in_lesson(memory: &AgentMemory) -> Option<String> {
         ("category", MemoryCategory::parse(memory.category.as_str()).err()),
         ("source", MemorySource::parse(memory.source.as_str()).err()),
         ("state", memory.state.as_ref().and_then(|state| MemoryState::parse(state.as_str()).err())),
+        ("severity", memory.severity.as_ref().and_then(|severity| Severity::parse(severity.as_str()).err())),
     ];
     strange(words)
 }
@@ -233,6 +234,18 @@ fn strange_in_episode(episode: &Episode) -> Option<String> {
         ("kind", EpisodeKind::parse(episode.kind.as_str()).err()),
         ("status", EpisodeStatus::parse(episode.status.as_str()).err()),
     ])
+}
+
+fn strange_in_fact(fact: &Fact) -> Option<String> {
+    let level = |level: &EvidenceLevel| ("level", EvidenceLevel::parse(level.as_str()).err());
+    match fact {
+        Fact::Sighting { level: own, .. } => strange([level(own)]),
+        Fact::Injection { exposure, .. } => strange([("exposure", Exposure::parse(exposure.as_str()).err())]),
+        Fact::Feedback { verdict, level: own, .. } => {
+            strange([("verdict", Verdict::parse(verdict.as_str()).err()), level(own)])
+        }
+        Fact::Effect { effect, .. } => strange([("effect", Effect::parse(effect.as_str()).err())]),
+    }
 }
 
 fn strange<const N: usize>(words: [(&str, Option<crate::domain::Invalid>); N]) -> Option<String> {

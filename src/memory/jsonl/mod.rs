@@ -33,13 +33,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use self::answers::Best;
 use self::bank::{Bank, Options, Prepared};
 use self::search::Ask;
 use super::{
     Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
     Receipt, Revision, Which,
 };
-use crate::domain::{AgentMemory, Episode, Facets, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
+use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
 use crate::recall::{HalfLives, Ranking, Weights};
 
 pub use self::bank::Sync;
@@ -152,6 +153,23 @@ impl JsonlMemory {
         std::iter::once(&self.project).chain(&self.global).filter(|bank| bank.layout.directory().exists())
     }
 
+    /// Each bank's best answers.
+    async fn best(
+        &self,
+        query: &MemoryQuery,
+        ask: fn(&MemoryQuery, Tenancy) -> Ask,
+        ranking: &Ranking,
+        limit: usize,
+        at: Timestamp,
+    ) -> Result<Vec<Best>, MemoryError> {
+        let (query, ranking, tenancy, own) = (query.clone(), *ranking, self.tenancy, Arc::clone(&self.project));
+        let found = self.in_each(move |bank| {
+            let tenancy = if std::ptr::eq(bank, &*own) { tenancy } else { Tenancy::Shared };
+            bank.read()?.answer(&ask(&query, tenancy), &ranking, limit, at)
+        });
+        found.await
+    }
+
     async fn in_each<T: Send + 'static>(
         &self,
         work: impl Fn(&Bank) -> Result<T, MemoryError> + Send + Clone + 'static,
@@ -205,13 +223,7 @@ impl MemoryService for JsonlMemory {
 
     async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError> {
         let limit = query.max_results.unwrap_or(ranking.max_results);
-        let (query, ranking, tenancy) = (query.clone(), *ranking, self.tenancy);
-        let own = Arc::clone(&self.project);
-        let found = self.in_each(move |bank| {
-            let tenancy = if std::ptr::eq(bank, &*own) { tenancy } else { Tenancy::Shared };
-            bank.read()?.answer(&Ask::query(&query, tenancy), &ranking, limit, at)
-        });
-        let found = found.await?;
+        let found = self.best(query, Ask::query, ranking, limit, at).await?;
         let method = found.iter().map(|found| found.method).max().unwrap_or(Method::FullRead);
         let met: usize = found.iter().map(|found| found.met).sum();
         let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
@@ -221,10 +233,8 @@ impl MemoryService for JsonlMemory {
         Ok(Answer { dropped: met - hits.len(), hits, method })
     }
 
-    async fn neighbours(&self, text: &str, facets: &Facets, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
-        let ask = Ask::neighbours(text, facets);
-        let found =
-            self.in_each(move |bank| bank.read()?.answer(&ask, &BY_RELEVANCE, limit, Timestamp::default())).await?;
+    async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
+        let found = self.best(near, Ask::neighbours, &BY_RELEVANCE, limit, Timestamp::default()).await?;
         let hits = found.into_iter().flat_map(|found| found.hits);
         let mut near: Vec<Neighbour> =
             hits.map(|hit| Neighbour { lesson: hit.lesson, similarity: hit.score.relevance }).collect();

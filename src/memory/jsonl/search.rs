@@ -150,35 +150,34 @@ pub(super) struct Ask {
 }
 
 impl Ask {
+    /// What a question asks.
     pub(super) fn query(query: &MemoryQuery, tenancy: Tenancy) -> Self {
-        let mut ask = Self::about(query.text.as_deref().unwrap_or_default(), &query.facets, Which::Live);
+        let mut ask = Self::about(query, tenancy, Which::Live);
         let tags: HashSet<String> = query.tags.iter().map(|tag| tag_term(tag)).collect();
         ask.tags = u16::try_from(tags.len()).unwrap_or(u16::MAX);
         ask.traits.extend(tags.into_iter().map(|term| (term, Trait::Tag)));
         ask.traits.extend(query.scope.iter().map(|scope| (format!("scope {scope}"), Trait::Scope)));
         ask.traits.extend(query.kind.iter().map(|kind| (format!("kind {kind}"), Trait::Kind)));
-        ask.traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), Trait::Repo)));
-        ask.traits.push((format!("root {}", query.project_root), Trait::Root));
         ask.mentioned = query.facets.given();
         ask.wants_scope = query.scope.is_some();
         ask.wants_kind = query.kind.is_some();
-        ask.knows_repo = query.repo_id.is_some();
-        ask.confined = tenancy == Tenancy::Shared;
         ask.has_topic = query.has_topic();
         ask
     }
 
-    pub(super) fn neighbours(text: &str, facets: &Facets) -> Self {
-        Self::about(text, facets, Which::All)
+    /// What reads like the question's text, in whatever circumstances and however it stands.
+    pub(super) fn neighbours(query: &MemoryQuery, tenancy: Tenancy) -> Self {
+        Self::about(query, tenancy, Which::All)
     }
 
-    fn about(text: &str, facets: &Facets, which: Which) -> Self {
-        let mut words = text::words(text);
+    fn about(query: &MemoryQuery, tenancy: Tenancy, which: Which) -> Self {
+        let mut words = text::words(query.text.as_deref().unwrap_or_default());
         words.sort_unstable();
         words.dedup();
-        let mut traits = Vec::new();
+        let mut traits = vec![(format!("root {}", query.project_root), Trait::Root)];
+        traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), Trait::Repo)));
         for facet in Facet::ALL {
-            for value in facets.get(facet).into_iter().flat_map(|asked| Facets::values_met_by(facet, asked)) {
+            for value in query.facets.get(facet).into_iter().flat_map(|asked| Facets::values_met_by(facet, asked)) {
                 traits.push((format!("{} {value}", facet.as_str()), Trait::Facet(facet)));
             }
         }
@@ -190,8 +189,8 @@ impl Ask {
             mentioned: FacetSet::default(),
             wants_scope: false,
             wants_kind: false,
-            knows_repo: false,
-            confined: false,
+            knows_repo: query.repo_id.is_some(),
+            confined: tenancy == Tenancy::Shared,
             has_topic: true,
         }
     }
