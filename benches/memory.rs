@@ -18,10 +18,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use archivist::config::{self, LoadRequest};
 use archivist::domain::MemoryQuery;
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::recall::{HalfLives, Ranking, Weights};
+use archivist::recall::Ranking;
 use divan::Bencher;
 use support::{at, block_on, build_index, lesson, settings, write_store};
 use tempfile::TempDir;
@@ -33,13 +34,7 @@ fn main() {
 }
 
 fn ranking() -> Ranking {
-    Ranking {
-        weights: Weights { importance: 0.4, recency: 0.3, relevance: 0.3 },
-        half_lives: HalfLives { lesson: 30.0, decision: 90.0 },
-        gate: 20,
-        floor: 0.05,
-        max_results: 10,
-    }
+    config::load(&LoadRequest::default()).unwrap().config.recall.ranking()
 }
 
 /// Stores are made once and shared by the benchmarks that only read.

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
+use archivist::config::{self, LoadRequest};
 use archivist::domain::{AgentMemory, Alias, Importance, ImportanceScale, MemoryId, Timestamp};
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Sync, Tenancy};
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Tenancy};
 
 /// Words in the order of how common they are; the first few make up much of every text.
 const WORDS: &str = "test run build error file fix check type command config failed commit branch retry cache server \
@@ -72,15 +72,12 @@ pub(crate) fn lesson(number: usize) -> AgentMemory {
 }
 
 pub(crate) fn settings(directory: &Path) -> JsonlSettings {
+    let memory = config::load(&LoadRequest::default()).unwrap().config.memory;
     JsonlSettings {
         project: directory.to_owned(),
-        tenancy: Tenancy::Shared,
+        tenancy: Tenancy::Own,
         global: None,
-        sync: Sync::Durable,
-        lock_timeout: Duration::from_secs(30),
-        versions_kept: 10,
-        max_line_bytes: 4 * 1024 * 1024,
-        fold_in_bytes: 256 * 1024,
+        ..memory.jsonl(directory, None)
     }
 }
 

@@ -96,7 +96,7 @@ impl Add {
         self.circumstances.lay_over(&mut memory.facets, &mut memory.tags)?;
         says_where_it_holds(&memory.scope, &memory.facets)?;
         session.sign(&mut memory);
-        if memory.scope == MemoryScope::Global && !session.shares() {
+        if memory.scope == MemoryScope::Global && !session.has_global() {
             console.warn("`memory.globalDir` leads nowhere, so only this project will see the lesson");
         }
         Ok(memory)

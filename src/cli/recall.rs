@@ -100,7 +100,7 @@ struct Item<'a> {
 impl Recall {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let query = self.question(session, console)?;
-        let answer = session.memory.query(&query, &session.ranking()?, session.now).await?;
+        let answer = session.memory.query(&query, &session.ranking(), session.now).await?;
         tracing::info!(hits = answer.hits.len(), dropped = answer.dropped, method = method(&answer), "recalled");
         if self.json || self.style == AnswerStyle::Json {
             console.json(&Reply::of(&answer))?;

@@ -1,15 +1,14 @@
 //! One command at work: which project, which memory, what time it is.
 
-use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use super::arguments::Globals;
 use super::failure::Failure;
-use crate::config::{self, Backend, Config, LoadRequest, Loaded, RepoIdentity, Surroundings, SyncMode};
+use crate::config::{self, Backend, Config, LoadRequest, Loaded, RepoIdentity, Surroundings};
 use crate::domain::{AgentMemory, IdSource, MemoryQuery, MemoryScope, Timestamp};
-use crate::memory::jsonl::{JsonlMemory, JsonlSettings, Sync, Tenancy};
+use crate::memory::jsonl::{JsonlMemory, Tenancy};
 use crate::memory::{Lesson, LessonName, MemoryError, MemoryService};
-use crate::recall::{HalfLives, Ranking, Weights};
+use crate::recall::Ranking;
 
 /// The project and the configuration that holds in it.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ pub(super) struct Session {
     root: PathBuf,
     identity: RepoIdentity,
     tenancy: Tenancy,
-    shared: Option<PathBuf>,
+    has_global: bool,
 }
 
 impl Session {
@@ -63,26 +62,10 @@ impl Session {
     ) -> anyhow::Result<Self> {
         let Workplace { root, loaded } = Workplace::find(globals, surroundings)?;
         let config = loaded.config;
-        let home = surroundings.home.as_deref();
-        let directory = config.memory.project_dir(&root, home);
-        let shared = config.memory.shared_dir(&root, home);
-        // A memory below the project's root moves and is cloned with it, and serves nobody else.
-        let below = resolved(&directory).starts_with(resolved(&root));
-        let tenancy = if below { Tenancy::Own } else { Tenancy::Shared };
+        let settings = config.memory.jsonl(&root, surroundings.home.as_deref());
+        let (tenancy, has_global) = (settings.tenancy, settings.global.is_some());
         let memory = match config.memory.backend {
-            Backend::Jsonl => JsonlMemory::open(JsonlSettings {
-                project: directory,
-                tenancy,
-                global: shared.clone(),
-                sync: match config.memory.sync {
-                    SyncMode::Durable => Sync::Durable,
-                    SyncMode::Lazy => Sync::Lazy,
-                },
-                lock_timeout: Duration::from_secs(config.memory.lock_timeout_seconds),
-                versions_kept: usize::try_from(config.memory.versions_kept)?,
-                max_line_bytes: usize::try_from(config.memory.max_line_bytes)?,
-                fold_in_bytes: config.memory.fold_in_bytes,
-            }),
+            Backend::Jsonl => JsonlMemory::open(settings),
         };
         Ok(Self {
             memory,
@@ -90,7 +73,7 @@ impl Session {
             ids: IdSource::new(seed),
             identity: config::repo_id(&root, &config.project.key),
             tenancy,
-            shared,
+            has_global,
             config,
             root,
         })
@@ -104,19 +87,8 @@ impl Session {
     }
 
     /// How the configuration ranks lessons.
-    pub(super) fn ranking(&self) -> anyhow::Result<Ranking> {
-        let recall = &self.config.recall;
-        Ok(Ranking {
-            weights: Weights {
-                importance: recall.weights.importance,
-                recency: recall.weights.recency,
-                relevance: recall.weights.relevance,
-            },
-            half_lives: HalfLives { lesson: recall.half_life_days.lesson, decision: recall.half_life_days.decision },
-            gate: usize::try_from(recall.gate)?,
-            floor: recall.floor,
-            max_results: usize::try_from(recall.max_results)?,
-        })
+    pub(super) fn ranking(&self) -> Ranking {
+        self.config.recall.ranking()
     }
 
     /// Writes on a lesson whose it is. In the project's own directory a path would only break when the project moves.
@@ -143,8 +115,8 @@ impl Session {
     }
 
     /// Whether there is a place for lessons that hold everywhere.
-    pub(super) fn shares(&self) -> bool {
-        self.shared.is_some()
+    pub(super) fn has_global(&self) -> bool {
+        self.has_global
     }
 
     /// The lesson of this name, or the error that says there is none.
@@ -157,22 +129,6 @@ impl Session {
         // A path that text cannot hold is written so that two such paths never become one.
         self.root.to_str().map_or_else(|| format!("{:?}", self.root), str::to_owned)
     }
-}
-
-/// Where a path really leads, even if its end does not exist yet: two ways to one directory must read alike.
-fn resolved(path: &Path) -> PathBuf {
-    let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
-    let Some((above, mut real)) = known else {
-        return path.to_path_buf();
-    };
-    for step in path.strip_prefix(above).unwrap_or(path).components() {
-        match step {
-            Component::ParentDir => drop(real.pop()),
-            Component::CurDir => {}
-            step => real.push(step),
-        }
-    }
-    real
 }
 
 fn given_root(given: &Path, here: &Path) -> Result<PathBuf, Failure> {

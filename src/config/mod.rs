@@ -22,7 +22,7 @@ use self::check::Keys;
 use self::layers::Layers;
 
 pub use self::error::{ConfigError, Problem};
-pub use self::project::{Project, RepoIdentity, find as find_project_root, repo_id};
+pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
 pub use self::schema::schema;
 pub use self::settings::{
     Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights, SyncMode,

@@ -85,7 +85,7 @@ fn a_project_memory_at_home_needs_a_home() {
     // Without a home there are simply no shared memories.
     request.flags.clear();
     let memory = load(&request).expect("no home is no problem").config.memory;
-    assert_eq!(memory.shared_dir(&request.project_root, None), None);
+    assert_eq!(memory.global_path(&request.project_root, None), None);
 }
 
 proptest! {

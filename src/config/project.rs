@@ -6,23 +6,6 @@ use std::path::{Component, Path, PathBuf};
 
 use super::remote::{normalised, remote_url};
 
-/// The project at hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Project {
-    /// The directory whose `.openagents` holds the project's memory.
-    pub root: PathBuf,
-    /// The identity of the repository in text; `None` when it is a path that text cannot hold.
-    pub repo_id: Option<String>,
-}
-
-impl Project {
-    /// The project at `root`, with the repository identity that [`repo_id`] finds for it.
-    pub fn at(root: PathBuf, explicit_key: &str) -> Project {
-        let repo_id = repo_id(&root, explicit_key).text();
-        Project { root, repo_id }
-    }
-}
-
 /// By what a repository is known, the surest first. Two worktrees of a repository share it; two folders that only have
 /// the same name do not.
 #[derive(Clone, Debug, PartialEq, Eq)]

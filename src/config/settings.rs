@@ -3,12 +3,15 @@
 //! These types are also the home of every bound. The JSON schema is generated from them and the check of each
 //! value reads that schema, so a bound is written once. The defaults are in `config/default.toml` alone.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ArchivistConfig;
+use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
+use crate::recall::{HalfLives, Ranking, Weights};
 
 /// The configuration of Archivist. Each key that is not set in a file has the default given here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,18 +69,40 @@ pub struct MemorySettings {
 
 impl MemorySettings {
     /// The directory of the project's memories.
-    pub fn project_dir(&self, project_root: &Path, home: Option<&Path>) -> PathBuf {
+    pub fn project_path(&self, project_root: &Path, home: Option<&Path>) -> PathBuf {
         // A `~/` without a home directory was refused when the configuration was loaded.
         absolute(&self.dir, project_root, home).unwrap_or_else(|| project_root.join(&self.dir))
     }
 
     /// The directory of the memories shared by all projects; `None` where there is to be none, or no home directory
     /// to put it in.
-    pub fn shared_dir(&self, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    pub fn global_path(&self, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
         if self.global_dir.is_empty() {
             return None;
         }
         absolute(&self.global_dir, project_root, home)
+    }
+}
+
+impl MemorySettings {
+    /// The same in the words of the JSONL memory, for a project at `project_root`.
+    pub fn jsonl(&self, project_root: &Path, home: Option<&Path>) -> JsonlSettings {
+        let project = self.project_path(project_root, home);
+        // A memory below the project's root moves and is cloned with it, and serves nobody else.
+        let below = resolved(&project).starts_with(resolved(project_root));
+        JsonlSettings {
+            project,
+            tenancy: if below { Tenancy::Own } else { Tenancy::Shared },
+            global: self.global_path(project_root, home),
+            sync: match self.sync {
+                SyncMode::Durable => Sync::Durable,
+                SyncMode::Lazy => Sync::Lazy,
+            },
+            lock_timeout: Duration::from_secs(self.lock_timeout_seconds),
+            versions_kept: usize::try_from(self.versions_kept).unwrap_or(usize::MAX),
+            max_line_bytes: usize::try_from(self.max_line_bytes).unwrap_or(usize::MAX),
+            fold_in_bytes: self.fold_in_bytes,
+        }
     }
 }
 
@@ -116,6 +141,23 @@ pub struct RecallSettings {
     pub weights: RecallWeights,
     /// After how many days the recency of a memory has fallen to a half.
     pub half_life_days: HalfLifeDays,
+}
+
+impl RecallSettings {
+    /// The same in the words of recall.
+    pub fn ranking(&self) -> Ranking {
+        Ranking {
+            weights: Weights {
+                importance: self.weights.importance,
+                recency: self.weights.recency,
+                relevance: self.weights.relevance,
+            },
+            half_lives: HalfLives { lesson: self.half_life_days.lesson, decision: self.half_life_days.decision },
+            gate: usize::try_from(self.gate).unwrap_or(usize::MAX),
+            floor: self.floor,
+            max_results: usize::try_from(self.max_results).unwrap_or(usize::MAX),
+        }
+    }
 }
 
 /// What a memory's score is made of. The weights need not add up to 1.
@@ -157,6 +199,22 @@ fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> Option<Path
         return home.map(|home| home.join(below_home));
     }
     Some(project_root.join(path))
+}
+
+/// Where a path really leads, even if its end does not exist yet: two ways to one directory must read alike.
+fn resolved(path: &Path) -> PathBuf {
+    let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, mut real)) = known else {
+        return path.to_path_buf();
+    };
+    for step in path.strip_prefix(above).unwrap_or(path).components() {
+        match step {
+            Component::ParentDir => drop(real.pop()),
+            Component::CurDir => {}
+            step => real.push(step),
+        }
+    }
+    real
 }
 
 #[cfg(test)]

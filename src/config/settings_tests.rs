@@ -16,10 +16,10 @@ fn memory(dir: &str, global_dir: &str) -> MemorySettings {
 #[test]
 fn configured_paths_start_at_the_project_or_at_home() {
     let check = |dir: &str, home: Option<&str>, expected: Option<&str>| {
-        let found = memory("x", dir).shared_dir(Path::new("/p"), home.map(Path::new));
+        let found = memory("x", dir).global_path(Path::new("/p"), home.map(Path::new));
         assert_eq!(found.as_deref(), expected.map(Path::new), "{dir}");
         if let Some(expected) = expected {
-            let found = memory(dir, "").project_dir(Path::new("/p"), home.map(Path::new));
+            let found = memory(dir, "").project_path(Path::new("/p"), home.map(Path::new));
             assert_eq!(found, Path::new(expected), "{dir}");
         }
     };

@@ -1,10 +1,11 @@
 //! Small values that tests agree on.
 
+use archivist::config::{self, LoadRequest};
 use archivist::domain::{
     AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, RunId, SessionId,
     Timestamp,
 };
-use archivist::recall::{HalfLives, Ranking, Weights};
+use archivist::recall::Ranking;
 
 pub(crate) const PROJECT: &str = "/project";
 
@@ -61,12 +62,7 @@ pub(crate) fn project_query() -> MemoryQuery {
     MemoryQuery::for_project(PROJECT)
 }
 
+/// The built-in one.
 pub(crate) fn ranking() -> Ranking {
-    Ranking {
-        weights: Weights { importance: 0.4, recency: 0.3, relevance: 0.3 },
-        half_lives: HalfLives { lesson: 30.0, decision: 90.0 },
-        gate: 20,
-        floor: 0.05,
-        max_results: 10,
-    }
+    config::load(&LoadRequest::default()).unwrap().config.recall.ranking()
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
+use archivist::config::{self, LoadRequest};
 use archivist::memory::MemoryService;
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Sync, Tenancy};
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Tenancy};
 use tempfile::TempDir;
 
 /// A place for a memory that several handles can open.
@@ -44,16 +44,13 @@ impl Jsonl {
     }
 }
 
-/// The defaults, for a directory without a global one.
+/// The built-in settings, for a directory that several projects may share and no global one.
 pub(crate) fn settings(directory: &Path) -> JsonlSettings {
+    let built_in = config::load(&LoadRequest::default()).unwrap().config;
     JsonlSettings {
         project: directory.to_owned(),
         tenancy: Tenancy::Shared,
         global: None,
-        sync: Sync::Durable,
-        lock_timeout: Duration::from_secs(30),
-        versions_kept: 10,
-        max_line_bytes: 4 * 1024 * 1024,
-        fold_in_bytes: 256 * 1024,
+        ..built_in.memory.jsonl(directory, None)
     }
 }

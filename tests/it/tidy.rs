@@ -9,7 +9,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("text", Purity::Pure, &[]),
     ("recall", Purity::Pure, &["domain", "text"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
-    ("config", Purity::Edge, &["domain"]),
+    ("config", Purity::Edge, &["domain", "recall", "memory"]),
     ("cli", Purity::Edge, &["domain", "text", "recall", "memory", "config"]),
 ];
 
