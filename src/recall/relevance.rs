@@ -99,7 +99,7 @@ pub struct Measure {
 impl Measure {
     /// BM25 over the weighted words, as a share of what a lesson of average length gets that holds every word once.
     ///
-    /// Such a lesson has [`FULL`]. What goes beyond counts for the rest, and never reaches 1: of two good answers the
+    /// Such a lesson has `FULL`. What goes beyond counts for the rest, and never reaches 1: of two good answers the
     /// better one is still the better one.
     pub fn relevance(&self, counts: &[u32], length: u32) -> f64 {
         let wear = self.short + self.long * f64::from(length);
