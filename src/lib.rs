@@ -7,6 +7,8 @@
 pub mod domain;
 pub mod text;
 
+pub mod redact;
+
 pub mod memory;
 pub mod recall;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("domain", Purity::Pure, &[]),
     ("text", Purity::Pure, &[]),
+    ("redact", Purity::Pure, &[]),
     ("recall", Purity::Pure, &["domain", "text"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
     ("config", Purity::Edge, &["domain", "recall", "memory"]),

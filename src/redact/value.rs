@@ -1,0 +1,342 @@
+//! What a value looks like: random as keys are, a placeholder, or code.
+
+use super::bytes::is_name;
+use super::mark;
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;
+
+/// Shannon's entropy of the bytes, in bits.
+pub(super) fn entropy(value: &str) -> f64 {
+    let mut counts = [0u32; 256];
+    for byte in value.bytes() {
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+    }
+    let total = value.len() as f64;
+    let share = |count: &u32| f64::from(*count) / total;
+    counts.iter().filter(|count| **count > 0).map(share).map(|p| -p * p.log2()).sum()
+}
+
+/// Whether most of it is one character, as in `xxxxxxxx` or `****`, or it says itself that something was left out.
+pub(super) fn is_mask(value: &str) -> bool {
+    let mut counts = [0usize; 256];
+    let mut longest = 0;
+    let mut row = 0;
+    let mut last = 0;
+    for byte in value.bytes() {
+        let byte = byte.to_ascii_lowercase();
+        if let Some(count) = counts.get_mut(usize::from(byte)) {
+            *count += 1;
+        }
+        row = if byte == last { row + 1 } else { 1 };
+        last = byte;
+        if matches!(byte, b'x' | b'*' | b'.' | b'#') {
+            longest = longest.max(row);
+        }
+    }
+    let most = counts.iter().max().copied().unwrap_or(0);
+    let is_example = value.to_ascii_lowercase().contains("example");
+    longest >= 5 || value.contains("...") || value.contains('…') || most * 3 > value.len() * 2 || is_example
+}
+
+/// How a character takes part in a word.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Class {
+    Lower,
+    Upper,
+    Digit,
+    Other,
+}
+
+fn class(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' => Class::Lower,
+        b'A'..=b'Z' => Class::Upper,
+        b'0'..=b'9' => Class::Digit,
+        _ => Class::Other,
+    }
+}
+
+/// Whether no one would write this by hand: digits and letters change places all through, or capitals and small
+/// letters do without making words.
+pub(super) fn is_random(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    if bytes.len() < 8 || bytes.iter().any(u8::is_ascii_whitespace) {
+        return false;
+    }
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    if letters == 0 {
+        return false;
+    }
+    let (mut swaps, mut humps) = (0usize, 0usize);
+    for pair in bytes.windows(2) {
+        let [a, b] = pair else { continue };
+        match (class(*a), class(*b)) {
+            (Class::Digit, Class::Lower | Class::Upper) | (Class::Lower | Class::Upper, Class::Digit) => swaps += 1,
+            (Class::Lower, Class::Upper) => humps += 1,
+            _ => {}
+        }
+    }
+    let floor = if bytes.len() < 12 { 2.5 } else { 2.9 };
+    if entropy(value) < floor {
+        return false;
+    }
+    let by_digits = digits >= 2 && swaps >= 3 && swaps * 10 >= bytes.len();
+    let mixed = humps + swaps;
+    let by_case = bytes.len() >= 12 && mixed >= 3 && mixed * 7 >= bytes.len() && !reads_as_words(value);
+    (by_digits && !is_sequence_of_words(value)) || by_case
+}
+
+/// Whether most letters stand in parts that can be spoken.
+fn reads_as_words(value: &str) -> bool {
+    let (mut spoken, mut letters) = (0usize, 0usize);
+    for part in parts(value) {
+        letters += part.len();
+        if part.len() >= 3 && can_be_spoken(part) {
+            spoken += part.len();
+        }
+    }
+    spoken * 3 >= letters * 2
+}
+
+/// Names with numbers in them, as `sha256_of_utf8_v2`: every part between joiners is a word with digits at one end.
+fn is_sequence_of_words(value: &str) -> bool {
+    let is_plain = |part: &str| {
+        let letters = part.trim_matches(|c: char| c.is_ascii_digit());
+        letters.is_empty()
+            || (letters.bytes().all(|b| b.is_ascii_alphabetic()) && (letters.len() < 3 || can_be_spoken(letters)))
+    };
+    let joined = |c: char| matches!(c, '_' | '-' | '.' | '/' | ':' | ' ');
+    let count = value.split(joined).count();
+    count > 1 && value.len() / count < 10 && value.split(joined).all(is_plain)
+}
+
+/// Pieces of letters, cut where camel case cuts.
+fn parts(value: &str) -> impl Iterator<Item = &str> {
+    value.split(|c: char| !c.is_ascii_alphabetic()).flat_map(|piece| {
+        let mut rest = piece;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let capitals = rest.bytes().take_while(u8::is_ascii_uppercase).count();
+            let smalls = rest.bytes().skip(capitals).take_while(u8::is_ascii_lowercase).count();
+            // The last capital begins the word that follows: `HTTPServer`.
+            let len = if capitals > 1 && smalls > 0 { capitals - 1 } else { capitals + smalls };
+            let (part, left) = rest.split_at_checked(len)?;
+            rest = left;
+            Some(part)
+        })
+    })
+}
+
+/// A vowel in it and never more than four consonants in a row.
+fn can_be_spoken(part: &str) -> bool {
+    let mut row = 0;
+    let mut vowels = 0;
+    for byte in part.bytes() {
+        if matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u' | b'y') {
+            vowels += 1;
+            row = 0;
+        } else {
+            row += 1;
+            if row > 4 {
+                return false;
+            }
+        }
+    }
+    vowels > 0 && vowels * 5 >= part.len()
+}
+
+/// Words that stand where a secret will be put.
+const PLACEHOLDERS: &[&str] = &[
+    "example",
+    "changeme",
+    "change_me",
+    "change-me",
+    "placeholder",
+    "your",
+    "insert",
+    "replace",
+    "redacted",
+    "dummy",
+    "fake",
+    "sample",
+    "_here",
+    "-here",
+    "<",
+    "undefined",
+    "masked",
+    "hidden",
+    "omitted",
+    "todo",
+    "xxxx",
+    "****",
+    "....",
+];
+
+/// Words that values are made of which only name what belongs there.
+const NAMING: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
+    "tokens",
+    "key",
+    "keys",
+    "apikey",
+    "auth",
+    "credential",
+    "credentials",
+    "none",
+    "null",
+    "nil",
+    "true",
+    "false",
+    "string",
+    "str",
+    "bool",
+    "int",
+    "test",
+    "bearer",
+    "basic",
+    "user",
+    "username",
+    "default",
+    "value",
+    "required",
+    "optional",
+    "self",
+    "this",
+    "empty",
+    "unset",
+    "foo",
+    "bar",
+    "baz",
+    "abc",
+    "yes",
+    "no",
+    "login",
+    "private",
+    "public",
+    "access",
+    "refresh",
+    "admin",
+    "root",
+    "text",
+    "any",
+    "env",
+];
+
+/// Whether the value stands for a secret instead of being one: a template, a mask, a variable, a word that names it.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    let bare = without_templates(value);
+    let trimmed = bare.trim();
+    if !trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric()) || is_mask(trimmed) || mark::contains(value) {
+        return true;
+    }
+    let lower = trimmed.to_ascii_lowercase();
+    if PLACEHOLDERS.iter().any(|word| lower.contains(word)) {
+        return true;
+    }
+    if value.contains('_')
+        && value.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    {
+        return true;
+    }
+    let opens = value.trim_start();
+    if opens.starts_with(['$', '%', '<', '&', '*', '!']) && bare.len() < value.len() || is_variable(opens) {
+        return true;
+    }
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| NAMING.contains(&word))
+}
+
+/// `$NAME`, `%NAME%`, `@name`, `:name`.
+fn is_variable(value: &str) -> bool {
+    let Some(rest) = value.strip_prefix(['$', '%', ':', '@', '&', '#']) else { return false };
+    !rest.is_empty()
+        && rest
+            .trim_end_matches('%')
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b':'))
+}
+
+/// What is filled in later has a short name.
+const MAX_TEMPLATE_BYTES: usize = 66;
+
+/// The value without `${…}`, `{{…}}`, `<…>`, `$(…)`, `{name}`, `%(name)s`.
+fn without_templates(value: &str) -> String {
+    const PAIRS: &[(&str, &str)] =
+        &[("${", "}"), ("{{", "}}"), ("<", ">"), ("$(", ")"), ("%(", ")s"), ("#{", "}"), ("{", "}"), ("[", "]")];
+    let mut out = String::new();
+    let mut rest = value;
+    'outer: while !rest.is_empty() {
+        for (open, close) in PAIRS {
+            if let Some(inner) = rest.strip_prefix(open)
+                && let Some(near) = inner.get(..inner.floor_char_boundary(MAX_TEMPLATE_BYTES))
+                && let Some((name, _)) = near.split_once(close)
+                && let Some(after) = inner.get(name.len() + close.len()..)
+                && !name.contains(['{', '$', '#', '<'])
+                && !is_random(name)
+            {
+                rest = after;
+                continue 'outer;
+            }
+        }
+        let mut chars = rest.chars();
+        out.extend(chars.next());
+        rest = chars.as_str();
+    }
+    out
+}
+
+/// Whether an unquoted value is an expression, a type or a path and not a literal.
+pub(super) fn is_code(value: &str) -> bool {
+    let name_end = value
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'?'))
+        .count();
+    let (name, rest) = value.split_at_checked(name_end).unwrap_or((value, ""));
+    let calls =
+        !name.is_empty() && rest.starts_with(['(', '[', '<', '{']) && !rest.starts_with("{{") && !name.ends_with(':');
+    let is_path = value.contains("::") || value.contains("->") || value.contains("=>") || value.contains("()");
+    let member = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let is_member = value.contains('.') && value.split('.').all(member) && !value.split('.').any(is_random);
+    calls
+        || is_path
+        || is_member
+        || value.starts_with("$(")
+        || value.starts_with(['&', '*', '(', '[', '{', '|', '#', '"', '\'', '/', '.', '<'])
+}
+
+/// A file's path or an address, which say where a secret is.
+pub(super) fn is_location(value: &str) -> bool {
+    let is_path = value.contains('/')
+        && !is_random(&value.replace('/', ""))
+        && value.split('/').all(|part| !part.is_empty() && !is_random(part) && part.bytes().all(is_name));
+    let starts =
+        ["/", "./", "../", "~/", "http://", "https://", "file:", "arn:", "op://", "vault:", "ssm:", "s3://", "C:\\"];
+    is_path
+        || starts.iter().any(|start| value.starts_with(start))
+            && !value.rsplit('/').next().is_some_and(|last| last.len() > 30 && is_random(last))
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+pub(super) fn is_uuid(value: &str) -> bool {
+    let sizes = [8, 4, 4, 4, 12];
+    value.len() == 36
+        && value.split('-').map(str::len).eq(sizes)
+        && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
