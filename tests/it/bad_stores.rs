@@ -53,13 +53,11 @@ fn a_directory_where_another_file_should_be_is_named() {
         make_directory(&world.memory().join(name));
         let output = world.run(&["add", "Added later"]);
         assert_eq!(output.status, 1, "{name}: {output}");
-        {
-            assert!(output.stderr.contains(name), "{output}");
-            assert!(output.stderr.contains("\nhint: something else stands where a file"), "{output}");
-            fs::remove_dir_all(world.memory().join(name)).unwrap();
-            assert_eq!(Files::of(&world), before, "{name}");
-            world.ok(&["add", "Added later"]);
-        }
+        assert!(output.stderr.contains(name), "{output}");
+        assert!(output.stderr.contains("\nhint: something else stands where a file"), "{output}");
+        fs::remove_dir_all(world.memory().join(name)).unwrap();
+        assert_eq!(Files::of(&world), before, "{name}");
+        world.ok(&["add", "Added later"]);
         assert_eq!(summaries(&world), ["Added later", "Pin it", "Quote paths"]);
     }
 }

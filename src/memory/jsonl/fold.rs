@@ -12,9 +12,9 @@ use crate::text::Cutter;
 /// The files that the index knows. Episodes are few and are read when asked for.
 pub(super) const INDEXED: [Part; 3] = [Part::Archive, Part::Lessons, Part::Ledger];
 
-/// A lesson that the index does not know as it stands now.
+/// A lesson as it stands now, and where.
 #[derive(Debug)]
-pub(super) struct Changed {
+pub(super) struct Current {
     pub(super) memory: AgentMemory,
     pub(super) place: Place,
     pub(super) version: u64,
@@ -24,7 +24,7 @@ pub(super) struct Changed {
 /// What the index does not know.
 #[derive(Debug)]
 pub(super) struct News {
-    pub(super) lessons: Vec<Changed>,
+    pub(super) lessons: Vec<Current>,
     /// In the order of writing.
     pub(super) facts: Vec<(Place, Fact)>,
 }

@@ -1,9 +1,10 @@
 //! What one process knows of a bank: the index for the beginning of the files, and a view of the rest.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::answers::{Answers, Best, Selection, Spot};
-use super::fold::{Changed, INDEXED, News};
+use super::fold::{Current, INDEXED, News};
 use super::index::{Broken, Entry, FactsOf, Index, Seal};
 use super::layout::{Layout, Part};
 use super::lines;
@@ -60,7 +61,12 @@ impl State {
 
     /// Takes in what has happened since the last look.
     pub(super) fn refresh(&mut self, layout: &Layout) -> Result<(), MemoryError> {
-        if self.files.refresh(layout)? == Change::Upheaval {
+        let change = self.files.refresh(layout);
+        if change.is_err() {
+            // Whatever the look had found out by then, it is not known whether the view still fits it.
+            self.forget();
+        }
+        if change? == Change::Upheaval {
             self.forget_what_was_read();
             self.index = Index::open(&layout.index()).filter(|index| self.is_true(index));
             self.read = self.index.as_ref().map(|index| index.covered.ends.clone()).unwrap_or_default();
@@ -103,7 +109,7 @@ impl State {
         self.index.as_ref().is_some_and(|index| Some(index.covered.epoch) != epoch)
     }
 
-    /// The highest number of any short name there is or, as far as the last writer knew, ever was.
+    /// The highest number of any short name there is.
     pub(super) fn highest_alias(&mut self) -> Result<u64, MemoryError> {
         self.load(Part::Lessons)?;
         let indexed = self.index.as_ref().map_or(0, |index| index.covered.highest_alias);
@@ -194,17 +200,7 @@ impl State {
             let ids: BTreeSet<&MemoryId> = state.view.lessons.keys().chain(about).collect();
             let mut changed = Vec::new();
             for id in ids {
-                let entry = state.entry(id)?;
-                let row = state.view.lessons.get(id);
-                let Some(place) = row.map(|row| row.place).or(entry.as_ref().map(|entry| entry.place)) else {
-                    continue;
-                };
-                let memory = match row {
-                    Some(row) => row.memory.clone(),
-                    None => state.record(place)?,
-                };
-                let version = row.map_or(0, |row| row.versions) + entry.as_ref().map_or(0, |entry| entry.version);
-                changed.push(Changed { memory, place, version, counters: state.counters(id, entry.as_ref())? });
+                changed.extend(state.current(id)?);
             }
             Ok(News { lessons: changed, facts })
         })
@@ -266,16 +262,20 @@ impl State {
     }
 
     fn try_lesson(&self, id: &MemoryId) -> Result<Option<Lesson>, Trouble> {
+        let current = self.current(id)?;
+        Ok(current.map(|current| Lesson::new(current.memory, current.version, current.counters)))
+    }
+
+    /// A lesson as the index and the view together know it.
+    fn current(&self, id: &MemoryId) -> Result<Option<Current>, Trouble> {
         let entry = self.entry(id)?;
-        let row = self.view.lessons.get(id);
-        let memory = match (row, &entry) {
-            (Some(row), _) => row.memory.clone(),
-            (None, Some(entry)) => self.record(entry.place)?,
+        let (memory, place, versions) = match (self.view.lessons.get(id), &entry) {
+            (Some(row), _) => (row.memory.clone(), row.place, row.versions),
+            (None, Some(entry)) => (self.record(entry.place)?, entry.place, 0),
             (None, None) => return Ok(None),
         };
-        let version = row.map_or(0, |row| row.versions) + entry.as_ref().map_or(0, |entry| entry.version);
-        let counters = self.counters(id, entry.as_ref())?;
-        Ok(Some(Lesson::new(memory, version, counters)))
+        let version = versions + entry.as_ref().map_or(0, |entry| entry.version);
+        Ok(Some(Current { memory, place, version, counters: self.counters(id, entry.as_ref())? }))
     }
 
     fn select(&self, ask: &Ask, ranking: &Ranking, limit: usize, at: Timestamp) -> Result<Selection, Trouble> {
@@ -291,9 +291,14 @@ impl State {
             let counts = vocabulary.holders.iter_mut().zip(&row.counts);
             counts.for_each(|(holders, count)| *holders += u64::from(*count > 0));
         }
+        let broken = Cell::new(false);
         let worth = |spot| match spot {
             Spot::Written(_, worth) => Some(worth),
-            Spot::Indexed(address) => self.index.as_ref().and_then(|index| index.worth_of(address).ok()),
+            Spot::Indexed(address) => {
+                let worth = self.index.as_ref().and_then(|index| index.worth_of(address).ok());
+                broken.set(broken.get() || worth.is_none());
+                worth
+            }
         };
         let mut answers = Answers::new(ask, &vocabulary, ranking, limit, at, &worth);
         if let Some(index) = &self.index {
@@ -302,7 +307,8 @@ impl State {
         for row in &rows {
             answers.offer(row.spot, &row.card, &row.common, &row.counts);
         }
-        Ok(answers.finish())
+        let selection = answers.finish();
+        if broken.get() { Err(Trouble::Index) } else { Ok(selection) }
     }
 
     /// The lesson that an answer points to, if it is where it should be.
