@@ -7,12 +7,17 @@
 pub mod domain;
 pub mod text;
 
+pub mod ingest;
 pub mod redact;
+
+pub mod context;
 
 pub mod memory;
 pub mod recall;
 
 pub mod config;
+
+pub mod service;
 
 pub mod cli;
 

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
-use super::{add, episodes, forget, history, list, recall, reference, settings, show, upkeep};
+use super::{add, episodes, forget, history, inspect, list, recall, reference, settings, show, upkeep};
 use crate::domain::Timestamp;
 
 const EXAMPLES: &str = "\
@@ -103,6 +103,8 @@ pub(super) enum MemoryCommand {
 /// Commands that do not.
 #[derive(Debug, Subcommand)]
 pub(super) enum OtherCommand {
+    /// Say what session logs hold: steps, failures, fixes, corrections, cost
+    Inspect(inspect::Inspect),
     /// Show the configuration and its schema
     #[command(subcommand)]
     Config(settings::ConfigCommand),

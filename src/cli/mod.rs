@@ -14,6 +14,7 @@ mod add;
 mod episodes;
 mod forget;
 mod history;
+mod inspect;
 mod list;
 mod recall;
 mod reference;
@@ -41,6 +42,7 @@ use self::failure::{Exit, Failure, report};
 use self::prose::one_line;
 use self::session::Session;
 use crate::config::Surroundings;
+use crate::domain::Timestamp;
 use crate::memory::jsonl::is_shielded;
 
 pub use self::process::{Process, Reader, Stream};
@@ -61,7 +63,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> E
         log_to_stderr(globals.verbose, console.errors_paint());
     }
     let done = match &arguments.command {
-        Command::Other(command) => run_other(command, &arguments, &surroundings, &mut console),
+        Command::Other(command) => run_other(command, &arguments, &surroundings, (now, seed), &mut console),
         Command::Memory(command) => Session::open(globals, &surroundings, now, seed)
             .and_then(|session| run_with_memory(command, &session, &mut console)),
     };
@@ -92,9 +94,11 @@ fn run_other(
     command: &OtherCommand,
     arguments: &Arguments,
     surroundings: &Surroundings,
+    (now, seed): (Timestamp, u64),
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     match command {
+        OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),

@@ -114,6 +114,16 @@ impl Session {
         }
     }
 
+    /// Where the project stands.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Which repository it is, where that is known apart from the path.
+    pub(super) fn repo_id(&self) -> Option<String> {
+        self.identity.text()
+    }
+
     /// Whether there is a place for lessons that hold everywhere.
     pub(super) fn has_global(&self) -> bool {
         self.has_global
@@ -125,7 +135,7 @@ impl Session {
         lesson.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
     }
 
-    fn project_root(&self) -> String {
+    pub(super) fn project_root(&self) -> String {
         // A path that text cannot hold is written so that two such paths never become one.
         self.root.to_str().map_or_else(|| format!("{:?}", self.root), str::to_owned)
     }

@@ -196,12 +196,7 @@ impl<'keys> Layers<'keys> {
 /// The user's own file. A relative `$XDG_CONFIG_HOME` does not count, as the XDG specification has it.
 fn user_file(request: &LoadRequest) -> Option<PathBuf> {
     let surroundings = &request.surroundings;
-    let xdg = surroundings
-        .environment
-        .iter()
-        .find(|(name, _)| name == "XDG_CONFIG_HOME")
-        .map(|(_, value)| PathBuf::from(value))
-        .filter(|path| path.is_absolute());
+    let xdg = surroundings.variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = xdg.or_else(|| surroundings.home.as_ref().map(|home| home.join(".config")))?;
     Some(folder.join("archivist").join("config.toml"))
 }

@@ -25,7 +25,8 @@ pub use self::error::{ConfigError, Problem};
 pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
 pub use self::schema::schema;
 pub use self::settings::{
-    Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights, SyncMode,
+    AgentHomes, Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights,
+    SourceSettings, SyncMode,
 };
 pub use self::shown::{Origin, Secrecy, Setting};
 
@@ -39,6 +40,13 @@ pub struct Surroundings {
     pub environment: Vec<(String, String)>,
     /// The absolute path at which relative paths start.
     pub current_dir: PathBuf,
+}
+
+impl Surroundings {
+    /// The environment variable of this name.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// Everything the configuration depends on.

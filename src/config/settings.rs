@@ -9,6 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Surroundings;
 use crate::domain::ArchivistConfig;
 use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
 use crate::recall::{HalfLives, Ranking, Weights};
@@ -27,6 +28,8 @@ pub struct Config {
     pub memory: MemorySettings,
     /// Which memories are given back, and in which order.
     pub recall: RecallSettings,
+    /// Where agents keep their sessions.
+    pub sources: SourceSettings,
 }
 
 /// Which repository this is.
@@ -185,6 +188,49 @@ pub struct HalfLifeDays {
     /// The half life of a decision, in days.
     #[schemars(range(max = 36_500.0), extend("exclusiveMinimum" = 0.0))]
     pub decision: f64,
+}
+
+/// Where agents keep their sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceSettings {
+    /// The home of Claude Code; a relative path starts at the project root, one that begins with `~/` at the home
+    /// directory; empty: $CLAUDE_CONFIG_DIR, else ~/.claude.
+    pub claude_home: String,
+    /// The home of Codex, read like `claudeHome`; empty: $CODEX_HOME, else ~/.codex.
+    pub codex_home: String,
+    /// The home of Gemini CLI, read like `claudeHome`; empty: ~/.gemini.
+    pub gemini_home: String,
+}
+
+/// Where agents keep their sessions on this machine; `None` where there is no home directory to start at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentHomes {
+    /// That of Claude Code.
+    pub claude: Option<PathBuf>,
+    /// That of Codex.
+    pub codex: Option<PathBuf>,
+    /// That of Gemini CLI.
+    pub gemini: Option<PathBuf>,
+}
+
+impl SourceSettings {
+    /// The homes that are set here, else those that the agents themselves would use.
+    pub fn homes(&self, project_root: &Path, surroundings: &Surroundings) -> AgentHomes {
+        let home = surroundings.home.as_deref();
+        let place = |set: &str, variable: Option<&str>, usual: &str| {
+            if !set.is_empty() {
+                return absolute(set, project_root, home);
+            }
+            let given = variable.and_then(|name| surroundings.variable(name)).filter(|path| !path.is_empty());
+            given.map(|path| surroundings.current_dir.join(path)).or_else(|| Some(home?.join(usual)))
+        };
+        AgentHomes {
+            claude: place(&self.claude_home, Some("CLAUDE_CONFIG_DIR"), ".claude"),
+            codex: place(&self.codex_home, Some("CODEX_HOME"), ".codex"),
+            gemini: place(&self.gemini_home, None, ".gemini"),
+        }
+    }
 }
 
 /// Whether a configured path starts at the home directory.

@@ -31,3 +31,38 @@ fn configured_paths_start_at_the_project_or_at_home() {
     check("~/memory", None, None);
     check("", Some("/h"), None);
 }
+
+#[test]
+fn homes_of_agents_are_set_or_their_own() {
+    let check = |set: &str, variable: Option<&str>, home: Option<&str>, expected: Option<&str>| {
+        let variable = |name: &str| Some((name.to_owned(), variable?.to_owned()));
+        let surroundings = Surroundings {
+            home: home.map(PathBuf::from),
+            environment: [variable("CLAUDE_CONFIG_DIR"), variable("CODEX_HOME")].into_iter().flatten().collect(),
+            current_dir: "/here".into(),
+        };
+        let settings =
+            SourceSettings { claude_home: set.to_owned(), codex_home: set.to_owned(), gemini_home: set.to_owned() };
+        let homes = settings.homes(Path::new("/p"), &surroundings);
+        let named = |name: &str| expected.map(|expected| PathBuf::from(expected.replace("NAME", name)));
+        assert_eq!((homes.claude, homes.codex), (named("claude"), named("codex")), "{set:?} {home:?}");
+    };
+    check("", None, Some("/h"), Some("/h/.NAME"));
+    check("", None, None, None);
+    check("", Some(""), Some("/h"), Some("/h/.NAME"));
+    check("", Some("/set/by/agent"), Some("/h"), Some("/set/by/agent"));
+    check("", Some("/set/by/agent"), None, Some("/set/by/agent"));
+    check("", Some("agent"), Some("/h"), Some("/here/agent"));
+    check("/set/here", Some("/set/by/agent"), Some("/h"), Some("/set/here"));
+    check("~/set/here", Some("/set/by/agent"), Some("/h"), Some("/h/set/here"));
+    check("set/here", None, Some("/h"), Some("/p/set/here"));
+    check("~/set/here", Some("/set/by/agent"), None, None);
+
+    let gemini = |set: &str| {
+        let surroundings = Surroundings { home: Some("/h".into()), ..Surroundings::default() };
+        let settings =
+            SourceSettings { claude_home: String::new(), codex_home: String::new(), gemini_home: set.to_owned() };
+        settings.homes(Path::new("/p"), &surroundings).gemini
+    };
+    assert_eq!((gemini(""), gemini("/set")), (Some("/h/.gemini".into()), Some("/set".into())));
+}

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{EpisodeId, Extra, Invalid, SessionId, Timestamp};
+use super::{EpisodeId, ErrorFamily, Extra, Invalid, SessionId, Timestamp};
 
 /// A single run or subtask: the unit in which recurrence is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Episode {
     /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// The failures met in it, by which other runs are known to have met them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub error_families: Vec<ErrorFamily>,
     /// ATIF ids.
     #[serde(default)]
     pub trajectories: Vec<String>,

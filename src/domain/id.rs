@@ -79,6 +79,26 @@ id!(
     /// The fingerprint of "the same failure": 16 hexadecimal digits.
     ErrorFamily, "an error family", family_name);
 
+impl EpisodeId {
+    /// The id of what happened in one session of one project: always the same, so that reflecting again updates it.
+    pub fn of_session(project: &str, session: &str) -> Self {
+        let mut hash = blake3::Hasher::new();
+        hash.update(project.as_bytes()).update(&[0]).update(session.as_bytes());
+        Self(format!("ep-{}", hash.finalize().to_hex().chars().take(20).collect::<String>()))
+    }
+}
+
+impl ErrorFamily {
+    /// The fingerprint of everything that makes a failure the same.
+    pub fn of(parts: &[&str]) -> Self {
+        let mut hash = blake3::Hasher::new();
+        for part in parts {
+            hash.update(part.as_bytes()).update(&[0]);
+        }
+        Self(hash.finalize().to_hex().chars().take(16).collect())
+    }
+}
+
 impl Alias {
     /// No store counts further. A higher number was not given by one, and counting on from it would soon be the end.
     pub const LAST: u64 = 999_999_999;

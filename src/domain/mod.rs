@@ -2,7 +2,7 @@
 //!
 //! Pure values only: nothing here reads a clock, a file or the environment, and nothing here knows another room.
 
-mod words;
+pub(crate) mod words;
 
 mod episode;
 mod evidence;
@@ -15,6 +15,7 @@ mod memory;
 mod query;
 mod reflection;
 mod settings;
+mod trajectory;
 
 #[cfg(test)]
 #[path = "domain_tests.rs"]
@@ -31,6 +32,10 @@ pub use memory::{AgentMemory, Link, MemoryCategory, MemoryKind, MemoryScope, Mem
 pub use query::{MemoryQuery, Standing};
 pub use reflection::{ArchivistOutcome, OutcomeStatus, ReflectionScenario, ReflectionTrigger};
 pub use settings::{ArchivistConfig, ReflectOn};
+pub use trajectory::{
+    About, Breach, Call, Cut, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Part, Sink, Skipped, Speaker,
+    Step, Trajectory, Usage,
+};
 
 /// A moment. Every operation that needs one takes it as an argument.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;

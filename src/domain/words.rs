@@ -68,6 +68,6 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-pub(super) fn unknown(what: &'static str, word: &str, known: &[&str]) -> Invalid {
+pub(crate) fn unknown(what: &'static str, word: &str, known: &[&str]) -> Invalid {
     Invalid::new(what, word, format!("it is one of {}", known.join(", ")))
 }

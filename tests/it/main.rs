@@ -20,8 +20,10 @@ mod docs;
 mod frozen;
 mod full_disk;
 mod index_trouble;
+mod inspect;
 mod interference;
 mod laws;
+mod logs;
 #[cfg(unix)]
 mod no_permission;
 mod processes;

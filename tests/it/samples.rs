@@ -52,6 +52,7 @@ pub(crate) fn episode(key: &str) -> Episode {
         status: EpisodeStatus::Success,
         summary: "It went well.".into(),
         tags: Vec::new(),
+        error_families: Vec::new(),
         trajectories: Vec::new(),
         usage: None,
         extra: Extra::new(),

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("domain", Purity::Pure, &[]),
     ("text", Purity::Pure, &[]),
+    ("ingest", Purity::Edge, &["domain"]),
     ("redact", Purity::Pure, &[]),
+    ("context", Purity::Pure, &["domain", "redact"]),
     ("recall", Purity::Pure, &["domain", "text"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
     ("config", Purity::Edge, &["domain", "recall", "memory"]),
-    ("cli", Purity::Edge, &["domain", "text", "recall", "memory", "config"]),
+    ("service", Purity::Edge, &["domain", "ingest", "redact", "context"]),
+    ("cli", Purity::Edge, &["domain", "text", "ingest", "redact", "context", "recall", "memory", "config", "service"]),
 ];
 
 /// What a pure room never names: waiting, files, the environment, the clock, other processes, chance.

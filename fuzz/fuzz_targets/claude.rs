@@ -1,0 +1,9 @@
+#![no_main]
+
+mod support;
+
+use archivist::ingest::Format::{ClaudeCode};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    support::read_as(&[ClaudeCode], data);
+});

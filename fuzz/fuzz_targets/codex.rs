@@ -1,0 +1,9 @@
+#![no_main]
+
+mod support;
+
+use archivist::ingest::Format::{Codex, CodexExec};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    support::read_as(&[Codex, CodexExec], data);
+});

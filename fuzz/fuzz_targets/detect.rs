@@ -1,0 +1,12 @@
+#![no_main]
+
+use archivist::context::Gathering;
+use archivist::ingest::{Reading, Rules};
+use archivist::redact::Redactor;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let redactor = Redactor::new();
+    let mut gathering = Gathering::new(&redactor);
+    let _ = Reading::new(Rules { strict: true }).read(&mut &data[..], &mut gathering);
+    gathering.finish();
+});

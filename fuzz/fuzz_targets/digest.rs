@@ -1,0 +1,20 @@
+#![no_main]
+
+mod support;
+
+use std::sync::OnceLock;
+
+use archivist::context::{Material, Tokenizer, digest};
+use archivist::ingest::Format::{ClaudeCode, Generic};
+
+static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let Some((budget, log)) = data.split_first_chunk::<2>() else { return };
+    let budget = usize::from(u16::from_le_bytes(*budget));
+    let Some(gathered) = support::read_as(&[Generic, ClaudeCode], log) else { return };
+    let tokenizer = TOKENIZER.get_or_init(Tokenizer::new);
+    let material = Material { trajectories: &gathered.trajectories, signals: &gathered.signals, notes: None };
+    let digest = digest(&material, budget, tokenizer);
+    assert!(tokenizer.count(&digest.text) <= budget, "the digest is over its budget");
+});

@@ -1,0 +1,9 @@
+#![no_main]
+
+mod support;
+
+use archivist::ingest::Format::{OpenAgentsRunLog, OpenAgentsSession, OpenAgentsState, OpenAgentsTrajectories, ProgressNotes};
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    support::read_as(&[OpenAgentsRunLog, OpenAgentsSession, OpenAgentsState, OpenAgentsTrajectories, ProgressNotes], data);
+});

@@ -1,0 +1,227 @@
+//! What comes first when there is not room for everything.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use super::parts::texts;
+use crate::context::signal::{Signal, SignalKind};
+use crate::domain::{ErrorFamily, Speaker, Trajectory};
+
+/// So many signals of each kind come before any kind gets more.
+const ROUND: usize = 16;
+
+/// So many steps beside its best one speak for a signal.
+const WITNESSES: usize = 6;
+
+/// So many quotations are looked for in one step.
+const QUOTES: usize = 8;
+
+/// For so many signals, the step that holds the quotation is looked for.
+const LOOKED_FOR: usize = 512;
+
+/// A step: the place of its trajectory and its own place there.
+pub(super) type Place = (usize, usize);
+
+/// The steps that matter, best first.
+pub(super) struct Order<'a> {
+    /// Signals as they are told.
+    pub(super) told: Vec<usize>,
+    /// Signals as they are given room.
+    pub(super) wanted: Vec<usize>,
+    /// Where signals show best.
+    pub(super) best: Vec<Place>,
+    /// What else they rest on.
+    pub(super) witnesses: Vec<Place>,
+    /// The same for repetitions of what is in the lists above.
+    pub(super) repeated: Vec<Place>,
+    /// What a person said, near signals first.
+    pub(super) users: Vec<Place>,
+    /// Every step, near signals first.
+    pub(super) near: Vec<Place>,
+    quotes: BTreeMap<Place, Vec<&'a str>>,
+}
+
+impl<'a> Order<'a> {
+    pub(super) fn new(trajectories: &[Trajectory], signals: &'a [Signal]) -> Self {
+        let places = places(trajectories);
+        let place = |signal: &Signal, step: u32| places.get(&(signal.trajectory, step)).copied();
+        let told = told(signals);
+        let (wanted, repeats) = wanted(signals, &told);
+        let mut quotes: BTreeMap<Place, Vec<&'a str>> = BTreeMap::new();
+        let (mut best, mut witnesses, mut repeated) = (Unique::default(), Unique::default(), Unique::default());
+        let mut rounds: Vec<Vec<Place>> = Vec::new();
+        for at in &wanted {
+            let Some(signal) = signals.get(*at) else { continue };
+            let rest = rest(signal);
+            let is_repeat = repeats.contains(at);
+            let main = place(signal, signal.step);
+            if is_repeat { &mut repeated } else { &mut best }.extend(main);
+            let mut rest: Vec<Place> = rest.into_iter().filter_map(|step| place(signal, step)).collect();
+            if let Some(quote) = signal.quote.as_deref().map(str::trim).filter(|quote| !quote.is_empty()) {
+                for place in main.iter().chain(&rest) {
+                    let known = quotes.entry(*place).or_default();
+                    if known.len() < QUOTES && !known.contains(&quote) {
+                        known.push(quote);
+                    }
+                }
+                if !is_repeat && rounds.len() < LOOKED_FOR && !main.is_some_and(|main| says(trajectories, main, quote))
+                {
+                    rest.sort_by_key(|place| !says(trajectories, *place, quote));
+                }
+            }
+            if is_repeat { repeated.extend(rest) } else { rounds.push(rest) }
+        }
+        for round in 0..WITNESSES {
+            witnesses.extend(rounds.iter().filter_map(|rest| rest.get(round).copied()));
+        }
+        let near = near(trajectories, signals, &places);
+        let is_user = |(trajectory, step): &Place| {
+            let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
+            step.is_some_and(|step| step.speaker == Speaker::User)
+        };
+        let users = near.iter().copied().filter(is_user).collect();
+        Self { told, wanted, best: best.list, witnesses: witnesses.list, repeated: repeated.list, users, near, quotes }
+    }
+
+    /// What signals quote, and should be found in this step.
+    pub(super) fn quotes(&self, place: Place) -> &[&'a str] {
+        self.quotes.get(&place).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+#[derive(Default)]
+struct Unique {
+    known: BTreeSet<Place>,
+    list: Vec<Place>,
+}
+
+impl Unique {
+    fn extend(&mut self, places: impl IntoIterator<Item = Place>) {
+        for place in places {
+            if self.known.insert(place) {
+                self.list.push(place);
+            }
+        }
+    }
+}
+
+/// Whether a quotation stands in a step.
+fn says(trajectories: &[Trajectory], (index, at): Place, quote: &str) -> bool {
+    let step = trajectories.get(index).and_then(|trajectory| trajectory.steps.get(at));
+    step.is_some_and(|step| texts(step).iter().any(|text| text.contains(quote)))
+}
+
+fn places(trajectories: &[Trajectory]) -> BTreeMap<(u32, u32), Place> {
+    let mut places = BTreeMap::new();
+    for (index, (trajectory, number)) in trajectories.iter().zip(0_u32..).enumerate() {
+        for (at, step) in trajectory.steps.iter().enumerate().filter(|(_, step)| !step.copied) {
+            places.entry((number, step.number)).or_insert((index, at));
+        }
+    }
+    places
+}
+
+fn rank(kind: &SignalKind) -> usize {
+    match kind {
+        SignalKind::RepeatedFailure => 0,
+        SignalKind::Fixed => 1,
+        SignalKind::UserCorrection => 2,
+        SignalKind::FlakyTest => 3,
+        SignalKind::RetryLoop => 4,
+        SignalKind::Timeout => 5,
+        SignalKind::RateLimit => 6,
+        SignalKind::ContextWindow => 7,
+        SignalKind::FailedCall => 8,
+        SignalKind::EditReverted => 9,
+        SignalKind::VerificationFailed => 10,
+        SignalKind::VerificationPassed => 11,
+        SignalKind::CostlyStep => 12,
+        SignalKind::SlowCall => 13,
+        SignalKind::Other(_) => 14,
+    }
+}
+
+/// The most telling kinds first, in them what happened most often.
+fn told(signals: &[Signal]) -> Vec<usize> {
+    let mut told: Vec<(usize, &Signal)> = signals.iter().enumerate().collect();
+    told.sort_by_key(|(at, signal)| {
+        (rank(&signal.kind), std::cmp::Reverse(signal.times), signal.trajectory, signal.step, *at)
+    });
+    told.into_iter().map(|(at, _)| at).collect()
+}
+
+/// No kind crowds out the others, no failure its like: each kind gets a round before the next one begins, and what was
+/// told of a failure already comes last. Of those that look alike, the first and the last are not repeats.
+fn wanted(signals: &[Signal], told: &[usize]) -> (Vec<usize>, BTreeSet<usize>) {
+    let mut alike: BTreeMap<(usize, &ErrorFamily), Vec<usize>> = BTreeMap::new();
+    for at in told {
+        if let Some((signal, family)) =
+            signals.get(*at).and_then(|signal| Some((signal, signal.error_family.as_ref()?)))
+        {
+            alike.entry((rank(&signal.kind), family)).or_default().push(*at);
+        }
+    }
+    let mut repeats = BTreeSet::new();
+    for mut group in alike.into_values() {
+        group.sort_by_key(|at| signals.get(*at).map(|signal| (signal.trajectory, signal.step)));
+        let middle = group.len().saturating_sub(2);
+        repeats.extend(group.into_iter().skip(1).take(middle));
+    }
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut wanted: Vec<((bool, usize), usize)> = Vec::new();
+    for at in told {
+        let is_repeat = repeats.contains(at);
+        let count = seen.entry(signals.get(*at).map_or(0, |signal| rank(&signal.kind))).or_default();
+        wanted.push(((is_repeat, *count / ROUND), *at));
+        *count += usize::from(!is_repeat);
+    }
+    wanted.sort_by_key(|(key, _)| *key);
+    (wanted.into_iter().map(|(_, at)| at).collect(), repeats)
+}
+
+/// What a signal rests on beside its best step: both ends, then from the last one back, for what came just before the
+/// end explains it.
+fn rest(signal: &Signal) -> Vec<u32> {
+    let mut rest: Vec<u32> = Vec::new();
+    let ends = [signal.steps.first(), signal.steps.last()].into_iter().flatten();
+    let is_many = matches!(signal.kind, SignalKind::RepeatedFailure | SignalKind::RetryLoop);
+    let between = signal.steps.iter().rev().take(if is_many { 0 } else { WITNESSES + 2 });
+    for step in ends.chain(between) {
+        if *step != signal.step && !rest.contains(step) && rest.len() < WITNESSES {
+            rest.push(*step);
+        }
+    }
+    rest
+}
+
+/// Every step that is not a copy, those near signals first; where there are none, those near the beginning and the end.
+fn near(trajectories: &[Trajectory], signals: &[Signal], places: &BTreeMap<(u32, u32), Place>) -> Vec<Place> {
+    let mut at_signal = BTreeSet::new();
+    for signal in signals {
+        let steps = signal.steps.iter().chain([&signal.step]);
+        at_signal.extend(steps.filter_map(|step| places.get(&(signal.trajectory, *step)).copied()));
+    }
+    let mut near = Vec::new();
+    for (index, trajectory) in trajectories.iter().enumerate() {
+        let count = trajectory.steps.len();
+        let mut distances = vec![usize::MAX; count];
+        let anchors: Vec<usize> = at_signal.range((index, 0)..(index + 1, 0)).map(|(_, at)| *at).collect();
+        let is_quiet = anchors.is_empty();
+        let is_anchor =
+            |at: usize| if is_quiet { at == 0 || at + 1 == count } else { at_signal.contains(&(index, at)) };
+        let mut since = usize::MAX;
+        for (at, distance) in distances.iter_mut().enumerate() {
+            since = if is_anchor(at) { 0 } else { since.saturating_add(1) };
+            *distance = since;
+        }
+        since = usize::MAX;
+        for (at, distance) in distances.iter_mut().enumerate().rev() {
+            since = if is_anchor(at) { 0 } else { since.saturating_add(1) };
+            *distance = since.min(*distance);
+        }
+        let steps = trajectory.steps.iter().zip(distances).enumerate().filter(|(_, (step, _))| !step.copied);
+        near.extend(steps.map(|(at, (_, distance))| (is_quiet, distance, index, at)));
+    }
+    near.sort_unstable();
+    near.into_iter().map(|(_, _, index, at)| (index, at)).collect()
+}

@@ -1,0 +1,266 @@
+//! One run in a few sentences.
+
+use std::collections::BTreeMap;
+
+use super::gather::Gathered;
+use super::signal::{Signal, SignalKind};
+use crate::domain::{
+    Episode, EpisodeId, EpisodeKind, EpisodeStatus, EpisodeUsage, ErrorFamily, Extra, SessionId, Speaker, Timestamp,
+    Usage,
+};
+
+#[cfg(test)]
+#[path = "episode_tests.rs"]
+mod tests;
+
+/// Words to find an episode by; more would find everything.
+const MAX_TAGS: usize = 12;
+
+/// Failures that an episode is linked by.
+const MAX_FAMILIES: usize = 32;
+
+/// How much of a title or order stands in a summary.
+const SHOWN_CHARACTERS: usize = 160;
+
+/// What a log alone does not say about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The session as the agent names it.
+    pub session_id: SessionId,
+    /// Where the project stands.
+    pub project_root: String,
+    /// Which repository it is, if that is known apart from the path.
+    pub repo_id: Option<String>,
+    /// The task, if somebody names it.
+    pub task_id: Option<String>,
+    /// The part of it.
+    pub subtask_id: Option<String>,
+    /// Who ran, if somebody says so.
+    pub kind: Option<EpisodeKind>,
+    /// When it is read; stands in where the log has no time.
+    pub now: Timestamp,
+}
+
+/// How a run ended, in a word and in a few sentences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// In a word.
+    pub status: EpisodeStatus,
+    /// In one to three sentences.
+    pub summary: String,
+}
+
+/// Says how a run ended, as far as its logs tell.
+pub fn outline(gathered: &Gathered) -> Outline {
+    let status = status(gathered);
+    Outline { summary: summary(gathered, &status), status }
+}
+
+/// The run as one record.
+pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
+    let main = gathered.trajectories.first();
+    let about = main.map(|trajectory| trajectory.about.clone()).unwrap_or_default();
+    let started_at = gathered.trajectories.iter().filter_map(|one| one.about.started_at).min().unwrap_or(run.now);
+    let finished_at = gathered.trajectories.iter().filter_map(|one| one.about.finished_at).max().unwrap_or(run.now);
+    let project = run.repo_id.as_deref().unwrap_or(&run.project_root);
+    let Outline { status, summary } = outline(gathered);
+    Episode {
+        id: EpisodeId::of_session(project, run.session_id.as_str()),
+        project_root: run.project_root.clone(),
+        repo_id: run.repo_id.clone(),
+        task_id: run.task_id.clone().or_else(|| about.task_id.clone()),
+        subtask_id: run.subtask_id.clone().or_else(|| about.subtask_id.clone()),
+        session_id: run.session_id.clone(),
+        kind: run.kind.clone().unwrap_or_else(|| kind(about.agent.as_deref())),
+        started_at,
+        finished_at,
+        status,
+        summary,
+        tags: tags(gathered),
+        error_families: families(&gathered.signals),
+        trajectories: gathered
+            .trajectories
+            .iter()
+            .filter_map(|one| one.about.trajectory_id.clone().or_else(|| one.about.session_id.clone()))
+            .fold(Vec::new(), |mut ids, id| {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+                ids
+            }),
+        usage: usage(gathered.survey.usage.plus(gathered.survey.subagent_usage)),
+        extra: Extra::new(),
+    }
+}
+
+fn kind(agent: Option<&str>) -> EpisodeKind {
+    match agent {
+        Some("healer") => EpisodeKind::HealerRun,
+        Some("mechacoder" | "openagents" | "orchestrator" | "archeflow") => EpisodeKind::OrchestratorRun,
+        _ => EpisodeKind::SubagentRun,
+    }
+}
+
+fn usage(usage: Usage) -> Option<EpisodeUsage> {
+    (!usage.is_unknown()).then(|| EpisodeUsage {
+        prompt_tokens: usage.prompt_tokens.unwrap_or_default(),
+        completion_tokens: usage.completion_tokens.unwrap_or_default(),
+        cached_tokens: usage.cached_tokens.unwrap_or_default(),
+        cost_usd: usage.cost_usd,
+        extra: Extra::new(),
+    })
+}
+
+/// How it ended: what somebody said about it, else what its last check said, else how it broke off.
+fn status(gathered: &Gathered) -> EpisodeStatus {
+    let told: Vec<&EpisodeStatus> =
+        gathered.trajectories.iter().filter_map(|one| one.outcome.as_ref()).map(|outcome| &outcome.status).collect();
+    if let Some(first) = told.first() {
+        let is_one_word = told.iter().all(|status| status == first);
+        return if is_one_word { (*first).clone() } else { EpisodeStatus::Partial };
+    }
+    if is_broken_off(gathered) {
+        return EpisodeStatus::Aborted;
+    }
+    match gathered.survey.last_check_passed {
+        Some(true) => EpisodeStatus::Success,
+        Some(false) => EpisodeStatus::Failed,
+        None if gathered.survey.counts.steps == 0 => EpisodeStatus::Aborted,
+        None if unfixed(gathered).next().is_some() => EpisodeStatus::Partial,
+        None => EpisodeStatus::Success,
+    }
+}
+
+/// Whether the last word is a person's, on stopping it.
+fn is_broken_off(gathered: &Gathered) -> bool {
+    let last =
+        gathered.trajectories.first().and_then(|main| main.steps.iter().rev().find(|step| step.subagent.is_none()));
+    gathered.survey.happenings.contains_key("interrupted")
+        && last.is_some_and(|step| {
+            matches!(step.speaker, Speaker::User | Speaker::System)
+                || step.calls.last().is_some_and(|call| call.output.as_ref().is_none_or(|output| output.interrupted))
+        })
+}
+
+/// Failures that nothing in the log says were mended.
+fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
+    let fixed: Vec<&ErrorFamily> = gathered
+        .signals
+        .iter()
+        .filter(|signal| signal.kind == SignalKind::Fixed)
+        .filter_map(|signal| signal.error_family.as_ref())
+        .collect();
+    gathered.signals.iter().filter(move |signal| {
+        is_failure(&signal.kind) && signal.error_family.as_ref().is_some_and(|family| !fixed.contains(&family))
+    })
+}
+
+fn is_failure(kind: &SignalKind) -> bool {
+    matches!(
+        kind,
+        SignalKind::FailedCall
+            | SignalKind::Timeout
+            | SignalKind::RateLimit
+            | SignalKind::ContextWindow
+            | SignalKind::RepeatedFailure
+            | SignalKind::RetryLoop
+    )
+}
+
+/// One to three sentences: what it was about, how it ended, what stood in the way.
+fn summary(gathered: &Gathered, status: &EpisodeStatus) -> String {
+    let main = gathered.trajectories.first();
+    let order = main.and_then(|main| {
+        let said = main.steps.iter().find(|step| step.speaker == Speaker::User && !step.copied);
+        main.about.title.clone().or_else(|| said.map(|step| step.text.clone()))
+    });
+    let subject = order.as_deref().map(sentence).filter(|subject| !subject.is_empty());
+    let counts = gathered.survey.counts;
+    let runs = if counts.trajectories > 1 { format!("{} runs, ", counts.trajectories) } else { String::new() };
+    let failed = if counts.tool_errors > 0 { format!(", {} failed", counts.tool_errors) } else { String::new() };
+    let ended =
+        format!("{}: {runs}{} steps, {} calls{failed}.", capital(status.as_str()), counts.steps, counts.tool_calls);
+    let matter = most_telling(gathered).map(|signal| {
+        let times =
+            if signal.kind == SignalKind::RepeatedFailure { format!("{}× ", signal.times) } else { String::new() };
+        format!("{times}{}.", sentence(&signal.text).trim_end_matches([';', '.']))
+    });
+    [subject.map(|subject| format!("{}.", subject.trim_end_matches([';', '.']))), Some(ended), matter]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The signal that says most about the run.
+fn most_telling(gathered: &Gathered) -> Option<&Signal> {
+    let of = |kind: SignalKind| {
+        gathered
+            .signals
+            .iter()
+            .filter(move |signal| signal.kind == kind)
+            .max_by_key(|signal| (signal.times, std::cmp::Reverse(signal.step)))
+    };
+    of(SignalKind::RepeatedFailure)
+        .or_else(|| of(SignalKind::Fixed))
+        .or_else(|| of(SignalKind::FlakyTest))
+        .or_else(|| unfixed(gathered).next())
+        .or_else(|| of(SignalKind::UserCorrection))
+}
+
+/// The first line of a text, as one short sentence without inner full stops that would make it two.
+fn sentence(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let mut short = line.split_whitespace().map(unstopped).collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = short.char_indices().nth(SHOWN_CHARACTERS) {
+        short.truncate(cut);
+        short.push('…');
+    }
+    short
+}
+
+/// A word that ends no sentence: with more to come, a full stop becomes a semicolon.
+fn unstopped(word: &str) -> String {
+    match word.strip_suffix(['.', '!', '?']) {
+        Some(bare) if !bare.is_empty() && !bare.ends_with('.') => format!("{bare};"),
+        _ => word.to_owned(),
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The agent, the tools used most, and the kinds of what stands out.
+fn tags(gathered: &Gathered) -> Vec<String> {
+    let mut tools: BTreeMap<String, usize> = BTreeMap::new();
+    for call in gathered.trajectories.iter().flat_map(|one| &one.steps).flat_map(|step| &step.calls) {
+        *tools.entry(call.tool.to_lowercase()).or_default() += 1;
+    }
+    let mut by_use: Vec<(String, usize)> = tools.into_iter().collect();
+    by_use.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let agent = gathered.trajectories.first().and_then(|main| main.about.agent.clone());
+    let kinds = gathered.signals.iter().map(|signal| signal.kind.as_str().replace('_', "-"));
+    let mut tags: Vec<String> = Vec::new();
+    for tag in agent.into_iter().chain(by_use.into_iter().take(4).map(|(tool, _)| tool)).chain(kinds) {
+        if !tag.is_empty() && !tags.contains(&tag) && tags.len() < MAX_TAGS {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+/// The failures met, those met most often first.
+fn families(signals: &[Signal]) -> Vec<ErrorFamily> {
+    let mut times: BTreeMap<&ErrorFamily, u32> = BTreeMap::new();
+    for signal in signals {
+        if let Some(family) = &signal.error_family {
+            let known = times.entry(family).or_default();
+            *known = (*known).max(signal.times);
+        }
+    }
+    let mut families: Vec<(&ErrorFamily, u32)> = times.into_iter().collect();
+    families.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    families.into_iter().take(MAX_FAMILIES).map(|(family, _)| family.clone()).collect()
+}

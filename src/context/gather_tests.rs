@@ -1,0 +1,179 @@
+use serde_json::json;
+
+use super::super::signal::SignalKind;
+use super::super::test_support::Does::{Agent, Fails, Runs, User};
+use super::super::test_support::{gather, gather_events};
+use super::*;
+use crate::domain::{Cut, EpisodeStatus, Part, Skipped, TrustClass};
+
+fn step(number: u32, speaker: Speaker, text: &str) -> Event {
+    Event::Step(Box::new(Step { number, speaker, text: text.to_owned(), ..Step::default() }))
+}
+
+fn call(step: u32, id: &str, tool: &str, arguments: serde_json::Value) -> Event {
+    Event::Call(step, Call { id: id.to_owned(), tool: tool.to_owned(), arguments, output: None })
+}
+
+fn output(id: &str, text: &str) -> Event {
+    Event::Output(OutputOf::Call(id.to_owned()), Output { text: text.to_owned(), ..Output::default() })
+}
+
+fn tokens(prompt: u64, completion: u64) -> Usage {
+    Usage { prompt_tokens: Some(prompt), completion_tokens: Some(completion), ..Usage::default() }
+}
+
+#[test]
+fn steps_calls_and_outputs_find_each_other() {
+    let gathered = gather_events(vec![
+        step(1, Speaker::User, "run the tests"),
+        step(2, Speaker::Agent, "both"),
+        call(2, "a", "Bash", json!({"command": "cargo test"})),
+        call(2, "b", "Read", json!({"file_path": "README.md"})),
+        output("b", "a readme"),
+        Event::More(2, "and more".to_owned(), Some("hm".to_owned())),
+        output("a", "test result: ok. 1 passed; 0 failed"),
+        output("nobody", "lost"),
+        Event::Output(OutputOf::Step(2), Output { text: "for all".to_owned(), ..Output::default() }),
+    ]);
+    let steps = &gathered.trajectories[0].steps;
+    assert_eq!((steps[1].text.as_str(), steps[1].reasoning.as_deref()), ("both\n\nand more", Some("hm")));
+    let outputs: Vec<(&str, Option<TrustClass>)> = steps[1]
+        .calls
+        .iter()
+        .map(|call| call.output.as_ref().map(|output| (output.text.as_str(), output.trust.clone())).unwrap())
+        .collect();
+    assert_eq!(
+        outputs,
+        [
+            ("test result: ok. 1 passed; 0 failed", Some(TrustClass::BuildOutput)),
+            ("a readme", Some(TrustClass::RepoFile))
+        ]
+    );
+    assert_eq!(steps[1].outputs[0].text, "for all");
+    assert_eq!(gathered.survey.orphaned_outputs, 1);
+    assert_eq!(gathered.survey.counts.tool_calls, 2);
+}
+
+#[test]
+fn what_a_step_cost_is_its_last_word_and_a_total_wins() {
+    let spent = |step, prompt, completion| Event::Spent(step, tokens(prompt, completion));
+    let sum = gather_events(vec![step(1, Speaker::Agent, "x"), spent(1, 10, 1), spent(1, 10, 5), spent(2, 7, 2)]);
+    assert_eq!(sum.survey.usage, tokens(17, 7));
+    let total = Event::Total(Usage { completion_tokens: Some(99), cost_usd: Some(0.5), ..Usage::default() });
+    let both = gather_events(vec![step(1, Speaker::Agent, "x"), spent(1, 10, 1), total]);
+    assert_eq!(both.survey.usage, Usage { cost_usd: Some(0.5), ..tokens(10, 99) });
+}
+
+#[test]
+fn copied_steps_are_read_but_not_counted() {
+    let copied = |number, speaker| {
+        let step = Step { number, speaker, text: "No, don't do that".to_owned(), copied: true, ..Step::default() };
+        Event::Step(Box::new(step))
+    };
+    let gathered = gather_events(vec![
+        copied(1, Speaker::Agent),
+        call(1, "a", "Bash", json!({"command": "cargo test"})),
+        output("a", "error: could not compile `shop`"),
+        Event::Spent(1, tokens(100, 100)),
+        copied(2, Speaker::User),
+        step(3, Speaker::Agent, "mine"),
+    ]);
+    let counts = gathered.survey.counts;
+    assert_eq!((counts.steps, counts.copied_steps, counts.tool_calls, counts.copied_tool_calls), (3, 2, 1, 1));
+    assert_eq!((counts.tool_errors, counts.user_turns), (0, 0));
+    assert!(gathered.signals.is_empty() && gathered.survey.usage.is_unknown());
+}
+
+#[test]
+fn subagents_in_the_same_log_are_counted_apart() {
+    let about = About { parent_session_id: Some("main".to_owned()), ..About::default() };
+    let gathered = gather_events(vec![
+        step(1, Speaker::User, "go"),
+        Event::Begin,
+        Event::About(Box::new(about)),
+        step(1, Speaker::Agent, "sub"),
+        call(1, "a", "Bash", json!({"command": "ls"})),
+    ]);
+    assert_eq!((gathered.survey.counts.steps, gathered.survey.subagents.steps), (1, 1));
+    assert_eq!((gathered.survey.counts.tool_calls, gathered.survey.subagents.tool_calls), (0, 1));
+    assert_eq!(gathered.trajectories.len(), 2);
+}
+
+#[test]
+fn an_empty_log_is_no_trajectory() {
+    let skipped = Event::Skipped(Skipped { line: 3, why: "not JSON".to_owned() });
+    let gathered = gather_events(vec![skipped, Event::Cut(Cut { values: 1, bytes: 9 })]);
+    assert!(gathered.trajectories.is_empty());
+    assert_eq!((gathered.survey.skipped_total, gathered.survey.cut.bytes), (1, 9));
+}
+
+#[test]
+fn lessons_that_the_session_was_given_are_no_evidence() {
+    let gathered = gather_events(vec![
+        step(1, Speaker::System, "### Project Lessons\n\n1. No, don't use floats\n"),
+        step(2, Speaker::Agent, "ok"),
+        call(2, "a", "mcp__archivist__recall", json!({})),
+        output("a", "error: could not compile"),
+        step(3, Speaker::User, "thanks\n### Project Lessons\n\n1. error: the build fails\n"),
+    ]);
+    assert_eq!(gathered.survey.injected, 3);
+    let shown = serde_json::to_string(&gathered.trajectories).unwrap();
+    assert!(!shown.contains("floats") && !shown.contains("the build fails") && shown.contains("thanks"), "{shown}");
+    assert!(gathered.signals.is_empty());
+}
+
+#[test]
+fn no_secret_gets_into_a_signal() {
+    let secret = ["gh", "p_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let fail = format!("fatal: could not read from https://x:{secret}@github.com/a/b\nexit status 128");
+    let push = format!("git push https://x:{secret}@github.com/a/b");
+    let scold = format!("No, don't print {secret} again");
+    let gathered = gather(&[User("push it"), Fails(&push, &fail), Runs(&push, "ok"), Agent("done"), User(&scold)]);
+    assert!(gathered.signals.iter().any(|signal| signal.kind == SignalKind::UserCorrection));
+    assert!(gathered.signals.iter().any(|signal| signal.kind == SignalKind::FailedCall));
+    let shown = format!("{gathered:?}");
+    assert!(!shown.contains("16C7e42F"), "{shown}");
+}
+
+#[test]
+fn a_signal_quotes_what_its_step_shows() {
+    let noise = "compiling a dependency\n".repeat(3000);
+    let text = format!("{noise}error[E0382]: borrow of moved value: `cart`\n{noise}error: could not compile `shop`");
+    let gathered = gather(&[Fails("cargo build", &text)]);
+    let signal = gathered.signals.iter().find(|signal| signal.quote.is_some()).unwrap();
+    let output = gathered.trajectories[0].steps[0].calls[0].output.as_ref().unwrap();
+    assert!(output.text.contains(signal.quote.as_deref().unwrap()), "{signal:?}");
+    assert!(output.text.len() < 40_000);
+}
+
+#[test]
+fn terminal_output_in_a_user_step_is_read_as_such() {
+    let gathered = gather_events(vec![
+        step(1, Speaker::User, "fix it"),
+        step(2, Speaker::Agent, "{\"commands\":[]}"),
+        step(3, Speaker::Tool, "$ cargo build\nerror[E0425]: cannot find value `x`\nerror: could not compile `a`"),
+    ]);
+    assert_eq!(gathered.survey.counts.user_turns, 1);
+    assert_eq!(gathered.signals[0].kind, SignalKind::FailedCall);
+}
+
+#[test]
+fn what_a_log_refers_to_is_told_once() {
+    let elsewhere = Elsewhere { part: Part::Subagent, path: Some("sub.json".to_owned()), id: None };
+    let redactor = Redactor::new();
+    let mut gathering = Gathering::new(&redactor);
+    gathering.hear(Event::Elsewhere(elsewhere.clone()));
+    gathering.hear(Event::Elsewhere(elsewhere.clone()));
+    assert_eq!(gathering.references(), [elsewhere]);
+    assert!(gathering.references().is_empty());
+}
+
+#[test]
+fn an_outcome_is_kept_without_secrets() {
+    let secret = ["gh", "p_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let error = Some(format!("bad token {secret}"));
+    let outcome = Outcome { status: EpisodeStatus::Failed, reward: Some(0.0), error, from: "result.json".to_owned() };
+    let gathered = gather_events(vec![Event::Outcome(outcome)]);
+    let kept = gathered.trajectories[0].outcome.as_ref().unwrap();
+    assert!(kept.error.as_ref().is_some_and(|error| error.starts_with("bad token [redacted:")), "{kept:?}");
+}

@@ -1,0 +1,76 @@
+use serde_json::json;
+
+use super::*;
+
+fn step(number: u32, speaker: Speaker, bytes: usize) -> Step {
+    Step { number, speaker, text: "x".repeat(bytes), ..Step::default() }
+}
+
+#[test]
+fn quiet_steps_go_first_and_what_is_pinned_stays() {
+    let mut keep = Keep::default();
+    let mut shed = 0;
+    for number in 1..=20_000 {
+        let speaker = if number % 1000 == 0 { Speaker::User } else { Speaker::Agent };
+        keep.step(step(number, speaker, 4000));
+        if keep.is_full() {
+            shed += keep.shed(|number| number % 700 == 0);
+        }
+    }
+    let numbers: Vec<u32> = keep.steps.iter().map(|step| step.number).collect();
+    assert!(numbers.is_sorted() && keep.bytes <= MAX_BYTES);
+    assert_eq!(shed + numbers.len() as u64, 20_000);
+    for stays in [1, 64, 700, 1000, 7000, 13_300, 19_999, 20_000] {
+        assert!(numbers.contains(&stays), "{stays}");
+    }
+    assert!(!numbers.contains(&5001));
+}
+
+#[test]
+fn even_pinned_steps_go_when_there_is_nothing_else() {
+    let mut keep = Keep::default();
+    for number in 1..=20_000 {
+        keep.step(step(number, Speaker::User, 4000));
+        if keep.is_full() {
+            keep.shed(|_| true);
+        }
+    }
+    assert!(keep.bytes <= MAX_BYTES);
+}
+
+#[test]
+fn arguments_are_bounded_whatever_their_shape() {
+    let mut keep = Keep::default();
+    let huge = json!({
+        "text": "y".repeat(1_000_000),
+        "list": vec!["z".repeat(1000); 1000],
+        "numbers": (0..100_000).collect::<Vec<_>>(),
+        "command": "ls",
+    });
+    let small = keep.clip_arguments(huge);
+    assert!(small.to_string().len() < 4 * clip::KEPT_BYTES, "{}", small.to_string().len());
+    assert_eq!(small["command"], "ls");
+}
+
+#[test]
+fn secrets_leave_every_corner() {
+    let secret = ["gh", "p_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let mut trajectory = Trajectory::default();
+    trajectory.about.title = Some(format!("title {secret}"));
+    let output = || Output { text: format!("out {secret}"), ..Output::default() };
+    trajectory.steps = vec![Step {
+        text: format!("said {secret}"),
+        reasoning: Some(format!("thought {secret}")),
+        calls: vec![Call {
+            arguments: json!({"deep": [{"env": format!("TOKEN={secret}")}], "password": "hunter2-Correct9"}),
+            output: Some(output()),
+            ..Call::default()
+        }],
+        outputs: vec![output()],
+        ..Step::default()
+    }];
+    settle(&mut trajectory, &Redactor::new());
+    let shown = serde_json::to_string(&trajectory).unwrap();
+    assert!(!shown.contains("16C7e42F") && !shown.contains("hunter2"), "{shown}");
+    assert_eq!(shown.matches("[redacted:").count(), 7, "{shown}");
+}

@@ -1,0 +1,156 @@
+use super::super::test_support::Does::{Agent, Begin, Edits, Fails, Reads, Runs, Stop, System, User};
+use super::super::test_support::{Does, gather};
+use super::*;
+
+const BROKEN: &str =
+    "error[E0382]: borrow of moved value: `cart`\n --> src/cart.rs:12:5\nerror: could not compile `shop`";
+const RED: &str = "running 2 tests\ntest cart::total ... FAILED\n\nfailures:\n    cart::total\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored";
+const GREEN: &str = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored";
+
+/// What stands out, as `kind@step`.
+fn kinds(session: &[Does<'_>]) -> Vec<String> {
+    gather(session).signals.iter().map(|signal| format!("{}@{}", signal.kind, signal.step)).collect()
+}
+
+fn of_kind(session: &[Does<'_>], kind: SignalKind) -> Vec<Signal> {
+    gather(session).signals.into_iter().filter(|signal| signal.kind == kind).collect()
+}
+
+#[test]
+fn signals_are_found_where_they_are_and_nowhere_else() {
+    let table: &[(&str, &[Does<'_>], &[&str])] = &[
+        ("a quiet session", &[User("add a total"), Agent("done"), Runs("ls", "src")], &[]),
+        ("a failure", &[Fails("cargo build", BROKEN)], &["failed_call@1", "verification_failed@1"]),
+        (
+            "a failure and its fix",
+            &[Fails("cargo build", BROKEN), Edits("src/cart.rs", "cart", "&cart"), Runs("cargo build", "Finished")],
+            &["failed_call@1", "fixed@3", "verification_passed@3"],
+        ),
+        (
+            "a test that fails and passes with nothing done",
+            &[Fails("cargo test", RED), Reads("src/cart.rs"), Runs("cargo test", GREEN)],
+            &["failed_call@1", "flaky_test@3", "verification_passed@3"],
+        ),
+        (
+            "a test that passes and fails with nothing done",
+            &[Runs("cargo test", GREEN), Runs("git status", "clean"), Fails("cargo test", RED)],
+            &["failed_call@3", "flaky_test@3", "verification_failed@3"],
+        ),
+        (
+            "a test that fails after an edit is not flaky",
+            &[Runs("cargo test", GREEN), Edits("src/cart.rs", "a", "b"), Fails("cargo test", RED)],
+            &["failed_call@3", "verification_failed@3"],
+        ),
+        (
+            "the same command three times",
+            &[
+                Fails("make deploy", "curl: (7) Connection refused"),
+                Fails("make deploy", "curl: (7) Connection refused"),
+                Fails("make deploy", "curl: (7) Connection refused"),
+            ],
+            &["failed_call@1", "retry_loop@3", "repeated_failure@3"],
+        ),
+        (
+            "another way",
+            &[Fails("npm run tests", "npm error Missing script: \"tests\""), Runs("npm run test:unit", "ok")],
+            &["failed_call@1", "fixed@2", "verification_passed@2"],
+        ),
+        (
+            "an edit taken back by hand",
+            &[Edits("src/a.rs", "one", "two"), Edits("src/a.rs", "two", "one")],
+            &["edit_reverted@2"],
+        ),
+        (
+            "an edit taken back by git",
+            &[Edits("/home/dev/shop/src/a.rs", "one", "two"), Runs("git checkout -- src/a.rs", "")],
+            &["edit_reverted@2"],
+        ),
+        ("a file that was not edited", &[Edits("src/a.rs", "one", "two"), Runs("git checkout -- src/b.rs", "")], &[]),
+        (
+            "a correction",
+            &[User("add a total"), Agent("I used floats."), User("No, never use floats for money.")],
+            &["user_correction@3"],
+        ),
+        ("an order is no correction", &[User("No database please, add a total"), Agent("done")], &[]),
+        (
+            "a changed mind after the stop key",
+            &[User("add a total"), Agent("deleting the database"), Stop, User("Keep the database and add a view")],
+            &["user_correction@3"],
+        ),
+        ("going on after the stop key", &[User("go"), Agent("working"), Stop, User("continue")], &[]),
+        ("thanks", &[User("add"), Agent("done"), User("No problem, thanks!")], &[]),
+        (
+            "harness noise",
+            &[Fails(
+                "Edit",
+                "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
+            )],
+            &[],
+        ),
+        ("what the harness says is no correction", &[Agent("x"), System("No, don't do that")], &[]),
+        (
+            "a new trajectory knows nothing of the last one",
+            &[Fails("cargo build", BROKEN), Begin, Runs("cargo build", "Finished")],
+            &["failed_call@1", "verification_failed@1", "verification_passed@1"],
+        ),
+    ];
+    for (name, session, expected) in table {
+        assert_eq!(kinds(session), *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_fix_names_what_failed_how_often_and_what_changed() {
+    let session = [
+        Fails("cargo build", BROKEN),
+        Edits("/home/dev/shop/src/cart.rs", "cart", "&cart"),
+        Fails("cargo build", BROKEN),
+        Edits("/home/dev/shop/src/order.rs", "x", "y"),
+        Runs("cargo build 2>&1 | tail -5", "Finished"),
+    ];
+    let fixed = of_kind(&session, SignalKind::Fixed);
+    let [fixed] = fixed.as_slice() else { panic!("{fixed:?}") };
+    assert!(fixed.text.contains("failed 2 times (error[E0382]: borrow of moved value: `cart`)"), "{}", fixed.text);
+    assert!(fixed.text.ends_with("passed after edits to src/order.rs"), "{}", fixed.text);
+    assert_eq!((fixed.steps.as_slice(), fixed.times), (&[3, 4, 5][..], 2));
+    assert_eq!(fixed.error_family, of_kind(&session, SignalKind::FailedCall)[0].error_family);
+}
+
+#[test]
+fn a_flaky_test_is_named() {
+    let flaky = of_kind(&[Fails("cargo test", RED), Runs("cargo test", GREEN)], SignalKind::FlakyTest);
+    assert_eq!(flaky[0].text, "test cart::total failed, then passed, with no edit between");
+    let other = RED.replace("cart::total", "order::sum");
+    let flaky = of_kind(&[Fails("cargo test", RED), Fails("cargo test", &other)], SignalKind::FlakyTest);
+    assert_eq!(flaky[0].text, "test cart::total failed, then passed, with no edit between");
+}
+
+#[test]
+fn one_failure_is_one_family_however_its_details_change() {
+    let at = |line: u32| BROKEN.replace(":12:", &format!(":{line}:"));
+    let (a, b, c) = (at(12), at(80), at(300));
+    let session = [
+        Fails("cargo build", &a),
+        Edits("src/a.rs", "1", "2"),
+        Fails("cargo build", &b),
+        Edits("src/a.rs", "2", "3"),
+        Fails("cargo check", &c),
+    ];
+    let repeated = of_kind(&session, SignalKind::RepeatedFailure);
+    assert_eq!(repeated.len(), 1);
+    assert_eq!((repeated[0].times, repeated[0].steps.as_slice()), (3, &[1, 3, 5][..]));
+}
+
+#[test]
+fn there_is_an_end_to_signals() {
+    let texts: Vec<String> = (0..600).map(|n| format!("TypeError: thing_{} is not a function", letters(n))).collect();
+    let session: Vec<Does<'_>> = texts.iter().map(|text| Fails("node app.js", text)).collect();
+    let gathered = gather(&session);
+    let failed = gathered.signals.iter().filter(|signal| signal.kind == SignalKind::FailedCall).count();
+    assert_eq!((failed, gathered.survey.signals_left_out), (MAX_OF_A_KIND, 400));
+}
+
+/// A number in letters, which no mask takes for a number.
+fn letters(number: u32) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}

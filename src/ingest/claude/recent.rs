@@ -1,0 +1,66 @@
+//! What was met lately, by hash.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::hash::DefaultHasher;
+use std::hash::Hasher;
+
+/// The hash of a text, the same in every run.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Generation<V> = HashMap<u64, V, BuildHasherDefault<AsIs>>;
+
+/// Remembers at least the last so many entries, and at most twice as many.
+#[derive(Debug)]
+pub(super) struct Recent<V> {
+    newer: Generation<V>,
+    older: Generation<V>,
+    size: usize,
+}
+
+impl<V> Recent<V> {
+    pub(super) fn new(size: usize) -> Self {
+        Self { newer: Generation::default(), older: Generation::default(), size }
+    }
+
+    pub(super) fn get(&self, key: u64) -> Option<&V> {
+        self.newer.get(&key).or_else(|| self.older.get(&key))
+    }
+
+    /// Takes an entry out, to be changed and inserted again.
+    pub(super) fn take(&mut self, key: u64) -> Option<V> {
+        self.newer.remove(&key).or_else(|| self.older.remove(&key))
+    }
+
+    /// Whether it is new.
+    pub(super) fn insert(&mut self, key: u64, value: V) -> bool {
+        if self.newer.len() >= self.size {
+            self.older = std::mem::take(&mut self.newer);
+        }
+        self.newer.insert(key, value).is_none() && !self.older.contains_key(&key)
+    }
+}

@@ -1,0 +1,251 @@
+//! Whose words stand in a text that goes by the user's name.
+//!
+//! The harness writes there too: in tags, in sentences that never change, before, behind and instead of what a person
+//! typed.
+
+use crate::domain::Speaker;
+
+#[cfg(test)]
+#[path = "said_tests.rs"]
+mod tests;
+
+/// What was said, by whom. Nobody occurs twice; the order is that of first words.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Said {
+    pub(super) pieces: Vec<(Speaker, String)>,
+    /// A person stopped the agent, in these words.
+    pub(super) interruption: Option<String>,
+    /// A hook objected, in these words.
+    pub(super) objection: Option<String>,
+}
+
+impl Said {
+    /// Takes a text apart. What is nobody else's are the words of `voice`.
+    pub(super) fn hear(&mut self, text: String, voice: &Speaker) {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return;
+        }
+        if let Some((mark, rest)) = interruption(trimmed) {
+            self.interruption = Some(mark.to_owned());
+            self.hear(rest.to_owned(), voice);
+            return;
+        }
+        match Hook::of(trimmed) {
+            Some(hook) => {
+                if hook == Hook::Objects {
+                    self.objection = Some(trimmed.to_owned());
+                }
+                self.push(&Speaker::System, text);
+            }
+            None if *voice == Speaker::System || HARNESS_WORDS.iter().any(|words| trimmed.starts_with(words)) => {
+                self.push(&Speaker::System, text);
+            }
+            None if OTHER_AGENTS_WORDS.iter().any(|words| trimmed.starts_with(words)) => {
+                self.push(&Speaker::OtherAgent, text);
+            }
+            None if trimmed.starts_with('<') || text.contains(REMINDER) => self.hear_tagged(&text, voice),
+            None => self.push(voice, text),
+        }
+    }
+
+    /// Adds to what somebody said.
+    pub(super) fn push(&mut self, speaker: &Speaker, text: String) {
+        match self.pieces.iter_mut().find(|(known, _)| known == speaker) {
+            Some((_, said)) => {
+                said.push('\n');
+                said.push_str(&text);
+            }
+            None => self.pieces.push((speaker.clone(), text)),
+        }
+    }
+
+    fn push_trimmed(&mut self, speaker: &Speaker, text: &str) {
+        if !text.trim().is_empty() {
+            self.push(speaker, text.trim().to_owned());
+        }
+    }
+
+    fn hear_tagged(&mut self, text: &str, voice: &Speaker) {
+        let mut rest = text;
+        let mut message = None;
+        let mut is_command = false;
+        while let Some(tag) = Tag::at_start(rest) {
+            match tag.name {
+                "command-name" => {
+                    is_command = true;
+                    self.push_trimmed(&Speaker::System, tag.inner);
+                }
+                "command-message" => message = Some(tag.inner),
+                "command-args" | "user-memory-input" => self.push_trimmed(voice, tag.inner),
+                "bash-input" => self.push_trimmed(&Speaker::System, &format!("! {}", tag.inner.trim())),
+                "bash-stdout" | "bash-stderr" | "local-command-stdout" | "local-command-stderr" => {
+                    self.push_trimmed(&Speaker::Tool, tag.inner);
+                }
+                "user-prompt-submit-hook" => {
+                    self.push_trimmed(&Speaker::System, tag.inner);
+                    self.objection = Some(tag.inner.trim().to_owned());
+                }
+                // Sentences of the harness follow it.
+                "task-notification" => {
+                    self.push_trimmed(&Speaker::System, rest);
+                    return;
+                }
+                "teammate-message" => {
+                    self.push_trimmed(&Speaker::OtherAgent, rest);
+                    return;
+                }
+                name if HARNESS_TAGS.contains(&name) => self.push_trimmed(&Speaker::System, tag.inner),
+                _ => break,
+            }
+            rest = tag.after;
+        }
+        if let Some(message) = message.filter(|_| !is_command) {
+            self.push_trimmed(&Speaker::System, message);
+        }
+        if rest.len() == text.len() {
+            self.hear_reminded(rest, voice);
+        } else {
+            self.hear_reminded(rest.trim(), voice);
+        }
+    }
+
+    /// Words of somebody, with reminders between them.
+    fn hear_reminded(&mut self, text: &str, voice: &Speaker) {
+        let mut rest = text;
+        let mut looked_at = 0;
+        let mut others = 0;
+        while let Some((before, tagged)) = split_before_reminder(rest, looked_at).filter(|_| others < MAX_OTHERS) {
+            let indented = before.trim_end_matches([' ', '\t']);
+            let is_at_line_start = indented.is_empty() || indented.ends_with('\n');
+            match Tag::at_start(tagged).filter(|tag| is_at_line_start || tag.inner.starts_with('\n')) {
+                Some(tag) => {
+                    self.push_trimmed(voice, before);
+                    self.push_trimmed(&Speaker::System, tag.inner);
+                    rest = tag.after;
+                    looked_at = 0;
+                }
+                // Somebody writes about reminders.
+                None => {
+                    others += 1;
+                    looked_at = before.len() + REMINDER.len();
+                }
+            }
+        }
+        if rest.len() == text.len() && !text.trim().is_empty() {
+            self.push(voice, text.to_owned());
+        } else {
+            self.push_trimmed(voice, rest);
+        }
+    }
+}
+
+fn split_before_reminder(text: &str, looked_at: usize) -> Option<(&str, &str)> {
+    let (_, unread) = text.split_at_checked(looked_at)?;
+    text.split_at_checked(looked_at + unread.find(REMINDER)?)
+}
+
+/// What a hook had to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hook {
+    Objects,
+    Adds,
+}
+
+impl Hook {
+    fn of(text: &str) -> Option<Self> {
+        let line = text.lines().next().unwrap_or_default();
+        let (event, _) = line.split_once([' ', ':'])?;
+        if !HOOK_EVENTS.contains(&event) {
+            return None;
+        }
+        let has = |words: &[&str]| words.iter().any(|words| line.contains(words));
+        if has(&[" hook feedback:", " hook blocking error", " hook error", " hook stopped ", " blocked by hook"]) {
+            Some(Self::Objects)
+        } else if has(&[" hook success:", " hook additional context:"]) {
+            Some(Self::Adds)
+        } else {
+            None
+        }
+    }
+}
+
+/// `<name …>inner</name>`, and what follows.
+struct Tag<'t> {
+    name: &'t str,
+    inner: &'t str,
+    after: &'t str,
+}
+
+impl<'t> Tag<'t> {
+    fn at_start(text: &'t str) -> Option<Self> {
+        let (head, rest) = text.trim_start().strip_prefix('<')?.split_once('>')?;
+        let name = head.split_once(char::is_whitespace).map_or(head, |(name, _)| name);
+        if name.is_empty() || name.len() > 64 {
+            return None;
+        }
+        let (inner, after) = rest.split_once(&format!("</{name}>"))?;
+        Some(Self { name, inner, after })
+    }
+}
+
+/// The mark of an interruption, and what follows when all such marks are gone.
+fn interruption(text: &str) -> Option<(&str, &str)> {
+    let (mark, mut rest) = interruption_mark(text)?;
+    while let Some((_, next)) = interruption_mark(rest.trim()) {
+        rest = next;
+    }
+    Some((mark, rest.trim()))
+}
+
+fn interruption_mark(text: &str) -> Option<(&str, &str)> {
+    let is_mark = text.starts_with("[Request interrupted by user]")
+        || text.starts_with("[Request interrupted by user for tool use]");
+    let end = text.find(']').filter(|_| is_mark)?;
+    text.split_at_checked(end + 1)
+}
+
+/// A text that speaks of reminders so often has none of its own: looking on would take time without end.
+const MAX_OTHERS: usize = 64;
+
+const REMINDER: &str = "<system-reminder>";
+
+/// Blocks of the harness at the beginning of a text.
+const HARNESS_TAGS: &[&str] = &[
+    "command-contents",
+    "ide_diagnostics",
+    "ide_opened_file",
+    "ide_selection",
+    "local-command-caveat",
+    "new-diagnostics",
+    "session-start-hook",
+    "system-reminder",
+    "system_instruction",
+];
+
+/// How texts of the harness begin that stand in no tag.
+const HARNESS_WORDS: &[&str] = &[
+    "Base directory for this skill:",
+    "Caveat: The messages below were generated by the user while running local commands",
+    "This session is being continued from a previous conversation",
+];
+
+/// How messages of other agents begin that stand in no tag.
+const OTHER_AGENTS_WORDS: &[&str] = &["Another Claude session sent a message"];
+
+/// The hooks whose words the harness passes on.
+const HOOK_EVENTS: &[&str] = &[
+    "Notification",
+    "PermissionRequest",
+    "PostToolUse",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TeammateIdle",
+    "UserPromptSubmit",
+];

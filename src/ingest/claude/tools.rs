@@ -1,0 +1,73 @@
+//! What came back from tools.
+
+use serde_json::Value;
+
+use super::super::pick::{self, Object};
+use crate::domain::{Output, Timestamp};
+
+/// What the harness tells the agent when a person refuses a call.
+const REFUSED: &str = "The user doesn't want to proceed with this tool use";
+
+/// The words of the person follow.
+const REASON: &str = "the user said:";
+
+/// Behind the words of the person.
+const NOTE: &str = "\n\nNote: The user's next message";
+
+/// One result, as the agent saw it. `beside` is what the harness kept for itself: an object, or an error in words.
+pub(super) fn output(result: &mut Object, beside: Option<Value>, at: Option<Timestamp>) -> Output {
+    let mut output = Output {
+        text: result.get_mut("content").map(Value::take).map(pick::words).unwrap_or_default(),
+        failed: pick::flag(result, "is_error"),
+        at,
+        ..Output::default()
+    };
+    match beside {
+        Some(Value::Object(beside)) => complete(&mut output, &beside),
+        Some(Value::String(error)) if output.text.is_empty() => output.text = error,
+        _ => {}
+    }
+    output.interrupted |= output.text.starts_with("[Request interrupted by user") || output.text.starts_with(REFUSED);
+    output
+}
+
+fn complete(output: &mut Output, beside: &Object) {
+    output.interrupted = pick::flag(beside, "interrupted") == Some(true);
+    output.exit_code = pick::integer(beside, "returnCode").or_else(|| pick::integer(beside, "exitCode"));
+    output.duration_ms = pick::count(beside, "durationMs").or_else(|| pick::count(beside, "totalDurationMs"));
+    if output.text.is_empty()
+        && let Some(stdout) = pick::str(beside, "stdout")
+    {
+        stdout.clone_into(&mut output.text);
+    }
+    if let Some(stderr) = pick::str(beside, "stderr").map(str::trim)
+        && !output.text.contains(stderr)
+    {
+        if !output.text.is_empty() {
+            output.text.push('\n');
+        }
+        output.text.push_str(stderr);
+    }
+}
+
+/// What a person said when they refused a call.
+pub(super) fn refusal(text: &str) -> Option<&str> {
+    let (_, words) = text.strip_prefix(REFUSED)?.split_once(REASON)?;
+    let words = words.split_once(NOTE).map_or(words, |(words, _)| words).trim();
+    (!words.is_empty()).then_some(words)
+}
+
+/// The result of a tool that ran at the provider, such as `web_search_tool_result`.
+pub(super) fn server_output(block: &mut Object, at: Option<Timestamp>) -> Output {
+    let is_error = |part: &Value| {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        kind.ends_with("_error")
+    };
+    let failed = pick::flag(block, "is_error").or_else(|| block.get("content").is_some_and(is_error).then_some(true));
+    Output {
+        text: block.get_mut("content").map(Value::take).map(pick::words).unwrap_or_default(),
+        failed,
+        at,
+        ..Output::default()
+    }
+}

@@ -1,0 +1,105 @@
+use serde_json::{Value, json};
+
+use super::super::tests::{agent, events, happenings, outputs, said, user, with};
+use crate::domain::{Happening, Output, OutputOf, Speaker};
+
+#[test]
+fn going_back_is_noticed_and_parallel_results_are_not() {
+    let line = |line: Value, uuid: &str, parent: &str| with(line, json!({"uuid": uuid, "parentUuid": parent}));
+    let call = |id: &str| json!([{"type": "tool_use", "id": id, "name": "Read", "input": {}}]);
+    let result = |id: &str| user(json!([{"type": "tool_result", "tool_use_id": id, "content": "ok"}]));
+    let events = events(vec![
+        user(json!("start")),
+        line(agent("m1", call("t1"), json!(1)), "a1", ""),
+        line(agent("m1", call("t2"), json!(1)), "a2", "a1"),
+        line(result("t1"), "r1", "a1"),
+        line(json!({"type": "progress"}), "p1", "r1"),
+        line(result("t2"), "r2", "a2"),
+        line(user(json!("wait, one thing")), "u1", "r1"),
+        line(agent("m2", json!("yes"), json!(1)), "a3", "u1"),
+        line(user(json!("after a hook")), "u2", "a3"),
+        line(user(json!("no, like this")), "u3", "p1"),
+        line(user(json!("or like this")), "u4", "r2"),
+        line(user(json!("from elsewhere")), "u5", "unknown"),
+    ]);
+    assert_eq!(
+        happenings(&events),
+        [
+            (5, Happening::RolledBack, "steps 3 to 5 were taken back".to_owned()),
+            (6, Happening::RolledBack, "steps 3 to 6 were taken back".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn who_speaks_in_the_users_name() {
+    let image = json!({"type": "image", "source": {"type": "base64", "data": "aGk="}});
+    let table = [
+        (user(json!("hello")), vec![(Speaker::User, "hello")]),
+        (with(user(json!("hello")), json!({"isMeta": true})), vec![(Speaker::System, "hello")]),
+        (with(user(json!("hello")), json!({"isSynthetic": true})), vec![(Speaker::System, "hello")]),
+        (with(user(json!("hi")), json!({"origin": {"kind": "task-notification"}})), vec![(Speaker::System, "hi")]),
+        (with(user(json!("hi")), json!({"origin": {"kind": "peer"}})), vec![(Speaker::OtherAgent, "hi")]),
+        (with(user(json!("hi")), json!({"origin": {"kind": "human"}})), vec![(Speaker::User, "hi")]),
+        (user(json!([image.clone(), {"type": "text", "text": "see?"}])), vec![(Speaker::User, "[image]\nsee?")]),
+        (user(json!([image])), vec![(Speaker::User, "[image]")]),
+        (json!({"type": "user", "message": "plain"}), vec![(Speaker::User, "plain")]),
+        (json!({"type": "user", "content": "bare"}), vec![(Speaker::User, "bare")]),
+        (json!({"message": {"role": "user", "content": "no type"}}), vec![(Speaker::User, "no type")]),
+        (json!({"type": "new-kind", "message": {"role": "user", "content": "x"}}), vec![(Speaker::User, "x")]),
+        (
+            json!({"type": "system", "subtype": "local_command",
+                "content": "<command-name>/title</command-name><command-args>Basket</command-args>"}),
+            vec![(Speaker::System, "/title"), (Speaker::User, "Basket")],
+        ),
+        (user(json!([{"type": "tool_result", "content": "whose?"}])), vec![(Speaker::Tool, "whose?")]),
+        (user(json!(null)), vec![]),
+        (user(json!("  ")), vec![]),
+    ];
+    for (line, expected) in table {
+        let told = said(&events(vec![line.clone()]));
+        let expected: Vec<_> = expected.into_iter().map(|(speaker, text)| (speaker, text.to_owned())).collect();
+        assert_eq!(told, expected, "{line}");
+    }
+}
+
+#[test]
+fn what_came_back_from_tools() {
+    let result = |block: Value, beside: Value| {
+        let mut block = block;
+        block["type"] = json!("tool_result");
+        block["tool_use_id"] = json!("t1");
+        let events = events(vec![with(user(json!([block])), json!({"toolUseResult": beside}))]);
+        let (of, output) = outputs(&events).remove(0);
+        assert_eq!(of, OutputOf::Call("t1".to_owned()));
+        output
+    };
+    let output = |text: &str| Output { text: text.to_owned(), ..Output::default() };
+    let failed = |text: &str| Output { failed: Some(true), ..output(text) };
+    assert_eq!(result(json!({"content": "ok"}), json!(null)), output("ok"));
+    assert_eq!(result(json!({"content": "ok", "is_error": null}), json!(null)).failed, None);
+    assert_eq!(result(json!({"content": "ok", "is_error": false}), json!(null)).failed, Some(false));
+    assert_eq!(result(json!({"content": "no", "is_error": true}), json!("Error: no")), failed("no"));
+    assert_eq!(result(json!({"is_error": true}), json!("Error: no")), failed("Error: no"));
+    let parts = json!({"content": [{"type": "text", "text": "a"}, {"type": "image", "source": {}}]});
+    assert_eq!(result(parts, json!({"stderr": ""})), output("a\n[image]"));
+    let bash = json!({"stdout": "out", "stderr": "warning\n", "interrupted": true, "returnCode": 2, "durationMs": 5});
+    assert_eq!(
+        result(json!({"content": "out"}), bash.clone()),
+        Output { interrupted: true, exit_code: Some(2), duration_ms: Some(5), ..output("out\nwarning") }
+    );
+    assert_eq!(result(json!({"content": "out\nwarning"}), bash).text, "out\nwarning");
+    let stopped = "[Request interrupted by user for tool use]";
+    assert!(result(json!({"content": stopped, "is_error": true}), json!("Error: stopped")).interrupted);
+}
+
+#[test]
+fn several_results_in_one_line_do_not_share_what_stands_beside_them() {
+    let results = json!([
+        {"type": "tool_result", "tool_use_id": "t1", "content": "one"},
+        {"type": "tool_result", "tool_use_id": "t2", "content": "two"},
+    ]);
+    let events = events(vec![with(user(results), json!({"toolUseResult": {"stderr": "whose?"}}))]);
+    let texts: Vec<_> = outputs(&events).into_iter().map(|(_, output)| output.text).collect();
+    assert_eq!(texts, ["one", "two"]);
+}

@@ -1,0 +1,31 @@
+//! Kinds of lines that a reader does not know, each reported once.
+
+use std::collections::BTreeSet;
+
+use crate::domain::Event;
+use crate::domain::Sink;
+use crate::domain::Skipped;
+
+/// So many kinds are reported.
+const MAX_KINDS: usize = 32;
+
+/// So much of what a line calls itself is shown.
+const MAX_KIND_CHARS: usize = 48;
+
+/// What was reported so far.
+#[derive(Debug, Default)]
+pub(in crate::ingest) struct Unknown {
+    kinds: BTreeSet<String>,
+}
+
+impl Unknown {
+    /// Reports a line of an unknown kind, if none of its kind was.
+    pub(in crate::ingest) fn report(&mut self, kind: &str, line: u64, sink: &mut dyn Sink) {
+        let kind: String = kind.chars().take(MAX_KIND_CHARS).collect();
+        if self.kinds.len() < MAX_KINDS && !self.kinds.contains(&kind) {
+            let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
+            sink.hear(Event::Skipped(Skipped { line, why }));
+            self.kinds.insert(kind);
+        }
+    }
+}

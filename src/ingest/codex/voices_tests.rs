@@ -1,0 +1,56 @@
+use super::*;
+
+#[test]
+fn the_harness_is_no_person() {
+    for (text, speaker) in [
+        ("# AGENTS.md instructions for /home/dev/shop\n\n<INSTRUCTIONS>\n…", Some(Speaker::System)),
+        ("<environment_context>\n<cwd>/home/dev</cwd>\n</environment_context>", Some(Speaker::System)),
+        ("<user_instructions>\nBe brief.\n</user_instructions>", Some(Speaker::System)),
+        ("  <turn_aborted>\n…", Some(Speaker::System)),
+        ("<permissions instructions>\n…", Some(Speaker::System)),
+        ("<skill>\n<name>x</name>\n</skill>", Some(Speaker::System)),
+        ("<collaboration_mode># Plan</collaboration_mode>", Some(Speaker::System)),
+        ("<new_thing_of_theirs a=\"1\">…</new_thing_of_theirs>\n", Some(Speaker::System)),
+        ("<hook_prompt hook_run_id=\"7\">Run the tests.</hook_prompt>", Some(Speaker::System)),
+        ("<user_shell_command>\n<command>ls</command>\n</user_shell_command>", Some(Speaker::Tool)),
+        ("<subagent_notification>{}</subagent_notification>", Some(Speaker::OtherAgent)),
+        ("Fix it.", None),
+        ("<div>Why is this bold?</div>", None),
+        ("<T> is not a type here?", None),
+        ("< 5 files, please", None),
+        ("<new_thing> what does this tag mean?", None),
+        ("", None),
+    ] {
+        assert_eq!(stranger(text), speaker, "{text}");
+    }
+}
+
+#[test]
+fn a_request_is_taken_out_of_what_the_editor_adds() {
+    let sent = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nFix a.rs.\n";
+    let (text, context) = request(sent.to_owned());
+    assert_eq!(text, "Fix a.rs.");
+    assert_eq!(context.as_deref(), Some("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n"));
+    for text in ["What does \"## My request for Codex:\" mean?", "# Context from my IDE setup:\nnothing"] {
+        assert_eq!(request(text.to_owned()), (text.to_owned(), None));
+    }
+}
+
+#[test]
+fn marks_of_images_are_no_words() {
+    for (text, expected) in [("<image name=[Image #1]>", true), ("</image>", true), ("<image> is broken", false)] {
+        assert_eq!(is_image_mark(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_directory_is_found_in_both_forms() {
+    for (text, expected) in [
+        ("<environment_context>\n  <cwd>/home/dev/shop</cwd>\n</environment_context>", Some("/home/dev/shop")),
+        ("<environment_context>\nCurrent working directory: /home/dev\nApproval: never", Some("/home/dev")),
+        ("<environment_context>\n<cwd></cwd>", None),
+        ("<cwd>/home/dev</cwd>", None),
+    ] {
+        assert_eq!(directory(text).as_deref(), expected, "{text}");
+    }
+}

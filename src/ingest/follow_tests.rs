@@ -1,0 +1,134 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A trial with logs in it, and a secret beside it.
+fn trial() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("job/trial/agent/sub")).unwrap();
+    fs::create_dir_all(root.join("job/trial/verifier")).unwrap();
+    for file in ["job/trial/agent/main.json", "job/trial/agent/next.json", "job/trial/agent/sub/child.json"] {
+        fs::write(root.join(file), "{}").unwrap();
+    }
+    fs::write(root.join("job/trial/result.json"), "{}").unwrap();
+    fs::write(root.join("job/secret.json"), "{}").unwrap();
+    symlink(root.join("job/secret.json"), root.join("job/trial/agent/out.json")).unwrap();
+    symlink(root.join("job"), root.join("job/trial/agent/up")).unwrap();
+    symlink(root.join("job/trial/agent/next.json"), root.join("job/trial/agent/in.json")).unwrap();
+    (folder, root.join("job/trial"))
+}
+
+#[test]
+fn references_stay_in_the_trial() {
+    let (_folder, trial) = trial();
+    let from = trial.join("agent/main.json");
+    let check = |reference: &str, expected: Result<&str, Refused>| {
+        let found = resolve(&from, reference);
+        assert_eq!(found, expected.map(|path| trial.join(path)), "{reference}");
+    };
+    let outside = || Err(Refused::Outside(trial.clone()));
+    check("next.json", Ok("agent/next.json"));
+    check(" ./sub/../next.json ", Ok("agent/next.json"));
+    check("sub/child.json", Ok("agent/sub/child.json"));
+    check("../result.json", Ok("result.json"));
+    check("in.json", Ok("agent/next.json"));
+    check(trial.join("agent/next.json").to_str().unwrap(), Ok("agent/next.json"));
+    check("../../secret.json", outside());
+    check("sub/../../../secret.json", outside());
+    check("/etc/hostname", outside());
+    check("/nowhere/at/all", outside());
+    check("out.json", outside());
+    check("up/secret.json", outside());
+    check("", Err(Refused::Empty));
+    check("a\0b", Err(Refused::Empty));
+    check("https://example.com/next.json", Err(Refused::Url));
+    check("s3://bucket/next.json", Err(Refused::Url));
+    check("file:///etc/hostname", Err(Refused::Url));
+    check("data:application/json,{}", Err(Refused::Url));
+    check("gone.json", Err(Refused::Missing));
+    check("sub", Err(Refused::NotAFile));
+    check("main.json", Ok("agent/main.json"));
+}
+
+#[test]
+fn elsewhere_references_stay_in_the_folder() {
+    let (_folder, trial) = trial();
+    let from = trial.join("result.json");
+    assert_eq!(resolve(&from, "agent/next.json"), Ok(trial.join("agent/next.json")));
+    assert_eq!(resolve(&from, "../secret.json"), Err(Refused::Outside(trial.clone())));
+    assert_eq!(resolve(Path::new("/nowhere/log.json"), "next.json"), Err(Refused::Missing));
+}
+
+#[test]
+fn a_file_with_a_strange_name_can_be_read() {
+    let (_folder, trial) = trial();
+    fs::write(trial.join("agent/10:30 log.json"), "{}").unwrap();
+    assert_eq!(resolve(&trial.join("agent/main.json"), "./10:30 log.json"), Ok(trial.join("agent/10:30 log.json")));
+}
+
+#[test]
+fn a_trail_enters_each_file_once() {
+    let (_folder, trial) = trial();
+    let mut trail = Trail::default();
+    let main = trial.join("agent/main.json");
+    assert_eq!(trail.enter(&main), Ok(()));
+    assert_eq!(trail.follow(&main, "main.json"), Err(Refused::Again));
+    assert_eq!(trail.follow(&main, "../../secret.json"), Err(Refused::Outside(trial.clone())));
+    assert_eq!(trail.follow(&main, "in.json"), Ok(trial.join("agent/next.json")));
+    assert_eq!(trail.enter(&trial.join("agent/next.json")), Ok(()));
+    assert_eq!(trail.enter(&trial.join("agent/in.json")), Err(Refused::Again));
+    assert_eq!(trail.enter(&trial.join("agent/gone.json")), Err(Refused::Missing));
+    assert_eq!(trail.follow(&trial.join("agent/next.json"), "main.json"), Err(Refused::Again));
+}
+
+#[test]
+fn a_trail_ends() {
+    let folder = TempDir::new().unwrap();
+    let file = |number: usize| {
+        let path = folder.path().join(number.to_string());
+        fs::write(&path, "").unwrap();
+        path
+    };
+    let mut deep = Trail::default();
+    let end = (0..100).find_map(|number| {
+        let from = file(number);
+        let next = file(number + 1);
+        assert_eq!(deep.enter(&from), Ok(()));
+        deep.follow(&from, next.file_name().unwrap().to_str().unwrap()).err().map(|why| (number, why))
+    });
+    assert_eq!(end, Some((MAX_DEPTH, Refused::TooDeep)));
+
+    let mut wide = Trail::default();
+    let end = (0..1000).find_map(|number| wide.enter(&file(number)).err().map(|why| (number, why)));
+    assert_eq!(end, Some((MAX_FILES, Refused::TooMany)));
+}
+
+static TRIAL: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+
+proptest! {
+    #[test]
+    fn nothing_leads_out(
+        parts in prop::collection::vec(
+            prop::sample::select(vec!["..", ".", "", "agent", "sub", "up", "job", "trial", "next.json", "out.json", "in.json", "secret.json", "child.json", "result.json", "é"]),
+            0..8,
+        ),
+        is_absolute in any::<bool>(),
+        noise in ".{0,8}",
+    ) {
+        let (_, trial) = TRIAL.get_or_init(trial);
+        let from = trial.join("agent/main.json");
+        let start = if is_absolute { trial.to_str().unwrap().to_owned() + "/" } else { String::new() };
+        for reference in [format!("{start}{}", parts.join("/")), format!("{start}{}{noise}", parts.join("/"))] {
+            if let Ok(found) = resolve(&from, &reference) {
+                prop_assert!(found.starts_with(trial), "{} -> {:?}", reference, found);
+                prop_assert!(found.canonicalize().unwrap() == found && found.is_file());
+            }
+        }
+    }
+}

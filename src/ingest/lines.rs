@@ -1,0 +1,189 @@
+//! JSON Lines, and documents, without trusting their length or their bytes.
+
+use std::io::Read;
+
+use memchr::memchr;
+use serde_json::Value;
+
+use super::Reader;
+use super::squeeze::Squeeze;
+use crate::domain::Cut;
+use crate::domain::Event;
+use crate::domain::Sink;
+use crate::domain::Skipped;
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;
+
+/// A longer line is squeezed.
+const LONG_LINE_BYTES: usize = 1024 * 1024;
+
+/// A line, or document, that is longer even then is given up.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// One line as it was read.
+enum Line {
+    /// It stands in the buffer.
+    Whole,
+    /// It was given up; it had at least so many bytes.
+    TooLong,
+}
+
+/// The lines of a log.
+pub(super) struct Lines<'i> {
+    input: &'i mut dyn Read,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    number: u64,
+    line: Vec<u8>,
+    cut: Cut,
+}
+
+impl<'i> Lines<'i> {
+    pub(super) fn new(input: &'i mut dyn Read) -> Self {
+        Self { input, buffer: Vec::new(), start: 0, end: 0, number: 0, line: Vec::new(), cut: Cut::default() }
+    }
+
+    /// Hands every line that is a JSON object to a reader; what is none is reported.
+    pub(super) fn each(&mut self, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
+        while let Some(line) = self.next()? {
+            let cut = std::mem::take(&mut self.cut);
+            if cut != Cut::default() {
+                sink.hear(Event::Cut(cut));
+            }
+            let read = match line {
+                Line::Whole if self.line.trim_ascii().is_empty() => continue,
+                Line::Whole => parse(&self.line),
+                Line::TooLong => Err(format!("the line is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)),
+            };
+            match read {
+                Ok(value) => reader.line(self.number, value, sink),
+                Err(why) => sink.hear(Event::Skipped(Skipped { line: self.number, why })),
+            }
+        }
+        reader.end(sink);
+        Ok(())
+    }
+
+    /// The next line into `self.line`.
+    fn next(&mut self) -> std::io::Result<Option<Line>> {
+        self.line.clear();
+        self.line.shrink_to(LONG_LINE_BYTES);
+        let mut squeeze: Option<Squeeze> = None;
+        let mut is_any = false;
+        let mut is_too_long = false;
+        loop {
+            let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
+            if unread.is_empty() {
+                if !self.fill()? {
+                    break;
+                }
+                continue;
+            }
+            is_any = true;
+            let newline = memchr(b'\n', unread);
+            let piece = unread.get(..newline.unwrap_or(unread.len())).unwrap_or_default();
+            match &mut squeeze {
+                _ if is_too_long => {}
+                None if self.line.len() + piece.len() <= LONG_LINE_BYTES => self.line.extend_from_slice(piece),
+                None => {
+                    let mut fresh = Squeeze::new();
+                    let beginning = std::mem::take(&mut self.line);
+                    fresh.feed(&beginning, &mut self.line);
+                    fresh.feed(piece, &mut self.line);
+                    squeeze = Some(fresh);
+                }
+                Some(squeeze) => squeeze.feed(piece, &mut self.line),
+            }
+            if self.line.len() > MAX_LINE_BYTES {
+                is_too_long = true;
+                self.line = Vec::new();
+            }
+            self.start += piece.len() + usize::from(newline.is_some());
+            if newline.is_some() {
+                break;
+            }
+        }
+        if !is_any {
+            return Ok(None);
+        }
+        self.number += 1;
+        if is_too_long {
+            return Ok(Some(Line::TooLong));
+        }
+        if let Some(squeeze) = squeeze {
+            self.cut = squeeze.cut();
+        }
+        Ok(Some(Line::Whole))
+    }
+
+    fn fill(&mut self) -> std::io::Result<bool> {
+        self.buffer.resize(BUFFER_BYTES, 0);
+        self.start = 0;
+        self.end = read_some(self.input, &mut self.buffer)?;
+        Ok(self.end > 0)
+    }
+}
+
+/// A document that is one JSON value, however long.
+pub(super) fn document(input: &mut dyn Read, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
+    let mut squeeze = Squeeze::new();
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut text = Vec::new();
+    let skipped = |why: String| Event::Skipped(Skipped { line: 0, why });
+    loop {
+        let read = read_some(input, &mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        squeeze.feed(buffer.get(..read).unwrap_or_default(), &mut text);
+        if text.len() > MAX_LINE_BYTES {
+            sink.hear(skipped(format!("the document is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)));
+            return Ok(());
+        }
+    }
+    if squeeze.cut() != Cut::default() {
+        sink.hear(Event::Cut(squeeze.cut()));
+    }
+    match parse(&text) {
+        Ok(value) => reader.line(1, value, sink),
+        Err(why) => sink.hear(skipped(why)),
+    }
+    reader.end(sink);
+    Ok(())
+}
+
+/// Reads what is there, however often the system is interrupted.
+pub(super) fn read_some(input: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match input.read(buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+/// One JSON object. Bytes that are no text become replacement characters rather than a lost line.
+fn parse(bytes: &[u8]) -> Result<Value, String> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let value = match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) => value,
+        Err(_) if std::str::from_utf8(bytes).is_err() => {
+            serde_json::from_str(&String::from_utf8_lossy(bytes)).map_err(|error| why(&error))?
+        }
+        Err(error) => return Err(why(&error)),
+    };
+    match value {
+        Value::Object(_) => Ok(value),
+        Value::Array(_) => Err("a JSON array, where an object was expected".to_owned()),
+        _ => Err("a bare JSON value, where an object was expected".to_owned()),
+    }
+}
+
+fn why(error: &serde_json::Error) -> String {
+    if error.is_eof() { "the JSON is cut off".to_owned() } else { format!("not JSON (column {})", error.column()) }
+}

@@ -1,0 +1,108 @@
+use serde_json::json;
+
+use super::*;
+
+#[derive(Default)]
+struct Collect {
+    lines: Vec<(u64, Value)>,
+    is_over: bool,
+}
+
+impl Reader for Collect {
+    fn line(&mut self, number: u64, line: Value, _sink: &mut dyn Sink) {
+        self.lines.push((number, line));
+    }
+
+    fn end(&mut self, _sink: &mut dyn Sink) {
+        self.is_over = true;
+    }
+}
+
+/// Hands its bytes over in small and uneven pieces.
+struct Dribble<'b>(&'b [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = self.1 * 7 % 4093 + 1;
+        let length = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..length].copy_from_slice(&self.0[..length]);
+        self.0 = &self.0[length..];
+        Ok(length)
+    }
+}
+
+fn read(bytes: &[u8]) -> (Collect, Vec<Event>) {
+    let mut collect = Collect::default();
+    let mut events = Vec::new();
+    Lines::new(&mut Dribble(bytes, 3)).each(&mut collect, &mut events).unwrap();
+    assert!(collect.is_over);
+    (collect, events)
+}
+
+fn skipped(line: u64, why: &str) -> Event {
+    Event::Skipped(Skipped { line, why: why.to_owned() })
+}
+
+#[test]
+fn lines_are_read_and_what_is_none_is_reported() {
+    type Row = (&'static [u8], &'static [u64], &'static [(u64, &'static str)]);
+    let table: &[Row] = &[
+        (b"", &[], &[]),
+        (b"\n\n  \n", &[], &[]),
+        (b"{\"a\":1}\n{\"a\":2}", &[1, 2], &[]),
+        (b"{\"a\":1}\r\n\r\n{\"a\":2}\r\n", &[1, 3], &[]),
+        (b"\xef\xbb\xbf{\"a\":1}\n", &[1], &[]),
+        (b"{\"a\":\"caf\xe9\"}\n", &[1], &[]),
+        (b"{\"a\":1}\n{\"a\":\n{\"a\":3}\n", &[1, 3], &[(2, "the JSON is cut off")]),
+        (b"{\"a\":1}\nhello\n", &[1], &[(2, "not JSON (column 1)")]),
+        (
+            b"[1]\n7\n",
+            &[],
+            &[
+                (1, "a JSON array, where an object was expected"),
+                (2, "a bare JSON value, where an object was expected"),
+            ],
+        ),
+        (b"{\"a\":1}\0\n{}", &[2], &[(1, "not JSON (column 8)")]),
+    ];
+    for (bytes, lines, skips) in table {
+        let (collect, events) = read(bytes);
+        let shown = String::from_utf8_lossy(bytes);
+        assert_eq!(collect.lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), *lines, "{shown}");
+        assert_eq!(events, skips.iter().map(|(line, why)| skipped(*line, why)).collect::<Vec<_>>(), "{shown}");
+    }
+}
+
+#[test]
+fn a_line_of_megabytes_is_squeezed_and_its_neighbours_are_not() {
+    let image = "A".repeat(5_000_000);
+    let text = format!("{}\n{}\n{}\n", json!({"n": 1}), json!({"image": image, "n": 2}), json!({"n": 3}));
+    let (collect, events) = read(text.as_bytes());
+    let numbers: Vec<_> = collect.lines.iter().map(|(_, line)| line["n"].as_i64().unwrap()).collect();
+    assert_eq!(numbers, [1, 2, 3]);
+    assert!(collect.lines[1].1["image"].as_str().unwrap().len() < 250_000);
+    assert!(matches!(events.as_slice(), [Event::Cut(cut)] if cut.values == 1 && cut.bytes > 4_700_000), "{events:?}");
+}
+
+#[test]
+fn a_line_that_stays_too_long_is_given_up_alone() {
+    let many: Vec<String> = (0..400).map(|n| format!("{n}{}", "y".repeat(60_000))).collect();
+    let text = format!("{}\n{}\n", json!({"many": many}), json!({"n": 2}));
+    let (collect, events) = read(text.as_bytes());
+    assert_eq!(collect.lines.len(), 1);
+    assert_eq!(events, [skipped(1, "the line is longer than 16 MB")]);
+}
+
+#[test]
+fn a_document_may_be_any_layout() {
+    for bytes in [&b"{\n  \"a\": [1,\n 2]\n}\n"[..], b"\xef\xbb\xbf{\"a\":[1,2]}"] {
+        let mut collect = Collect::default();
+        let mut events = Vec::new();
+        document(&mut Dribble(bytes, 3), &mut collect, &mut events).unwrap();
+        assert_eq!(collect.lines, [(1, json!({"a": [1, 2]}))]);
+        assert!(events.is_empty());
+    }
+    let mut events = Vec::new();
+    document(&mut &b"{\"a\": ["[..], &mut Collect::default(), &mut events).unwrap();
+    assert_eq!(events, [skipped(0, "the JSON is cut off")]);
+}

@@ -1,0 +1,99 @@
+use proptest::prelude::*;
+use serde_json::Value;
+use serde_json::json;
+
+use super::*;
+
+fn squeezed(text: &[u8], piece: usize) -> (Vec<u8>, Cut) {
+    let mut squeeze = Squeeze::new();
+    let mut out = Vec::new();
+    for chunk in text.chunks(piece.max(1)) {
+        squeeze.feed(chunk, &mut out);
+    }
+    (out, squeeze.cut())
+}
+
+fn parsed(text: &str) -> (Value, Cut) {
+    let (out, cut) = squeezed(text.as_bytes(), 4096);
+    (serde_json::from_slice(&out).unwrap(), cut)
+}
+
+#[test]
+fn a_long_string_keeps_its_beginning_and_its_end() {
+    let middle = "x".repeat(3_000_000);
+    let (value, cut) = parsed(&json!({"a": format!("first {middle} last"), "b": 1}).to_string());
+    let text = value["a"].as_str().unwrap();
+    assert!(text.starts_with("first xxx") && text.ends_with("xxx last"), "{} bytes", text.len());
+    assert!(text.len() < 4 * KEPT_BYTES);
+    assert!(text.contains(&mark(cut.bytes)));
+    assert_eq!((cut.values, value["b"].as_i64()), (1, Some(1)));
+    assert_eq!(text.len() as u64 + cut.bytes, 3_000_011 + mark(cut.bytes).len() as u64 + 2);
+}
+
+#[test]
+fn a_cut_goes_through_no_character_and_no_escape() {
+    for unit in ["ü", "😀", "\\u00e9", "\\ud83d\\ude00", "\\n", "\\\\", "\\\""] {
+        for shift in [0, 1, 5, 11] {
+            let text = format!("{{\"a\":\"{}{}\"}}", "x".repeat(shift), unit.repeat(120_000));
+            let (out, cut) = squeezed(text.as_bytes(), 65_521);
+            let value: Value = serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{unit} {shift}: {error}"));
+            assert!(!value["a"].as_str().unwrap().contains('\u{fffd}'));
+            assert_eq!(cut.values, 1);
+        }
+    }
+}
+
+#[test]
+fn a_long_array_of_numbers_keeps_its_beginning() {
+    let ids: Vec<u64> = (0..200_000).collect();
+    let (value, cut) = parsed(&json!({"ids": ids, "logprobs": [[0.1, -2.5e-3], [1.0]], "after": "yes"}).to_string());
+    let kept = value["ids"].as_array().unwrap();
+    assert!(kept.len() > 1000 && kept.len() < 10_000, "{}", kept.len());
+    assert_eq!(kept[1000], 1000);
+    assert_eq!(value["after"], "yes");
+    assert_eq!(value["logprobs"], json!([[0.1, -2.5e-3], [1.0]]));
+    assert_eq!(cut.values, 1);
+}
+
+#[test]
+fn what_follows_a_long_run_of_numbers_stays() {
+    let numbers = "1,".repeat(20_000);
+    for (tail, last) in
+        [("{\"a\":1}", json!({"a": 1})), ("\"end\"", json!("end")), ("[7]", json!([7])), ("true", json!(true))]
+    {
+        let (value, _) = parsed(&format!("[{numbers}{tail}]"));
+        assert_eq!(value.as_array().unwrap().last(), Some(&last), "{tail}");
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..8).prop_map(Value::from_iter),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_short_passes_unchanged(value in any_json(), piece in 1usize..64) {
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let (out, cut) = squeezed(text.as_bytes(), piece);
+            prop_assert_eq!(String::from_utf8(out).unwrap(), text);
+            prop_assert_eq!(cut, Cut::default());
+        }
+    }
+
+    #[test]
+    fn the_size_of_pieces_does_not_matter(bytes in prop::collection::vec(any::<u8>(), 0..2000), piece in 1usize..100) {
+        prop_assert_eq!(squeezed(&bytes, piece), squeezed(&bytes, usize::MAX));
+    }
+}
