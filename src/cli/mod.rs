@@ -12,6 +12,7 @@ mod session;
 
 mod add;
 mod episodes;
+mod eval;
 mod forget;
 mod history;
 mod inspect;
@@ -100,6 +101,7 @@ fn run_other(
     match command {
         OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
+        OtherCommand::Eval(command) => command.run(console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),
     }

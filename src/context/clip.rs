@@ -54,29 +54,49 @@ fn mark(bytes: usize) -> String {
     format!("[… {bytes} bytes cut …]")
 }
 
-/// A text that holds no secrets any more, cut to its beginning, its end, and the passage that matters.
-pub(super) fn around(text: &str, passage: &str) -> String {
-    if text.len() <= KEPT_BYTES {
-        return text.to_owned();
+/// The text without secrets, cut to its beginning, its end, and the passage that matters; and whether there were any.
+pub(super) fn around(text: &str, passage: &str, redactor: &Redactor) -> (String, bool) {
+    let half = KEPT_BYTES / 2 + MARGIN_BYTES;
+    let mut has_secrets = false;
+    let mut clean = |from: usize, to: usize, cuts: Cuts| {
+        let (from, to) = (text.floor_char_boundary(from), text.ceil_char_boundary(to.min(text.len())));
+        let redacted = redactor.redact(text.get(from..to).unwrap_or_default());
+        has_secrets |= !redacted.found.is_empty();
+        cuts.trim(&redacted.text).to_owned()
+    };
+    if text.len() <= 2 * half {
+        return (clean(0, text.len(), Cuts::default()), has_secrets);
     }
-    let head_end = line_end(text, KEPT_BYTES / 2);
-    let tail_start = line_start(text, text.len() - KEPT_BYTES / 2).max(head_end);
-    let at = text.find(passage).unwrap_or(0);
-    let end = at + passage.len();
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    if at < head_end || end > tail_start {
-        return format!("{}\n{}\n{}", part(0, head_end), mark(tail_start - head_end), part(tail_start, text.len()));
+    let at = text.find(passage).unwrap_or_default();
+    let head = clean(0, half, Cuts { at_start: false, at_end: true });
+    let tail = clean(text.len() - half, text.len(), Cuts { at_start: true, at_end: false });
+    let is_near = at + passage.len() < KEPT_BYTES / 2 - MARGIN_BYTES || at > text.len() - KEPT_BYTES / 2 + MARGIN_BYTES;
+    let kept = if is_near {
+        let lost = text.len().saturating_sub(head.len() + tail.len());
+        format!("{head}\n{}\n{tail}", mark(lost))
+    } else {
+        let (from, to) = (at.saturating_sub(2 * MARGIN_BYTES), at + passage.len() + 2 * MARGIN_BYTES);
+        let window = clean(from, to, Cuts { at_start: from > 0, at_end: to < text.len() });
+        let lost = text.len().saturating_sub(head.len() + window.len() + tail.len());
+        format!("{head}\n{}\n{window}\n{}\n{tail}", mark(lost / 2), mark(lost - lost / 2))
+    };
+    (kept, has_secrets)
+}
+
+/// Where a piece was cut out of a text.
+#[derive(Clone, Copy, Default)]
+struct Cuts {
+    at_start: bool,
+    at_end: bool,
+}
+
+impl Cuts {
+    /// The piece without the margins in which a secret may have been cut in two.
+    fn trim(self, piece: &str) -> &str {
+        let from = if self.at_start { line_start(piece, MARGIN_BYTES.min(piece.len())) } else { 0 };
+        let to = if self.at_end { line_end(piece, piece.len().saturating_sub(MARGIN_BYTES)) } else { piece.len() };
+        piece.get(from..to.max(from)).unwrap_or_default()
     }
-    let window_start = line_start(text, at.saturating_sub(MARGIN_BYTES / 2)).clamp(head_end, at);
-    let window_end = line_end(text, (end + MARGIN_BYTES / 2).min(text.len())).clamp(end, tail_start);
-    format!(
-        "{}\n{}\n{}\n{}\n{}",
-        part(0, head_end),
-        mark(window_start - head_end),
-        part(window_start, window_end),
-        mark(tail_start - window_end),
-        part(tail_start, text.len())
-    )
 }
 
 /// The last end of a line before a place, or the place itself if the line is long.

@@ -27,6 +27,12 @@ mod tests;
 /// Calls that wait for their output. Logs that leave more of them open than this have no outputs.
 const MAX_OPEN_CALLS: usize = 16 * 1024;
 
+/// What the kept steps of a trajectory may take.
+const ROOM_BYTES: usize = 24 * 1024 * 1024;
+
+/// The same, where nobody is going to read them.
+const BRIEF_BYTES: usize = 2 * 1024 * 1024;
+
 /// What was gathered from one log, or from all logs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gathered {
@@ -94,12 +100,21 @@ pub struct SoFar {
 }
 
 impl<'r> Gathering<'r> {
-    /// Nothing is heard yet.
+    /// Nothing is heard yet. Everything that a reflection may want to quote will be kept.
     pub fn new(redactor: &'r Redactor) -> Self {
+        Self::with_room(redactor, ROOM_BYTES)
+    }
+
+    /// For whoever wants counts and signals, and of the steps only the beginning and the end.
+    pub fn in_brief(redactor: &'r Redactor) -> Self {
+        Self::with_room(redactor, BRIEF_BYTES)
+    }
+
+    fn with_room(redactor: &'r Redactor, room: usize) -> Self {
         Self {
             redactor,
             miner: Miner::default(),
-            keep: Keep::default(),
+            keep: Keep::new(room),
             survey: Survey::default(),
             done: Vec::new(),
             current: Current::default(),
@@ -204,7 +219,8 @@ impl<'r> Gathering<'r> {
             _ if step.copied => {}
             Speaker::User if !step.text.trim().is_empty() => {
                 self.current.counts.user_turns += 1;
-                step.text = clip::settled(std::mem::take(&mut step.text), self.redactor);
+                let text = self.clip(std::mem::take(&mut step.text));
+                step.text = clip::settled(text, self.redactor);
                 self.miner.user(at, &step.text);
             }
             Speaker::Agent => self.miner.agent(),
@@ -297,15 +313,17 @@ impl<'r> Gathering<'r> {
         let told = Told { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
         let command = action.command();
         let is_check = command.is_some_and(is_verification);
-        let tests = if is_check { outcome_of_tests(&output.text) } else { None };
         let mut failure = failure::read(tool, command, &told, &output.text);
+        // Which tests failed is of interest only if some did.
+        let tests = (is_check && failure.is_some()).then(|| outcome_of_tests(&output.text)).flatten();
         self.current.counts.flagged_tool_errors += u64::from(output.failed == Some(true));
-        if failure.is_some() {
+        if let Some(found) = &failure {
             // Whoever speaks of a failure quotes it, so its words are cleaned before they are read.
-            output.text = clip::settled(std::mem::take(&mut output.text), self.redactor);
-            failure = failure::read(tool, command, &told, &output.text);
-            let headline = failure.as_ref().map_or("", |failure| failure.headline.as_str());
-            output.text = clip::around(&output.text, headline);
+            let (text, is_changed) = clip::around(&output.text, &found.headline, self.redactor);
+            output.text = text;
+            if is_changed {
+                failure = failure::read(tool, command, &told, &output.text);
+            }
         } else {
             output.text = self.clip(std::mem::take(&mut output.text));
         }

@@ -10,24 +10,29 @@ use crate::redact::Redactor;
 #[path = "keep_tests.rs"]
 mod tests;
 
-/// What all kept steps of a trajectory may take.
-const MAX_BYTES: usize = 24 * 1024 * 1024;
-
-/// What the steps of a trajectory take at least, its beginning and its end, before any is shed.
+/// The beginning of a trajectory stays.
 const HEAD_STEPS: usize = 64;
-const TAIL_STEPS: usize = 512;
+
+/// So does its end: first this much of it, and when that is too much, so much.
+const TAIL_STEPS: [usize; 2] = [512, 16];
 
 /// What a step takes beside its texts, roughly.
 const STEP_BYTES: usize = 400;
 
 /// Steps in order of their numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Keep {
     steps: Vec<Step>,
     bytes: usize,
+    /// What all kept steps of a trajectory may take.
+    room: usize,
 }
 
 impl Keep {
+    pub(super) fn new(room: usize) -> Self {
+        Self { steps: Vec::new(), bytes: 0, room }
+    }
+
     pub(super) fn step(&mut self, step: Step) {
         self.bytes += STEP_BYTES + step.text.len() + step.reasoning.as_ref().map_or(0, String::len);
         self.steps.push(step);
@@ -72,33 +77,34 @@ impl Keep {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.bytes > MAX_BYTES
+        self.bytes > self.room
     }
 
     /// Lets quiet steps go, oldest first but for the very beginning, until half of the room is free; says how many went.
     pub(super) fn shed(&mut self, is_pinned: impl Fn(u32) -> bool) -> u64 {
-        let last = self.steps.len().saturating_sub(TAIL_STEPS);
         let before = self.steps.len();
-        for is_spared in [
-            &(|step: &Step| is_pinned(step.number) || step.speaker == Speaker::User) as &dyn Fn(&Step) -> bool,
-            &|_| false,
-        ] {
-            let mut place = 0;
-            let mut bytes = self.bytes;
-            self.steps.retain(|step| {
-                place += 1;
-                let stays = place <= HEAD_STEPS || place > last || bytes <= MAX_BYTES / 2 || is_spared(step);
-                if !stays {
-                    bytes = bytes.saturating_sub(weight(step));
-                }
-                stays
-            });
-            self.bytes = bytes;
-            if self.bytes <= MAX_BYTES / 2 {
-                break;
-            }
-        }
+        let [tail, short_tail] = TAIL_STEPS;
+        self.shed_before(tail, |step| is_pinned(step.number) || step.speaker == Speaker::User);
+        self.shed_before(tail, |_| false);
+        self.shed_before(short_tail, |_| false);
         (before - self.steps.len()) as u64
+    }
+
+    /// Lets steps go that are not spared and not among the last so many.
+    fn shed_before(&mut self, tail: usize, is_spared: impl Fn(&Step) -> bool) {
+        let enough = self.room / 2;
+        let last = self.steps.len().saturating_sub(tail);
+        let mut place = 0;
+        let mut bytes = self.bytes;
+        self.steps.retain(|step| {
+            place += 1;
+            let stays = bytes <= enough || place <= HEAD_STEPS || place > last || is_spared(step);
+            if !stays {
+                bytes = bytes.saturating_sub(weight(step));
+            }
+            stays
+        });
+        self.bytes = bytes;
     }
 
     /// The steps of a trajectory that is over.

@@ -3,7 +3,8 @@
 use super::Finding;
 use super::bytes::{at, before, is_blank, is_name, skip, skip_back};
 use super::keys::{Promise, promise};
-use super::operators::{Given, Way, following, preceding};
+use super::mark;
+use super::operators::{Given, JUDGED_BYTES, JUDGED_INNER_BYTES, Way, following, preceding, second_of_two};
 use super::value::{entropy, is_code, is_location, is_placeholder, is_random, is_uuid};
 
 #[cfg(test)]
@@ -19,11 +20,11 @@ const MIN_PASSWORD_BYTES: usize = 4;
 /// A password of several words has at most so many bytes; what is longer is a sentence.
 const MAX_PHRASE_BYTES: usize = 60;
 
-/// So much of a value tells what it is.
-const MAX_JUDGED_BYTES: usize = 256;
-
 /// So far after a secret's name something random is taken for its value.
 const MAX_NEARBY_BYTES: usize = 48;
+
+/// What is shorter may be random by chance.
+const MIN_DENSE_BYTES: usize = 20;
 
 /// What is random and longer is data.
 const MAX_NEARBY_VALUE_BYTES: usize = 200;
@@ -33,11 +34,15 @@ const MAX_NEARBY_VALUE_BYTES: usize = 200;
 pub(super) struct Names<'t> {
     text: &'t str,
     seen_to: usize,
+    /// Where the last value ended that was no secret.
+    judged_to: usize,
+    /// How far was looked for something random near a name.
+    near_to: usize,
 }
 
 impl<'t> Names<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, seen_to: 0 }
+        Self { text, seen_to: 0, judged_to: 0, near_to: 0 }
     }
 
     /// Judges the name around a word that stands from `start` to `end`.
@@ -48,63 +53,93 @@ impl<'t> Names<'t> {
         let bytes = self.text.as_bytes();
         let name_end = skip(bytes, end, MAX_NAME_BYTES, is_name);
         let next = at(bytes, name_end);
-        let is_compared =
-            before(bytes, skip_back(bytes, skip_back(bytes, start, MAX_NAME_BYTES, is_name), 2, is_blank)) == b'=';
+        let name_start = skip_back(bytes, start, MAX_NAME_BYTES, is_name);
+        let is_compared = before(bytes, skip_back(bytes, name_start, 2, is_blank)) == b'=';
+        self.seen_to = name_end;
         if !is_compared
             && matches!(next, b')' | b'}' | b'/' | b'*' | b'-' | b'&' | b'@' | b'{' | b'#' | b'%' | b'^' | b'|' | b'$')
         {
-            self.seen_to = name_end;
             return;
         }
-        self.seen_to = name_end;
-        let name_start = skip_back(bytes, start, MAX_NAME_BYTES, is_name);
         // A full stop after a word ends a sentence or calls a method: `secret.assign("…")`.
         let Some(name) = self.text.get(name_start..name_end) else { return };
-        let Some(promised) = promise(receiver(name)) else { return };
-        for given in following(self.text, name_start..name_end).into_iter().chain(preceding(self.text, name_start)) {
+        let promised = promise(receiver(name));
+        if let Some(given) = self.second_of_two(name, promised, name_end) {
+            found.push(Finding { kind: "password", span: given.span });
+            return;
+        }
+        let Some(promised) = promised else { return };
+        // In `key=key=key=…` every name is inside the value of the one before; looking at all of each would never end.
+        let judged = if name_start < self.judged_to { JUDGED_INNER_BYTES } else { JUDGED_BYTES };
+        for given in
+            following(self.text, name_start..name_end, judged).into_iter().chain(preceding(self.text, name_start))
+        {
             let Some(value) = self.text.get(given.span.clone()) else { continue };
-            let value = value.get(..value.floor_char_boundary(MAX_JUDGED_BYTES)).unwrap_or(value);
+            let value = value.get(..value.floor_char_boundary(JUDGED_BYTES)).unwrap_or(value);
             let context = Context { text: self.text, name, name_start, given: &given };
             if context.is_secret(promised, value) {
-                found.push(Finding { kind: promised.kind(), span: given.span.clone() });
+                found.push(Finding { kind: promised.kind(), span: given.whole(self.text) });
                 return;
             }
+            self.judged_to = given.span.end;
         }
         if promised != Promise::Maybe {
-            found.extend(nearby(self.text, name_end));
+            found.extend(nearby(self.text, name_end, &mut self.near_to));
         }
+    }
+
+    /// The password of a name and a password that are given together.
+    fn second_of_two(&self, name: &str, promised: Option<Promise>, name_end: usize) -> Option<Given> {
+        let lower = name.to_ascii_lowercase();
+        let takes_two = ["auth", "login", "credentials", "credential", "authentication"];
+        let is_taker = takes_two.iter().any(|word| lower.ends_with(word));
+        let given = second_of_two(self.text, name_end).filter(|_| is_taker || promised == Some(Promise::Password))?;
+        let value = self.text.get(given.span.clone())?;
+        let is_plain = value.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'(' | b'{'));
+        let is_password = (6..=MAX_PHRASE_BYTES).contains(&value.len())
+            && has_digit_and_letter(value)
+            && is_plain
+            && !is_placeholder(value)
+            && !is_name_of_secret(value);
+        is_password.then_some(given)
     }
 }
 
-/// What is so random that a secret's name close before it is enough: `secret key (new) Ab3…`.
-fn nearby(text: &str, from: usize) -> Option<Finding> {
+/// What is so random that a secret's name close before it is enough: `secret key (new) Ab3…`. `seen_to` is how far was
+/// looked already.
+fn nearby(text: &str, from: usize, seen_to: &mut usize) -> Option<Finding> {
     let bytes = text.as_bytes();
     let line_end = skip(bytes, from, MAX_NEARBY_BYTES, |byte| byte != b'\n');
     let in_value = |byte: u8| is_name(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~');
-    let mut start = from;
+    let mut start = from.max(*seen_to);
     while start < line_end {
         start = skip(bytes, start, MAX_NEARBY_BYTES, |byte| !in_value(byte) && byte != b'\n');
         let end = skip(bytes, start, MAX_NEARBY_VALUE_BYTES, in_value);
         if end <= start || start >= line_end {
             return None;
         }
+        *seen_to = end;
         let value = text.get(start..end)?.trim_end_matches(['.', '=']);
-        let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
-        let all_through =
-            count(u8::is_ascii_digit).min(count(u8::is_ascii_uppercase)).min(count(u8::is_ascii_lowercase)) >= 3;
-        let is_path = value.contains('/') && value.rsplit('/').next().is_some_and(|last| last.contains('.'));
-        if all_through
-            && !is_path
-            && promise(value).is_none()
-            && is_dense(value)
-            && !is_placeholder(value)
-            && !is_location(value)
-        {
+        if value.len() >= MIN_DENSE_BYTES && is_key_by_itself(value) {
             return Some(Finding { kind: "high-entropy", span: start..start + value.len() });
         }
         start = end;
     }
     None
+}
+
+/// Digits, capitals and small letters all through, and neither a path nor a name.
+fn is_key_by_itself(value: &str) -> bool {
+    let count = |test: fn(&u8) -> bool| value.bytes().filter(test).count();
+    let all_through =
+        count(u8::is_ascii_digit).min(count(u8::is_ascii_uppercase)).min(count(u8::is_ascii_lowercase)) >= 3;
+    let is_path = value.contains('/') && value.rsplit('/').next().is_some_and(|last| last.contains('.'));
+    all_through
+        && !is_path
+        && promise(value).is_none()
+        && is_dense(value)
+        && !is_placeholder(value)
+        && !is_location(value)
 }
 
 /// `secret` of `secret.assign`.
@@ -121,29 +156,46 @@ struct Context<'a> {
 
 impl Context<'_> {
     fn is_secret(&self, promised: Promise, value: &str) -> bool {
-        if value.len() < MIN_PASSWORD_BYTES || is_location(value) {
+        if value.len() < MIN_PASSWORD_BYTES || mark::opens(value) {
             return false;
         }
-        if !self.given.quoted && is_code(value) || is_placeholder(value) {
-            return false;
-        }
-        match promised {
+        // What is asked first costs least and says no most often.
+        let fits = match promised {
             Promise::Password | Promise::Secret if self.given.quoted => self.is_quoted_password(value),
             Promise::Password | Promise::Secret => self.is_bare_password(value),
-            Promise::Token => is_key_like(value) || is_long_number(value) || is_symbolic(value),
+            Promise::Token => {
+                is_key_like(value) || is_long_number(value) || is_symbolic(value) || self.is_plain_token(value)
+            }
             Promise::Maybe => is_dense(value) && !is_hash(value),
-        }
+        };
+        fits && !is_location(value) && (self.given.quoted || !is_code(value)) && !is_placeholder(value)
+    }
+
+    /// Letters and digits where a token must be, though not as mixed as keys are.
+    fn is_plain_token(&self, value: &str) -> bool {
+        let least = if self.given.quoted {
+            16
+        } else if self.is_environment() {
+            8
+        } else {
+            return false;
+        };
+        value.len() >= least
+            && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && has_digit_and_letter(value)
+            && !is_type(value)
     }
 
     /// Any text in quotes but names and sentences.
     fn is_quoted_password(&self, value: &str) -> bool {
-        if is_key_like(value) {
+        if is_key_like(value) || is_mnemonic(value) {
             return true;
         }
         if self.given.way == Way::Beside {
             // `secret("value")` may be any call, and `pass "value"` any sentence.
             let is_call = self.name.to_ascii_lowercase().ends_with("pass") || self.name.len() == 3;
-            let is_method = self.name.contains('.') && receiver(self.name) == self.name;
+            let last = self.name.rsplit('.').next().unwrap_or_default();
+            let is_method = self.name.contains('.') && receiver(self.name) == self.name && promise(last).is_none();
             if is_call || is_method || value.len() < 8 || is_expression(value) || is_name_of_secret(value) {
                 return false;
             }
@@ -242,7 +294,14 @@ fn is_symbolic(value: &str) -> bool {
 
 /// Very random and long.
 fn is_dense(value: &str) -> bool {
-    value.len() >= 20 && is_key_like(value) && entropy(value) >= 3.8
+    value.len() >= MIN_DENSE_BYTES && is_key_like(value) && entropy(value) >= 3.8
+}
+
+/// The words of a wallet: a dozen or two, all small letters.
+fn is_mnemonic(value: &str) -> bool {
+    let count = value.split(' ').count();
+    let is_word = |word: &str| (3..=8).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    count >= 12 && count.is_multiple_of(3) && value.split(' ').all(is_word)
 }
 
 /// A file's or a commit's hash, or a UUID.

@@ -80,6 +80,39 @@ fn random_text_near_a_name() {
 }
 
 #[test]
+fn files_of_other_programs() {
+    check("machine h\n  login bob\n  password ‹hunter22›");
+    check("db.local:5432:app:bob:‹hunter22›\n");
+    check("*:*:*:bob:‹hunter22›");
+    check("at 12:5432:1:2");
+    check("requirepass ‹hunter22x›");
+    check("enable password 7 ‹0822455D0A16›");
+    check("<add key=\"SmtpPassword\" value=\"‹hunter22›\" />");
+    check("variable \"db_password\" {\n  type = string\n  default = \"‹hunter22›\"\n}");
+    check("variable \"db_password\" {\n  type = string\n}");
+}
+
+#[test]
+fn a_name_and_a_password_together() {
+    check("requests.get(url, auth=(\"bob\", \"‹hunter22›\"))");
+    check("client.login('bob', '‹hunter22›')");
+    check("auth(\"GET\", \"/api/v1\")");
+    check("login(\"user\", \"Invalid login 1\")");
+    check("props.put(\"db.password\", \"‹hunter22›\");");
+    check("builder.password(\"‹hunter22›\")");
+    check("secret.update(\"chapter22\")");
+}
+
+#[test]
+fn strings_that_only_keys_are() {
+    check(&format!("wistia = \"‹{}›\"", "CfFMhRe88spxQRAKYrc6LJXfwvhjn9hw"));
+    check(&format!("\"id\": \"{}\"", "CfFMhRe88spxQRAKYrc6LJXfwvhjn9hw"));
+    check("name = \"getUserById2FromTheOtherTable\"");
+    let words = "test walk nut penalty hip pave soap entry language right filter choice";
+    check(&format!("mnemonic = \"‹{words}›\""));
+}
+
+#[test]
 fn prose() {
     check("my password is ‹hunter22›");
     check("the password is wrong");

@@ -26,22 +26,38 @@ const FLAGS: &[Flag] = &[
     Flag { command: "sshpass", flags: &["-p"], glued: true, named: false },
     Flag { command: "mysql", flags: &["-p"], glued: true, named: false },
     Flag { command: "redis-cli", flags: &["-a", "--pass"], glued: false, named: false },
-    Flag { command: "docker login", flags: &["-p", "--password"], glued: false, named: false },
+    Flag { command: " login", flags: &["-p", "--password"], glued: false, named: false },
+    Flag { command: "mongo", flags: &["-p", "--password"], glued: false, named: false },
+    Flag { command: "ldap", flags: &["-w"], glued: false, named: false },
+    Flag { command: "sqlcmd", flags: &["-P"], glued: false, named: false },
+    Flag { command: "zip ", flags: &["-P"], glued: false, named: false },
+    Flag { command: "7z ", flags: &["-p"], glued: true, named: false },
+    Flag { command: "rdesktop", flags: &["-p"], glued: false, named: false },
 ];
 
+/// How far the arguments of each command were looked at.
+pub(super) type Seen = [usize; FLAGS.len()];
+
 /// The passwords of the command that stands here.
-pub(super) fn find(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+pub(super) fn find(text: &str, start: usize, end: usize, seen: &mut Seen, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
-    if before(bytes, start).is_ascii_alphanumeric() {
+    let is_part = before(bytes, start).is_ascii_alphanumeric();
+    if is_part && !matches!(at(bytes, start), b' ' | b'z') {
         return;
     }
     let Some(word) = text.get(start..end).map(str::to_ascii_lowercase) else { return };
     if matches!(word.as_str(), "identified by" | "securestring") {
         return identified_by(text, end, found);
     }
-    let Some(flag) = FLAGS.iter().find(|flag| flag.command == word) else {
+    if matches!(word.as_str(), "sqlplus" | "oracle:thin:") {
+        return name_and_password(text, end, found);
+    }
+    let Some((flag, seen_to)) = FLAGS.iter().zip(seen).find(|(flag, _)| flag.command == word) else {
         return gem_host(text, end, found);
     };
+    if start < *seen_to {
+        return;
+    }
     let mut stop = end;
     // A command goes on over escaped line ends.
     loop {
@@ -53,7 +69,11 @@ pub(super) fn find(text: &str, start: usize, end: usize, found: &mut Vec<Finding
         }
         stop += 1;
     }
+    *seen_to = stop;
     let Some(arguments) = text.get(end..stop) else { return };
+    // What follows is another command's.
+    let len = [" && ", " || ", " | ", "; "].iter().filter_map(|sign| arguments.find(sign)).min();
+    let arguments = len.and_then(|len| arguments.get(..len)).unwrap_or(arguments);
     // `find -name mysql -print` is none.
     if flag.command == "mysql" && !arguments.contains(" -u") {
         return;
@@ -99,11 +119,28 @@ fn argument(text: &str, flag_end: usize, flag: &Flag, found: &mut Vec<Finding>) 
     }
 }
 
+/// Oracle's `name/password@host`.
+fn name_and_password(text: &str, end: usize, found: &mut Vec<Finding>) {
+    let bytes = text.as_bytes();
+    let start = skip(bytes, end, 16, |byte| is_blank(byte) || is_quote(byte) || byte == b'-' || byte == b's');
+    let slash = skip(bytes, start, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.'));
+    let stop = skip(bytes, slash + 1, 128, |byte| !byte.is_ascii_whitespace() && !is_quote(byte) && byte != b'@');
+    let Some(password) = text.get(slash + 1..stop).filter(|_| at(bytes, slash) == b'/' && at(bytes, stop) == b'@')
+    else {
+        return;
+    };
+    if password.len() >= 4 && !is_placeholder(password) && !is_code(password) && !password.starts_with('$') {
+        found.push(Finding { kind: "password", span: slash + 1..stop });
+    }
+}
+
 /// `BUNDLE_GEMS__EXAMPLE__COM=name:password`: how Bundler is told who may fetch from a host.
 fn gem_host(text: &str, end: usize, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
     let name_end = skip(bytes, end, 80, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let is_host = text.get(end..name_end).is_some_and(|name| name.contains("__"));
+    if !text.get(end..name_end).is_some_and(|name| name.contains("__")) {
+        return;
+    }
     let start = skip(bytes, name_end, 12, |byte| {
         is_blank(byte)
             || is_quote(byte)
@@ -114,7 +151,7 @@ fn gem_host(text: &str, end: usize, found: &mut Vec<Finding>) {
         !byte.is_ascii_whitespace() && !is_quote(byte) && !matches!(byte, b'<' | b';' | b'\\')
     });
     let Some((name, password)) = text.get(start..stop).and_then(|value| value.split_once(':')) else { return };
-    if is_host && start > name_end && password.len() >= 6 && !is_placeholder(password) && !name.starts_with('$') {
+    if start > name_end && password.len() >= 6 && !is_placeholder(password) && !name.starts_with('$') {
         found.push(Finding { kind: "password", span: start + name.len() + 1..stop });
     }
 }

@@ -17,6 +17,12 @@ fn passwords_among_arguments() {
     check("mysql -uroot -pS3cr3tPw app", &["S3cr3tPw"]);
     check("redis-cli -h x -a myredispw99 ping", &["myredispw99"]);
     check("docker login -u bob -p s3cretpw reg.io", &["s3cretpw"]);
+    check("az login --service-principal -u app -p s3cretpw --tenant t", &["s3cretpw"]);
+    check("mongo -u admin -p s3cretpw --authenticationDatabase admin", &["s3cretpw"]);
+    check("ldapsearch -D cn=admin -w s3cretpw -b dc=x", &["s3cretpw"]);
+    check("unzip -P s3cretpw x.zip", &["s3cretpw"]);
+    check("sqlplus scott/tiger99@db", &["tiger99"]);
+    check("jdbc:oracle:thin:scott/tiger99@//h:1521/x", &["tiger99"]);
     check("CREATE USER bob IDENTIFIED BY 'tiger12';", &["tiger12"]);
     check("ConvertTo-SecureString 'P@ssw0rd1' -AsPlainText", &["P@ssw0rd1"]);
     check("BUNDLE_GEMS__ACME__COM=cafebabe:deadbeef", &["deadbeef"]);
@@ -29,6 +35,8 @@ fn arguments_that_are_none() {
     check("CURL -u username:token https://x", &[]);
     check("find / -name mysql -print", &[]);
     check("mysql -u root -p app", &[]);
+    check("az login && mkdir -p build2", &[]);
+    check("gzip -d x | tar -P x2", &[]);
     check("BUNDLE_PATH=vendor/bundle", &[]);
     check("a search identified by `start`", &[]);
 }

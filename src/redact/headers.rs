@@ -11,10 +11,14 @@ mod tests;
 /// A header's value is at most so long.
 const MAX_HEADER_BYTES: usize = 8192;
 
-/// The credentials after a header's word.
-pub(super) fn find(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+/// So much of it tells what it is.
+const JUDGED_BYTES: usize = 48;
+
+/// The credentials after a header's word. `seen_to` is how far cookies were looked at.
+pub(super) fn find(text: &str, start: usize, end: usize, seen_to: &mut usize, found: &mut Vec<Finding>) {
     match at(text.as_bytes(), start).to_ascii_lowercase() {
-        b'c' => cookies(text, end, found),
+        b'c' if start < *seen_to => {}
+        b'c' => *seen_to = cookies(text, end, found).unwrap_or(end),
         b'a' => authorization(text, end, found),
         _ if before(text.as_bytes(), start).is_ascii_alphanumeric() => {}
         _ => credentials(text, end, Certainty::Word, found),
@@ -52,21 +56,22 @@ fn authorization(text: &str, end: usize, found: &mut Vec<Finding>) {
 fn credentials(text: &str, end: usize, certainty: Certainty, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
     let start = skip(bytes, end, 4, |byte| is_blank(byte) || (certainty == Certainty::Word && byte == b':'));
-    let stop = skip(bytes, start, MAX_HEADER_BYTES, |byte| {
+    let in_value = |byte: u8| {
         !byte.is_ascii_whitespace()
             && !is_quote(byte)
             && !matches!(byte, b'\\' | b'<' | b'>' | b',' | b';' | b')' | b'}')
-    });
-    let Some(value) = text.get(start..stop) else { return };
+    };
+    let stop = skip(bytes, start, JUDGED_BYTES, in_value);
+    let Some(value) = text.get(start..text.floor_char_boundary(stop)) else { return };
     let value = value.trim_end_matches(['.', ':']);
-    if value.len() < 8 || is_placeholder(value) || is_code(value) || value.contains(['(', '{', '$']) {
-        return;
-    }
     let is_base64 = value.len().is_multiple_of(4) && value.ends_with('=');
-    let is_secret = is_random(value)
-        || (certainty == Certainty::Header && (is_base64 || entropy(value) >= 3.5 && value.len() >= 20));
-    if is_secret {
-        found.push(Finding { kind: "auth-header", span: start..start + value.len() });
+    let is_secret = value.len() >= 8
+        && (is_random(value)
+            || (certainty == Certainty::Header && (is_base64 || entropy(value) >= 3.5 && value.len() >= 20)));
+    if is_secret && !value.contains(['(', '{', '$']) && !is_code(value) && !is_placeholder(value) {
+        let is_cut = stop - start >= JUDGED_BYTES;
+        let end = if is_cut { skip(bytes, start, MAX_HEADER_BYTES, in_value) } else { start + value.len() };
+        found.push(Finding { kind: "auth-header", span: start..end });
     }
 }
 
@@ -75,11 +80,13 @@ const OPEN_COOKIES: &[&str] =
     &["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "version", "lang", "theme"];
 
 /// `Cookie: a=1; session=…`: each value that is not small talk.
-fn cookies(text: &str, end: usize, found: &mut Vec<Finding>) {
+///
+/// Says how far it looked.
+fn cookies(text: &str, end: usize, found: &mut Vec<Finding>) -> Option<usize> {
     let bytes = text.as_bytes();
-    let Some(start) = after_colon(bytes, end).filter(|_| at(bytes, end) != b'=') else { return };
+    let start = after_colon(bytes, end).filter(|_| at(bytes, end) != b'=')?;
     let stop = skip(bytes, start, MAX_HEADER_BYTES, |byte| !matches!(byte, b'\n' | b'"' | b'\'' | b'`'));
-    let Some(line) = text.get(start..stop) else { return };
+    let line = text.get(start..stop)?;
     let mut place = start;
     for piece in line.split_inclusive(';') {
         let pair = piece.trim_end_matches(';').trim_end();
@@ -93,4 +100,5 @@ fn cookies(text: &str, end: usize, found: &mut Vec<Finding>) {
         }
         place += piece.len();
     }
+    Some(stop)
 }

@@ -1,5 +1,7 @@
 //! What a name promises of its value.
 
+use super::bytes::{at, before};
+
 #[cfg(test)]
 #[path = "keys_tests.rs"]
 mod tests;
@@ -36,12 +38,11 @@ pub(super) fn is_place(kind: &str) -> bool {
     )
 }
 
-/// Names of keys that open nothing.
+/// Names of keys that anyone may know.
+const PUBLIC_KEYS: &[&str] = &["primary", "foreign", "public", "pub", "pk", "authorized", "known"];
+
+/// Names of keys that mostly open nothing.
 const OPEN_KEYS: &[&str] = &[
-    "primary",
-    "foreign",
-    "public",
-    "pub",
     "cache",
     "sort",
     "partition",
@@ -71,7 +72,6 @@ const OPEN_KEYS: &[&str] = &[
     "metric",
     "merge",
     "answer",
-    "pk",
     "sk",
     "state",
     "storage",
@@ -169,52 +169,48 @@ const ABOUT: &[&str] = &[
     "digest",
 ];
 
+/// In a longer name two letters mean nothing.
+const MAX_SHORT_NAME_BYTES: usize = 16;
+
 /// What a name promises, if anything.
 pub(super) fn promise(name: &str) -> Option<Promise> {
-    let parts = parts(name);
-    let compact: String = parts.concat();
-    let has = |word: &str| parts.iter().any(|part| part == word);
-    let last = parts.last()?.as_str();
-    let is_access_key_id =
-        compact.ends_with("accesskeyid") || compact.ends_with("clientid") || compact.ends_with("accessid");
-    let is_about = parts.len() > 1 && ABOUT.contains(&last) && !is_access_key_id;
-    let promise = if compact.contains("password")
-        || compact.contains("passwd")
-        || compact.contains("passphrase")
-        || has("pass")
-        || has("pwd")
-        || has("passcode")
-        || has("psk")
-        || compact.ends_with("pwd")
-        || (parts.len() == 1 && compact.ends_with("pass") && compact.len() <= 10 && !is_word_in_pass(&compact))
+    let name = Split::of(name);
+    let last = name.parts().next_back()?;
+    let has = |words: &[&str]| name.parts().any(|part| words.iter().any(|word| word.as_bytes() == part));
+    let holds = |words: &[&str]| words.iter().any(|word| contains(&name.compact, word.as_bytes()));
+    let ends = |words: &[&str]| words.iter().any(|word| name.compact.ends_with(word.as_bytes()));
+    let is_one = name.ends.len() == 1;
+    let is_about =
+        !is_one && ABOUT.iter().any(|word| word.as_bytes() == last) && !ends(&["accesskeyid", "clientid", "accessid"]);
+    let promise = if holds(&["password", "passwd", "passphrase"])
+        || has(&["pass", "pwd", "passcode", "psk", "mnemonic", "contrasena"])
+        || ends(&["pwd"])
+        // Two letters stand anywhere in base64.
+        || (has(&["pw"]) && name.compact.len() <= MAX_SHORT_NAME_BYTES)
+        || (is_one && ends(&["pass"]) && name.compact.len() <= 12 && !is_word_in_pass(&name.compact))
     {
         Promise::Password
-    } else if ["secret", "apikey", "accesskey", "privatekey"].iter().any(|word| compact.contains(word)) {
+    } else if holds(&["secret", "apikey", "accesskey", "privatekey"]) {
         Promise::Secret
-    } else if has("tokens") || has("tokenizer") || compact.starts_with("tokeni") {
+    } else if has(&["tokens", "tokenizer"]) || name.compact.starts_with(b"tokeni") {
         return None;
-    } else if compact.contains("token")
-        || compact.contains("credential")
-        || has("cred")
-        || has("creds")
-        || has("bearer")
-        || has("auth")
-        || compact.ends_with("auth")
-        || has("cookie")
+    } else if holds(&["token", "credential"]) || has(&["cred", "creds", "bearer", "auth", "cookie"]) || ends(&["auth"])
     {
         Promise::Token
-    } else if has("session") {
+    } else if has(&["session"]) {
         Promise::Maybe
-    } else if compact.ends_with("key") || has("key") {
-        if parts.iter().any(|part| OPEN_KEYS.contains(&part.as_str())) {
+    } else if ends(&["key"]) || has(&["key"]) {
+        if has(PUBLIC_KEYS) {
             return None;
         }
-        if compact == "key" || parts.len() == 1 && !STRONG_KEYS.iter().any(|strong| compact.contains(strong)) {
-            Promise::Maybe
-        } else {
-            Promise::Token
+        match (has(OPEN_KEYS), holds(STRONG_KEYS)) {
+            (true, _) => Promise::Maybe,
+            (false, true) if !is_one && ends(&["key"]) && !has(&["auth"]) => Promise::Secret,
+            (false, true) => Promise::Token,
+            (false, false) if is_one => Promise::Maybe,
+            (false, false) => Promise::Token,
         }
-    } else if last == "login" && parts.len() > 1 {
+    } else if last == b"login" && !is_one {
         Promise::Maybe
     } else {
         return None;
@@ -224,34 +220,59 @@ pub(super) fn promise(name: &str) -> Option<Promise> {
 
 /// Keys written in one word that are secret nonetheless.
 const STRONG_KEYS: &[&str] =
-    &["account", "auth", "signing", "encrypt", "master", "license", "shared", "service", "ssh"];
+    &["account", "auth", "signing", "encrypt", "master", "license", "shared", "service", "ssh", "hmac", "aes"];
 
-fn is_word_in_pass(compact: &str) -> bool {
-    matches!(compact, "bypass" | "compass" | "surpass" | "trespass" | "overpass" | "underpass" | "pass")
+fn is_word_in_pass(compact: &[u8]) -> bool {
+    matches!(compact, b"bypass" | b"compass" | b"surpass" | b"trespass" | b"overpass" | b"underpass" | b"pass")
+}
+
+/// Names are short: no search engine is worth its building.
+fn contains(name: &[u8], word: &[u8]) -> bool {
+    let first = word.first();
+    name.windows(word.len()).any(|window| window.first() == first && window == word)
 }
 
 /// The words of a name in small letters: `AWSSecretKey_2` is `aws`, `secret`, `key`, `2`.
-pub(super) fn parts(name: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut part = String::new();
-    let bytes = name.as_bytes();
-    for (place, byte) in bytes.iter().enumerate() {
-        let next = bytes.get(place + 1).copied().unwrap_or(0);
-        let last = place.checked_sub(1).and_then(|place| bytes.get(place)).copied().unwrap_or(0);
-        let is_cut = byte.is_ascii_uppercase()
-            && (last.is_ascii_lowercase()
-                || last.is_ascii_digit()
-                || (last.is_ascii_uppercase() && next.is_ascii_lowercase()));
-        let is_joiner = !byte.is_ascii_alphanumeric();
-        if (is_cut || is_joiner) && !part.is_empty() {
-            parts.push(std::mem::take(&mut part));
+struct Split {
+    /// All of them without what joined them.
+    compact: Vec<u8>,
+    /// Where each ends in it.
+    ends: Vec<usize>,
+}
+
+impl Split {
+    fn of(name: &str) -> Self {
+        let bytes = name.as_bytes();
+        let mut split = Self { compact: Vec::with_capacity(bytes.len()), ends: Vec::with_capacity(8) };
+        for (place, byte) in bytes.iter().enumerate() {
+            let (last, next) = (before(bytes, place), at(bytes, place + 1));
+            let is_cut = byte.is_ascii_uppercase()
+                && (last.is_ascii_lowercase()
+                    || last.is_ascii_digit()
+                    || (last.is_ascii_uppercase() && next.is_ascii_lowercase()));
+            let is_joiner = !byte.is_ascii_alphanumeric();
+            if is_cut || is_joiner {
+                split.end_part();
+            }
+            if !is_joiner {
+                split.compact.push(byte.to_ascii_lowercase());
+            }
         }
-        if !is_joiner {
-            part.push(char::from(byte.to_ascii_lowercase()));
+        split.end_part();
+        split
+    }
+
+    fn end_part(&mut self) {
+        let end = self.compact.len();
+        if end > self.ends.last().copied().unwrap_or(0) {
+            self.ends.push(end);
         }
     }
-    if !part.is_empty() {
-        parts.push(part);
+
+    fn parts(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        self.ends.iter().enumerate().map(|(place, end)| {
+            let start = place.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0);
+            self.compact.get(start..*end).unwrap_or_default()
+        })
     }
-    parts
 }

@@ -1,4 +1,8 @@
-use super::{Promise, parts, promise};
+use super::{Promise, Split, promise};
+
+fn parts(name: &str) -> Vec<String> {
+    Split::of(name).parts().map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+}
 
 fn check(names: &[&str], expected: Option<Promise>) {
     for name in names {
@@ -16,11 +20,23 @@ fn names_come_apart() {
 #[test]
 fn names_promise() {
     check(
-        &["client_secret", "AWS_SECRET_ACCESS_KEY", "secrete", "apiKey", "X-Api-Key", "aws_access_key_id"],
+        &[
+            "encryption_key",
+            "AccountKey",
+            "client_secret",
+            "AWS_SECRET_ACCESS_KEY",
+            "secrete",
+            "apiKey",
+            "X-Api-Key",
+            "aws_access_key_id",
+        ],
         Some(Promise::Secret),
     );
     check(&["password", "DB_PASSWORD", "PGPASSWORD", "dbPass", "passwd", "Pwd", "psk"], Some(Promise::Password));
-    check(&["token", "GITHUB_TOKEN", "AccountKey", "_auth"], Some(Promise::Token));
-    check(&["key", "token_type", "password_file", "session", "secretName"], Some(Promise::Maybe));
-    check(&["primary_key", "cache_key", "max_tokens", "tokenizer", "author", "compass", "bypass", "keyboard"], None);
+    check(&["token", "GITHUB_TOKEN", "_auth"], Some(Promise::Token));
+    check(
+        &["key", "token_type", "password_file", "session", "secretName", "cache_key", "storageKey"],
+        Some(Promise::Maybe),
+    );
+    check(&["primary_key", "public_key", "max_tokens", "tokenizer", "author", "compass", "bypass", "keyboard"], None);
 }

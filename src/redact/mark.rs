@@ -1,11 +1,15 @@
 //! The mark that stands where a secret stood.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
 /// How every mark begins.
 const OPENING: &str = "[redacted:";
+
+/// Where that stands in a text.
+static OPENINGS: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(OPENING));
 
 /// So many hexadecimal digits tell one secret from another without giving it away.
 const FINGERPRINT_DIGITS: usize = 6;
@@ -28,14 +32,20 @@ pub(super) fn len(kind: &str) -> usize {
     OPENING.len() + kind.len() + 1 + FINGERPRINT_DIGITS + 1
 }
 
+/// Whether a text begins as marks do.
+pub(super) fn opens(text: &str) -> bool {
+    text.starts_with(OPENING)
+}
+
 /// Whether there is a mark in this text.
 pub(super) fn contains(text: &str) -> bool {
-    !spans(text).is_empty()
+    OPENINGS.find(text.as_bytes()).is_some_and(|start| text.get(start..).is_some_and(|rest| !spans(rest).is_empty()))
 }
 
 /// Where marks stand.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
-    memmem::find_iter(text.as_bytes(), OPENING)
+    OPENINGS
+        .find_iter(text.as_bytes())
         .filter_map(|start| {
             let rest = text.as_bytes().get(start + OPENING.len()..)?;
             let kind = rest.iter().take(MAX_KIND_BYTES).position(|byte| *byte == b':')?;

@@ -16,6 +16,7 @@ mod keys;
 mod mark;
 mod operators;
 mod providers;
+mod repeats;
 mod runs;
 mod urls;
 mod value;
@@ -25,8 +26,6 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
-
 pub use eval::{Benign, BenignScore, Labelled, RuleScore, Scores, SetScore, score};
 
 #[cfg(test)]
@@ -35,9 +34,6 @@ mod tests;
 
 /// A round may uncover another secret beside a fresh mark; nothing real needs more rounds than this.
 const MAX_ROUNDS: usize = 16;
-
-/// A secret shorter than this is not looked for in the rest of the text: it may be an ordinary word.
-const MIN_REPEATED_BYTES: usize = 8;
 
 /// What a redactor found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,11 +95,11 @@ impl Redactor {
             self.tables.get_or_init(|| Tables { words: words::Words::new(), providers: providers::Providers::new() });
         let mut found = Vec::new();
         runs::find(text, &tables.providers, &mut found);
-        tables.words.find(text, &mut found);
+        let marks = mark::spans(text);
+        tables.words.find(text, &marks, &mut found);
         if found.is_empty() {
             return found;
         }
-        let marks = mark::spans(text);
         let is_free = |finding: &Finding| {
             text.get(finding.span.clone()).is_some_and(|secret| !secret.is_empty())
                 && marks
@@ -112,35 +108,10 @@ impl Redactor {
         };
         found.retain(is_free);
         let mut found = merge(found);
-        let repeats = repeated(text, &found);
+        let repeats = repeats::find(text, &found);
         found.extend(repeats.into_iter().filter(is_free));
         merge(found)
     }
-}
-
-/// The other places where a secret stands that was found once.
-fn repeated(text: &str, found: &[Finding]) -> Vec<Finding> {
-    let mut secrets: Vec<(&str, &'static str)> = found
-        .iter()
-        .filter_map(|finding| Some((text.get(finding.span.clone())?, finding.kind)))
-        .filter(|(secret, _)| is_unmistakable(secret))
-        .collect();
-    secrets.sort_unstable();
-    secrets.dedup_by_key(|(secret, _)| *secret);
-    let Ok(finder) = AhoCorasick::new(secrets.iter().map(|(secret, _)| secret)) else {
-        return Vec::new();
-    };
-    finder
-        .find_overlapping_iter(text)
-        .filter_map(|hit| {
-            Some(Finding { kind: secrets.get(hit.pattern().as_usize())?.1, span: hit.start()..hit.end() })
-        })
-        .collect()
-}
-
-/// Whether a secret found once may be taken out wherever it stands.
-fn is_unmistakable(secret: &str) -> bool {
-    secret.len() >= MIN_REPEATED_BYTES && value::is_random(secret)
 }
 
 /// Sorted, overlapping findings joined under the name of the longest.

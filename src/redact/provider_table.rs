@@ -15,6 +15,8 @@ pub(in super::super) enum Set {
     Dotted,
     /// [`Set::Dotted`] with `+` and `/`.
     Base64,
+    /// [`Set::Base64`] with `%`, as URLs escape it.
+    Escaped,
 }
 
 impl Set {
@@ -27,6 +29,7 @@ impl Set {
             Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'='),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'+' | b'/'),
+            Self::Escaped => byte == b'%' || Self::Base64.has(byte),
         }
     }
 }
@@ -36,6 +39,8 @@ impl Set {
 pub(in super::super) enum Look {
     /// Nothing: no other text looks like this, and a masked key costs nothing to mark.
     Any,
+    /// A digit or a mask: the prefix alone could begin a word.
+    Masked,
     /// No mask, and digits or both cases.
     Mixed,
     /// As random as keys are: the prefix alone could begin a name.
@@ -63,8 +68,8 @@ const fn row(kind: &'static str, prefix: &'static str, set: Set, sizes: (usize, 
     Provider { kind, prefix, set, min: sizes.0, max: sizes.1, look }
 }
 
-use Look::{Any, Mixed, Random};
-use Set::{Alnum, Base64, Dotted, Hex, Upper, Word};
+use Look::{Any, Masked, Mixed, Random};
+use Set::{Alnum, Base64, Dotted, Escaped, Hex, Upper, Word};
 
 /// Every known prefix. Sizes are wide where a provider has changed them.
 #[rustfmt::skip]
@@ -104,6 +109,12 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("supabase-token", "sbp_", Alnum, (36, 60), Mixed),
     row("supabase-key", "sb_secret_", Word, (20, 60), Mixed),
     row("vercel-token", "vercel_", Alnum, (20, 60), Random),
+    row("vercel-token", "vcp_", Alnum, (24, 80), Mixed),
+    row("vercel-token", "vci_", Alnum, (24, 80), Mixed),
+    row("vercel-token", "vca_", Alnum, (24, 80), Mixed),
+    row("vercel-token", "vcr_", Alnum, (24, 80), Mixed),
+    row("vercel-token", "vck_", Alnum, (24, 80), Mixed),
+    row("elastic-key", "essu_", Base64, (40, 120), Random),
     row("netlify-token", "nfp_", Alnum, (30, 60), Mixed),
     row("render-key", "rnd_", Alnum, (28, 40), Random),
     row("railway-token", "railway_", Word, (30, 60), Random),
@@ -140,18 +151,27 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("nuget-key", "oy2", Alnum, (43, 43), Random),
     row("docker-token", "dckr_pat_", Word, (24, 40), Mixed),
     row("docker-token", "dckr_oat_", Word, (24, 40), Mixed),
-    row("artifactory-key", "AKC", Alnum, (10, 80), Any),
-    row("artifactory-key", "AP2", Alnum, (10, 80), Any),
-    row("artifactory-key", "AP3", Alnum, (10, 80), Any),
-    row("artifactory-key", "AP5", Alnum, (10, 80), Any),
-    row("artifactory-key", "AP6", Alnum, (10, 80), Any),
-    row("artifactory-key", "APA", Alnum, (10, 80), Any),
-    row("artifactory-key", "APB", Alnum, (10, 80), Any),
+    row("artifactory-key", "AKC", Alnum, (10, 80), Masked),
+    row("artifactory-key", "AP2", Alnum, (10, 80), Masked),
+    row("artifactory-key", "AP3", Alnum, (10, 80), Masked),
+    row("artifactory-key", "AP5", Alnum, (10, 80), Masked),
+    row("artifactory-key", "AP6", Alnum, (10, 80), Masked),
+    row("artifactory-key", "APA", Alnum, (10, 80), Masked),
+    row("artifactory-key", "APB", Alnum, (10, 80), Masked),
     row("artifactory-token", "cmVmd", Alnum, (59, 59), Random),
     row("sonar-token", "squ_", Alnum, (38, 42), Mixed),
     row("sonar-token", "sqp_", Alnum, (38, 42), Mixed),
     row("sonar-token", "sqa_", Alnum, (38, 42), Mixed),
     row("sourcegraph-token", "sgp_", Word, (38, 70), Mixed),
+    row("snyk-token", "snyk_uat.", Dotted, (40, 140), Mixed),
+    row("snyk-token", "snyk_sat.", Dotted, (40, 140), Mixed),
+    row("private-key", "LS0tLS1CRUdJTiBQUklW", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBSU0Eg", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBFQyBQ", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBPUEVO", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBEU0Eg", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBFTkNS", Base64, (60, 20000), Any),
+    row("private-key", "LS0tLS1CRUdJTiBQR1Ag", Base64, (60, 20000), Any),
     row("sentry-token", "sntrys_", Base64, (60, 300), Mixed),
     row("sentry-token", "sntryu_", Hex, (60, 66), Mixed),
     row("terraform-token", "TFE_TOKEN_", Word, (20, 90), Mixed),
@@ -204,6 +224,13 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("perplexity-key", "pplx-", Alnum, (40, 60), Mixed),
     row("fireworks-key", "fw_", Alnum, (20, 40), Random),
     row("langchain-key", "lsv2_", Word, (40, 60), Mixed),
+    row("langchain-key", "ls__", Alnum, (32, 40), Mixed),
+    row("pinecone-key", "pcsk_", Word, (40, 90), Mixed),
+    row("cerebras-key", "csk-", Alnum, (40, 60), Random),
+    row("firecrawl-key", "fc-", Hex, (32, 32), Mixed),
+    row("jina-key", "jina_", Alnum, (40, 80), Mixed),
+    row("runpod-key", "rpa_", Alnum, (36, 60), Mixed),
+    row("voyage-key", "pa-", Word, (40, 48), Random),
     row("nvidia-key", "nvapi-", Word, (50, 80), Mixed),
     row("together-key", "tgp_v1_", Word, (36, 60), Mixed),
     row("wandb-key", "wandb_v1_", Word, (40, 100), Mixed),
@@ -214,6 +241,7 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("slack-token", "xoxb", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxe", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxp", Dotted, (12, 300), Mixed),
+    row("slack-token", "xoxd-", Escaped, (40, 400), Mixed),
     row("slack-token", "xoxr", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxs", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxo", Dotted, (12, 300), Mixed),
@@ -227,10 +255,11 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("stripe-key", "rk_prod_", Alnum, (10, 200), Mixed),
     row("stripe-webhook-secret", "whsec_", Base64, (24, 80), Mixed),
     row("square-token", "sq0atp-", Word, (20, 60), Mixed),
+    row("square-token", "sq0idp-", Word, (20, 60), Mixed),
     row("square-token", "sq0csp-", Word, (20, 60), Mixed),
     row("square-token", "EAAA", Word, (58, 64), Random),
     row("facebook-token", "EAA", Alnum, (80, 300), Random),
-    row("twitter-bearer", "AAAAAAAAAAAAAAAAAAAAA", Base64, (50, 120), Random),
+    row("twitter-bearer", "AAAAAAAAAAAAAAAAAAAAA", Escaped, (50, 120), Random),
     row("instagram-token", "IGQV", Word, (80, 300), Random),
     row("linkedin-token", "WPL_AP1.", Base64, (20, 80), Mixed),
     row("twilio-key", "SK", Alnum, (32, 32), Any),
@@ -274,6 +303,8 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("contentful-token", "CFPAT-", Word, (40, 50), Mixed),
     row("adobe-secret", "p8e-", Alnum, (32, 32), Mixed),
     row("hubspot-token", "pat-na1-", Word, (30, 40), Mixed),
+    row("launchdarkly-key", "api-", Word, (36, 36), Random),
+    row("launchdarkly-key", "mob-", Word, (36, 36), Random),
     row("launchdarkly-key", "sdk-", Word, (36, 36), Random),
     row("plaid-token", "access-sandbox-", Word, (36, 36), Mixed),
     row("plaid-token", "access-development-", Word, (36, 36), Mixed),
@@ -283,6 +314,11 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("authress-key", "sc_", Dotted, (40, 150), Random),
     row("defined-token", "dnkey-", Dotted, (70, 90), Mixed),
     row("intra42-secret", "s-s4t2", Word, (60, 72), Mixed),
+    row("adafruit-key", "aio_", Alnum, (28, 28), Mixed),
+    row("hubspot-token", "pat-eu1-", Word, (30, 40), Mixed),
+    row("dwolla-key", "dwolla_", Alnum, (40, 60), Random),
+    row("ngrok-key", "ak_2", Alnum, (24, 30), Random),
+    row("expo-token", "exp_", Alnum, (40, 40), Random),
     row("maxmind-key", "mmk_", Word, (20, 50), Mixed),
     row("zapier-hook", "zap_", Alnum, (24, 60), Random),
     row("okta-token", "00", Word, (40, 40), Random),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Finding;
-use super::bytes::{at, before};
+use super::bytes::{at, before, is_blank, is_quote, skip, skip_back};
 use super::value::{self, is_random};
 
 #[path = "provider_table.rs"]
@@ -59,7 +59,12 @@ impl Providers {
             [b'M' | b'N' | b'O' | b'A', _] => discord(run).map(|len| ("discord-token", len)),
             _ => mailchimp(run).map(|len| ("mailchimp-key", len)),
         };
-        if let Some((kind, len)) = shape.or_else(|| self_described(run).map(|len| ("prefixed-token", len))) {
+        let shape = shape
+            .or_else(|| self_described(run).map(|len| ("prefixed-token", len)))
+            .or_else(|| numbered(text, start, end).map(|len| ("numbered-token", len)))
+            .or_else(|| middle_marked(run).map(|len| ("rapidapi-key", len)))
+            .or_else(|| assigned(text, start, end).map(|len| ("high-entropy", len)));
+        if let Some((kind, len)) = shape {
             found.push(Finding { kind, span: start..start + len });
         }
     }
@@ -84,6 +89,7 @@ impl Provider {
         }
         let fits = match self.look {
             Look::Any => true,
+            Look::Masked => value::is_mask(tail) || tail.bytes().any(|byte| byte.is_ascii_digit()),
             Look::Mixed => !value::is_mask(tail) && value::entropy(tail) >= 2.0 && has_digit_or_case(tail),
             Look::Random => !value::is_mask(tail) && is_random(tail),
         };
@@ -121,6 +127,44 @@ fn mailchimp(run: &str) -> Option<usize> {
     let digits = centre.bytes().take_while(u8::is_ascii_digit).count();
     (is_key && (1..=2).contains(&digits) && digits == centre.len()).then_some(run.len())
 }
+
+/// The number of an app or a user, then its secret: Facebook's `1308…|rhoK…`, Asana's `1/0958…:2de9…`.
+fn numbered(text: &str, start: usize, end: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_number = bytes.get(start..end)?.iter().all(u8::is_ascii_digit) && (15..=17).contains(&(end - start));
+    let stop = skip(bytes, end + 1, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let secret = text.get(end + 1..stop)?;
+    let fits = match at(bytes, end) {
+        b'|' => (26..=28).contains(&secret.len()),
+        b':' => secret.len() == 32 && bytes.get(start.checked_sub(2)?..start)?.ends_with(b"/"),
+        _ => false,
+    };
+    (is_number && fits && is_random(secret)).then(|| stop - start)
+}
+
+/// RapidAPI's keys: hexadecimal digits with `msh`, `p1` and `jsn` among them.
+fn middle_marked(run: &str) -> Option<usize> {
+    let in_place = |place: usize, word: &str| run.get(place..).is_some_and(|rest| rest.starts_with(word));
+    (run.len() == 50 && in_place(10, "msh") && in_place(28, "p1") && in_place(35, "jsn")).then_some(50)
+}
+
+/// How long a string is that code gives to some name, if only keys are that random: no hash, no word.
+fn assigned(text: &str, start: usize, end: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let quote = before(bytes, start);
+    if !is_quote(quote) || end - start < MIN_UNKNOWN_BYTES {
+        return None;
+    }
+    let operator = skip_back(bytes, start - 1, 4, is_blank);
+    let value = text.get(start..end)?;
+    let is_given = before(bytes, operator) == b'=' && at(bytes, end) == quote;
+    let is_plain = value.len() <= MAX_ASSIGNED_BYTES && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let has_cases = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
+    (is_given && is_plain && has_cases && is_dense(value) && value::entropy(value) >= 3.8).then_some(end - start)
+}
+
+/// What is longer is data.
+const MAX_ASSIGNED_BYTES: usize = 100;
 
 /// Parts of a prefix that say "what follows is secret" in any provider's tokens.
 const SECRET_PARTS: &[&str] = &[

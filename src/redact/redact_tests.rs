@@ -60,6 +60,41 @@ fn key_blocks() {
 }
 
 #[test]
+fn a_key_cut_at_its_end_goes_as_far_as_it_looks_like_one() {
+    let dashes = "-".repeat(5);
+    let row = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    let head = format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}");
+    check(&format!("a\n‹{head}\n{row}\n{row}\nMIIEvQ›\n[output cut]\nand then it went on"));
+    check(&format!("‹{head}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,3F17F5316E2BAC89\n\n{row}\n{row}›"));
+    check(&format!("\"‹{head}\\n{row}\\n{row}›\" and then"));
+    check(&format!("‹{head}\n{row}›\n\n{dashes}BEGIN CERTIFICATE{dashes}\n{row}"));
+    check(&format!("a file that begins with {head} is a key"));
+}
+
+#[test]
+fn a_key_cut_at_its_beginning_goes_back_as_far() {
+    let dashes = "-".repeat(5);
+    let row = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    let tail = format!("{dashes}END PRIVATE KEY{dashes}");
+    check(&format!("‹QIBADANBgkqhkiG9w0BA\n{row}\n{row}\nMIIEvQ==\n{tail}›\nb"));
+    check(&format!("[cut] ‹{row}\n{row}\n{tail}›"));
+    check(&format!("‹{row}\\n{row}\\n{tail}›\\n\""));
+    check(&format!("look for {tail} in the file"));
+    check(&format!("{row}\n{dashes}END CERTIFICATE{dashes}"));
+}
+
+#[test]
+fn many_secrets_go_wherever_they_stand() {
+    let secret = |n: u64| format!("{:x}Kq{n}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let secrets: Vec<String> = (1..2000).map(secret).filter(|secret| value::is_random(secret)).collect();
+    assert!(secrets.len() > 1900);
+    let named: String = secrets.iter().map(|secret| format!("password={secret}\n")).collect();
+    let bare: String = secrets.iter().map(|secret| format!("({secret})\n")).collect();
+    let redacted = redact(&format!("{named}{bare}"));
+    assert!(secrets.iter().all(|secret| !redacted.contains(secret)), "a secret is left");
+}
+
+#[test]
 fn tokens_known_by_their_middle() {
     let tail = "9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn";
     check(&format!("secret ‹QtT8Q~{tail}›"));
@@ -75,6 +110,8 @@ fn tokens_known_by_their_middle() {
 fn hashes_of_passwords() {
     check(&format!("‹$2b$12${}›", "KIXQ4h5b6c7d8e9f0g1h2uABCDEFGHIJKLMNOPQRSTUVWXYZabcde"));
     check(&format!("root:‹$6$salt${}›:18000:0", "hEOY3Zk9Jd8Vn5Qm2Lx7Wb4Ra6Tc1Ye0Pi9Uo8Ss"));
+    check(&format!("bob:‹{{SHA}}{}›", "2vb/sdTOyXGoKBh2O9EdOmGpfbQ="));
+    check(&format!("enable secret 5 ‹$1$abcd${}›", "uXnOlpoqiXhDybvLi7HLOO"));
     check("echo $1$2 $6$");
 }
 
@@ -91,6 +128,9 @@ fn what_survives() {
         "/home/u/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/serde-1.0.228",
         "key: 3f9a1c0b5d7e8f6a4b2c1d0e9f8a7b6c5d4e3f2a",
         "git clone https://github.com/foo/bar.git && git clone git@github.com:foo/bar.git",
+        "let digest = \"9f86d081884c7d659a2feaa0c55ad015\";",
+        "private_key = $dir/private/cakey.pem",
+        "authorityKeyIdentifier=keyid,issuer",
         "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 user@host",
     ] {
         check(text);

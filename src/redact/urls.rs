@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::bytes::{at, before, is_blank, is_name, skip, skip_back};
-use super::value::{is_mask, is_placeholder, is_random};
+use super::value::{is_mask, is_placeholder, is_random, is_uuid};
 
 #[cfg(test)]
 #[path = "urls_tests.rs"]
@@ -11,12 +11,17 @@ mod tests;
 /// A user's name and password together are not longer.
 const MAX_USERINFO_BYTES: usize = 512;
 
-/// The secret of the URL around a telling piece.
-pub(super) fn find(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+/// A signature's first bytes tell whether it is one.
+const JUDGED_BYTES: usize = 64;
+
+/// The secret of the URL around a telling piece. `seen_to` is how far hooks were looked for.
+pub(super) fn find(text: &str, start: usize, end: usize, seen_to: &mut usize, found: &mut Vec<Finding>) {
     match at(text.as_bytes(), start) {
         b':' => userinfo(text, start, end, found),
         b's' | b'S' => signature(text, start, end, found),
-        _ => webhook(text, start, end, found),
+        b'/' if !text.get(end..).is_some_and(|path| path.starts_with(|c: char| c.is_ascii_alphanumeric())) => {}
+        _ if start < *seen_to => {}
+        _ => *seen_to = webhook(text, start, end, found).unwrap_or(end),
     }
 }
 
@@ -56,12 +61,13 @@ fn is_template(password: &str) -> bool {
 /// The signature that makes a URL a key: `sig=…`, `X-Amz-Signature=…`.
 fn signature(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
-    if before(bytes, start).is_ascii_alphabetic() || is_blank(at(bytes, end)) {
+    if !matches!(before(bytes, start), b'?' | b'&' | b'-' | b';') || is_blank(at(bytes, end)) {
         return;
     }
-    let stop = skip(bytes, end, 1024, |byte| is_name(byte) || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'~'));
-    let in_query = matches!(before(bytes, start), b'?' | b'&' | b'-');
-    if in_query && text.get(end..stop).is_some_and(|value| value.len() >= 32 && is_random(value)) {
+    let in_value = |byte: u8| is_name(byte) || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'~');
+    let near = skip(bytes, end, JUDGED_BYTES, in_value);
+    if text.get(end..near).is_some_and(|value| value.len() >= 32 && is_random(value)) {
+        let stop = skip(bytes, near, 1024, in_value);
         found.push(Finding { kind: "url-signature", span: end..stop });
     }
 }
@@ -77,20 +83,34 @@ const HOOK_HOSTS: &[&str] = &[
     "chat.googleapis.com/v1/",
     "hooks.zapier.com/hooks/",
     "outlook.office.com/webhook/",
+    "open.feishu.cn/open-apis/bot/v2/hook/",
+    "open.larksuite.com/open-apis/bot/v2/hook/",
+    "qyapi.weixin.qq.com/cgi-bin/webhook/send?key=",
+    "oapi.dingtalk.com/robot/send?access_token=",
+    "hooks.chime.aws/incomingwebhooks/",
 ];
 
-fn webhook(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+/// The secret path of a hook. Says how far it looked.
+fn webhook(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) -> Option<usize> {
     let bytes = text.as_bytes();
     let in_url = |byte: u8| is_name(byte) || matches!(byte, b'/' | b':' | b'@' | b'%' | b'=' | b'&' | b'?');
     let from = skip_back(bytes, start, 128, in_url);
     let stop = skip(bytes, end, 512, in_url);
-    let Some(url) = text.get(from..stop) else { return };
-    let Some((host_at, host)) = HOOK_HOSTS.iter().find_map(|host| Some((url.find(host)?, host))) else { return };
+    let url = text.get(from..stop)?;
+    let Some((host_at, host)) = HOOK_HOSTS.iter().find_map(|host| Some((url.find(host)?, host))) else {
+        return Some(stop);
+    };
     let path_at = from + host_at + host.len();
-    let is_secret = text
-        .get(path_at..stop)
-        .is_some_and(|path| path.split('/').any(|part| part.len() >= 16 && (is_random(part))) && !is_mask(path));
+    let is_secret = text.get(path_at..stop).is_some_and(|path| is_hook_path(path) && !is_mask(path));
     if is_secret {
         found.push(Finding { kind: "webhook-url", span: path_at..stop });
     }
+    Some(stop)
+}
+
+/// Something random in it, or the two short ids of hooks that anyone may guess and few do.
+fn is_hook_path(path: &str) -> bool {
+    let is_id = |part: &str| part.len() >= 6 && part.bytes().any(|byte| byte.is_ascii_digit());
+    path.split('/').any(|part| part.len() >= 16 && (is_random(part) || is_uuid(part)))
+        || path.starts_with("catch/") && path.split('/').skip(1).take(2).all(is_id)
 }

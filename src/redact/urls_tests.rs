@@ -22,6 +22,10 @@ fn hooks_and_signatures() {
     let hook = format!("T0DCUJB1Q/B0DD08H5G/{}", "bJtrpFi1fO1JMCcwLx8uZyAg");
     check(&format!("https://hooks.slack.com/services/{hook}"), &[&hook]);
     check("https://hooks.slack.com/services/", &[]);
+    let id = "296bc02d-b88a-7f13-805d-eb649066d35a";
+    check(&format!("https://open.feishu.cn/open-apis/bot/v2/hook/{id}"), &[id]);
+    check("https://hooks.zapier.com/hooks/catch/7246953/35l7klw/", &["catch/7246953/35l7klw/"]);
+    check("https://hooks.zapier.com/hooks/catch/", &[]);
     let signature = "a7Kq2Wz9xB4nD8rT5mYc3Pa7Kq2Wz9xB4nD8rT5mYc3P";
     check(&format!("https://x.net/b?sv=2020&sig={signature}"), &[signature]);
     check("design=modern&sig=none", &[]);

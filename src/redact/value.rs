@@ -1,5 +1,10 @@
 //! What a value looks like: random as keys are, a placeholder, or code.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 use super::bytes::is_name;
 use super::mark;
 
@@ -7,29 +12,50 @@ use super::mark;
 #[path = "value_tests.rs"]
 mod tests;
 
+/// Logarithms of small counts, which are nearly all there are.
+static LOGS: LazyLock<[f64; 128]> = LazyLock::new(|| {
+    let mut count = 0.0_f64;
+    std::array::from_fn(|_| {
+        let log = if count > 0.0 { count.log2() } else { 0.0 };
+        count += 1.0;
+        log
+    })
+});
+
 /// Shannon's entropy of the bytes, in bits.
 pub(super) fn entropy(value: &str) -> f64 {
+    if value.is_empty() {
+        return 0.0;
+    }
     let mut counts = [0u32; 256];
     for byte in value.bytes() {
         if let Some(count) = counts.get_mut(usize::from(byte)) {
             *count += 1;
         }
     }
+    let logs = &*LOGS;
+    let log = |byte: u8| {
+        let count = counts.get(usize::from(byte)).copied().unwrap_or(1);
+        let small = usize::try_from(count).ok().and_then(|count| logs.get(count)).copied();
+        small.unwrap_or_else(|| f64::from(count).log2())
+    };
     let total = value.len() as f64;
-    let share = |count: &u32| f64::from(*count) / total;
-    counts.iter().filter(|count| **count > 0).map(share).map(|p| -p * p.log2()).sum()
+    // Each byte adds the logarithm of how often it comes: cheaper than going through all 256.
+    total.log2() - value.bytes().map(log).sum::<f64>() / total
 }
 
 /// Whether most of it is one character, as in `xxxxxxxx` or `****`, or it says itself that something was left out.
 pub(super) fn is_mask(value: &str) -> bool {
-    let mut counts = [0usize; 256];
+    let mut counts = [0u16; 256];
+    let mut most = 0u16;
     let mut longest = 0;
     let mut row = 0;
     let mut last = 0;
     for byte in value.bytes() {
         let byte = byte.to_ascii_lowercase();
         if let Some(count) = counts.get_mut(usize::from(byte)) {
-            *count += 1;
+            *count = count.saturating_add(1);
+            most = most.max(*count);
         }
         row = if byte == last { row + 1 } else { 1 };
         last = byte;
@@ -37,9 +63,18 @@ pub(super) fn is_mask(value: &str) -> bool {
             longest = longest.max(row);
         }
     }
-    let most = counts.iter().max().copied().unwrap_or(0);
-    let is_example = value.to_ascii_lowercase().contains("example");
-    longest >= 5 || value.contains("...") || value.contains('…') || most * 3 > value.len() * 2 || is_example
+    longest >= 5
+        || usize::from(most) * 3 > value.len() * 2
+        || value.contains("...")
+        || value.contains('…')
+        || is_example(value.as_bytes())
+}
+
+fn is_example(bytes: &[u8]) -> bool {
+    memchr::memchr2_iter(b'x', b'X', bytes).any(|place| {
+        let word = place.checked_sub(1).and_then(|start| bytes.get(start..start + 7));
+        word.is_some_and(|word| word.eq_ignore_ascii_case(b"example"))
+    })
 }
 
 /// How a character takes part in a word.
@@ -67,28 +102,27 @@ pub(super) fn is_random(value: &str) -> bool {
     if bytes.len() < 8 || bytes.iter().any(u8::is_ascii_whitespace) {
         return false;
     }
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    if letters == 0 {
-        return false;
-    }
-    let (mut swaps, mut humps) = (0usize, 0usize);
-    for pair in bytes.windows(2) {
-        let [a, b] = pair else { continue };
-        match (class(*a), class(*b)) {
+    let (mut digits, mut letters, mut swaps, mut humps) = (0usize, 0usize, 0usize, 0usize);
+    let mut last = Class::Other;
+    for byte in bytes {
+        let next = class(*byte);
+        match (last, next) {
             (Class::Digit, Class::Lower | Class::Upper) | (Class::Lower | Class::Upper, Class::Digit) => swaps += 1,
             (Class::Lower, Class::Upper) => humps += 1,
             _ => {}
         }
+        digits += usize::from(next == Class::Digit);
+        letters += usize::from(matches!(next, Class::Lower | Class::Upper));
+        last = next;
     }
-    let floor = if bytes.len() < 12 { 2.5 } else { 2.9 };
-    if entropy(value) < floor {
+    if letters == 0 || swaps + humps < 3 {
         return false;
     }
     let by_digits = digits >= 2 && swaps >= 3 && swaps * 10 >= bytes.len();
     let mixed = humps + swaps;
-    let by_case = bytes.len() >= 12 && mixed >= 3 && mixed * 7 >= bytes.len() && !reads_as_words(value);
-    (by_digits && !is_sequence_of_words(value)) || by_case
+    let by_case = || bytes.len() >= 12 && mixed >= 3 && mixed * 7 >= bytes.len() && !reads_as_words(value);
+    let floor = if bytes.len() < 12 { 2.5 } else { 2.9 };
+    ((by_digits && !is_sequence_of_words(value)) || by_case()) && entropy(value) >= floor
 }
 
 /// Whether most letters stand in parts that can be spoken.
@@ -179,6 +213,14 @@ const PLACEHOLDERS: &[&str] = &[
     "....",
 ];
 
+/// The same, found in one pass.
+static PLACEHOLDERS_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(PLACEHOLDERS).ok()
+});
+
+/// A value of more naming words than this is no better a secret.
+const MAX_NAMING_WORDS: usize = 6;
+
 /// Words that values are made of which only name what belongs there.
 const NAMING: &[&str] = &[
     "password",
@@ -238,13 +280,16 @@ const NAMING: &[&str] = &[
 
 /// Whether the value stands for a secret instead of being one: a template, a mask, a variable, a word that names it.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    let bare = without_templates(value);
-    let trimmed = bare.trim();
-    if !trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric()) || is_mask(trimmed) || mark::contains(value) {
+    if mark::contains(value) {
         return true;
     }
-    let lower = trimmed.to_ascii_lowercase();
-    if PLACEHOLDERS.iter().any(|word| lower.contains(word)) {
+    let bare =
+        if value.bytes().any(opens_template) { Cow::Owned(without_templates(value)) } else { Cow::Borrowed(value) };
+    let trimmed = bare.trim();
+    if !trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric()) || is_mask(trimmed) {
+        return true;
+    }
+    if PLACEHOLDERS_FINDER.as_ref().is_some_and(|finder| finder.is_match(trimmed)) {
         return true;
     }
     if value.contains('_')
@@ -256,8 +301,12 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     if opens.starts_with(['$', '%', '<', '&', '*', '!']) && bare.len() < value.len() || is_variable(opens) {
         return true;
     }
-    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| NAMING.contains(&word))
+    let mut words = trimmed.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.by_ref().take(MAX_NAMING_WORDS).all(|word| NAMING.iter().any(|naming| naming.eq_ignore_ascii_case(word)))
+}
+
+fn opens_template(byte: u8) -> bool {
+    matches!(byte, b'$' | b'{' | b'<' | b'%' | b'#' | b'[')
 }
 
 /// `$NAME`, `%NAME%`, `@name`, `:name`.
@@ -328,7 +377,9 @@ pub(super) fn is_location(value: &str) -> bool {
         && value.split('/').all(|part| !part.is_empty() && !is_random(part) && part.bytes().all(is_name));
     let starts =
         ["/", "./", "../", "~/", "http://", "https://", "file:", "arn:", "op://", "vault:", "ssm:", "s3://", "C:\\"];
+    let is_variable = value.starts_with('$') && value.contains('/') && !value.split('/').any(is_random);
     is_path
+        || is_variable
         || starts.iter().any(|start| value.starts_with(start))
             && !value.rsplit('/').next().is_some_and(|last| last.len() > 30 && is_random(last))
 }

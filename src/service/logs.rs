@@ -45,9 +45,9 @@ pub struct Log {
     pub gathered: Gathered,
 }
 
-/// Reads one log and nothing else, but for the outcome that may lie beside it.
+/// Reads one log and nothing else, but for the outcome that may lie beside it. Of its steps only some are kept.
 pub fn inspect(path: &Path, rules: Rules, redactor: &Redactor, progress: &Progress) -> Result<Log, Unreadable> {
-    let mut gathering = Gathering::new(redactor);
+    let mut gathering = Gathering::in_brief(redactor);
     let format = read(path, &mut Reading::new(rules), progress, &mut gathering)?;
     Ok(Log { format, gathered: gathering.finish() })
 }

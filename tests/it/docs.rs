@@ -33,11 +33,14 @@ fn the_command_reference_is_current() {
     for command in listed.filter_map(|line| line.split_whitespace().next()).filter(|command| *command != "help") {
         let text = world.ok(&[command, "--help"]);
         reference.push_str(&format!("\n## archivist {command}\n\n```text\n{}```\n", trimmed(&text)));
-        if command == "config" {
-            for part in ["show", "schema"] {
-                let text = world.ok(&[command, part, "--help"]);
-                reference.push_str(&format!("\n### archivist config {part}\n\n```text\n{}```\n", trimmed(&text)));
-            }
+        let parts: &[&str] = match command {
+            "config" => &["show", "schema"],
+            "eval" => &["redact"],
+            _ => &[],
+        };
+        for part in parts {
+            let text = world.ok(&[command, part, "--help"]);
+            reference.push_str(&format!("\n### archivist {command} {part}\n\n```text\n{}```\n", trimmed(&text)));
         }
     }
     hold("docs/cli.md", &reference);
@@ -67,6 +70,9 @@ fn run_transcripts(name: &str, document: &str) -> usize {
     let world = World::new();
     let tools = world.home().join("bin");
     std::fs::create_dir(&tools).unwrap();
+    // Documents speak of files of the repository as a reader sees them from its root.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root().join("fixtures"), world.project().join("fixtures")).unwrap();
     let script = format!("#!/bin/sh\nexec {:?} \"$@\" --now {NOW} --seed 7\n", env!("CARGO_BIN_EXE_archivist"));
     write_script(&tools.join("archivist"), &script);
     let mut ran = 0;

@@ -17,6 +17,7 @@ mod cli_recall;
 mod contract;
 mod crash;
 mod docs;
+mod eval;
 mod frozen;
 mod full_disk;
 mod index_trouble;

@@ -150,7 +150,7 @@ fn cost(usage: Usage) -> Option<String> {
         parts.push(format!("{} out", grouped(completion)));
     }
     if let Some(cost) = usage.cost_usd {
-        parts.push(format!("${cost:.2}"));
+        parts.push(if cost < 0.1 { format!("${cost:.4}") } else { format!("${cost:.2}") });
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -125,6 +125,10 @@ pub(super) fn is_failed_summary(line: &str) -> bool {
 }
 
 fn counted(line: &str) -> Option<Count> {
+    let has_number = line.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_number && !line.starts_with("ok  \t") && !line.starts_with("FAIL\t") {
+        return None;
+    }
     let bare = line.trim_matches(|c: char| c.is_whitespace() || c == '=');
     let found = |runner, passed, failed| Some(Count { runner, passed, failed });
     let first = bare.chars().next()?;
