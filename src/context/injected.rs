@@ -1,6 +1,9 @@
 //! Lessons that Archivist gave to the session: they were shown, they happened to nobody.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 #[cfg(test)]
 #[path = "injected_tests.rs"]
@@ -13,6 +16,10 @@ const HEADINGS: &[(&str, LineStart)] =
 const OPENING: &str = "<archivist-lessons";
 const CLOSING: &str = "</archivist-lessons>";
 
+/// Nearly every text holds none of these, and every text is asked.
+static SUSPECTS: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| HEADINGS.iter().map(|(heading, _)| *heading).chain([OPENING]).map(Finder::new).collect());
+
 #[derive(Clone, Copy)]
 enum LineStart {
     Number,
@@ -21,8 +28,7 @@ enum LineStart {
 
 /// The text without the lessons in it, and how many blocks of them there were.
 pub(super) fn strip(text: &str) -> (Cow<'_, str>, u32) {
-    let is_suspect = HEADINGS.iter().map(|(heading, _)| *heading).chain([OPENING]).any(|word| text.contains(word));
-    if !is_suspect {
+    if !SUSPECTS.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
         return (Cow::Borrowed(text), 0);
     }
     let mut kept = String::with_capacity(text.len());

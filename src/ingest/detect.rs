@@ -93,18 +93,18 @@ pub(super) struct Detected<'i> {
     pub(super) format: Format,
     pub(super) layout: Layout,
     /// From its beginning, and unpacked if it was packed.
-    pub(super) input: Box<dyn Read + 'i>,
+    pub(super) input: Box<dyn Read + Send + 'i>,
 }
 
 /// Looks at the beginning of a log.
-pub(super) fn detect<'i>(input: &'i mut dyn Read) -> Result<Detected<'i>, Unreadable> {
+pub(super) fn detect<'i>(input: &'i mut (dyn Read + Send)) -> Result<Detected<'i>, Unreadable> {
     let (beginning, rest) = unpacked(input)?;
     let (format, layout) = format_of(&beginning)?;
     Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)) })
 }
 
 /// How a log of a known format is laid out, and the log from its beginning.
-pub(super) fn layout<'i>(input: &'i mut dyn Read) -> std::io::Result<(Layout, Box<dyn Read + 'i>)> {
+pub(super) fn layout<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<(Layout, Box<dyn Read + Send + 'i>)> {
     let (beginning, rest) = unpacked(input)?;
     let layout = match Shape::of(&beginning) {
         Some(shape) if !shape.is_one_line() => Layout::Document,
@@ -114,7 +114,7 @@ pub(super) fn layout<'i>(input: &'i mut dyn Read) -> std::io::Result<(Layout, Bo
 }
 
 /// The beginning of a log and the rest of it, unpacked if it was packed.
-fn unpacked<'i>(input: &'i mut dyn Read) -> std::io::Result<(Vec<u8>, Box<dyn Read + 'i>)> {
+fn unpacked<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<(Vec<u8>, Box<dyn Read + Send + 'i>)> {
     let packed = beginning(input)?;
     if !packed.starts_with(&ZSTD_MAGIC) {
         return Ok((packed, Box::new(input)));

@@ -1,6 +1,7 @@
 //! JSON Lines, and documents, without trusting their length or their bytes.
 
 use std::io::Read;
+use std::sync::mpsc::sync_channel;
 
 use memchr::memchr;
 use serde_json::Value;
@@ -20,7 +21,14 @@ mod tests;
 const LONG_LINE_BYTES: usize = 1024 * 1024;
 
 /// A line, or document, that is longer even then is given up.
-const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
+
+/// A log that is longer than this is parsed on one thread and told on another.
+const LONG_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Lines go from one to the other by so many bytes, and so many such batches may wait.
+const BATCH_BYTES: usize = 256 * 1024;
+const WAITING_BATCHES: usize = 2;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -28,45 +36,98 @@ const BUFFER_BYTES: usize = 256 * 1024;
 enum Line {
     /// It stands in the buffer.
     Whole,
-    /// It was given up; it had at least so many bytes.
+    /// It was given up.
     TooLong,
+}
+
+/// One line as it was understood.
+struct Parsed {
+    number: u64,
+    cut: Cut,
+    /// The object, or why there is none.
+    object: Result<Value, String>,
+}
+
+impl Parsed {
+    fn tell(self, reader: &mut dyn Reader, sink: &mut dyn Sink) {
+        if self.cut != Cut::default() {
+            sink.hear(Event::Cut(self.cut));
+        }
+        match self.object {
+            Ok(object) => reader.line(self.number, object, sink),
+            Err(why) => sink.hear(Event::Skipped(Skipped { line: self.number, why })),
+        }
+    }
 }
 
 /// The lines of a log.
 pub(super) struct Lines<'i> {
-    input: &'i mut dyn Read,
+    input: &'i mut (dyn Read + Send),
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     number: u64,
     line: Vec<u8>,
     cut: Cut,
+    /// How much was read of everything.
+    bytes: u64,
 }
 
 impl<'i> Lines<'i> {
-    pub(super) fn new(input: &'i mut dyn Read) -> Self {
-        Self { input, buffer: Vec::new(), start: 0, end: 0, number: 0, line: Vec::new(), cut: Cut::default() }
+    pub(super) fn new(input: &'i mut (dyn Read + Send)) -> Self {
+        Self { input, buffer: Vec::new(), start: 0, end: 0, number: 0, line: Vec::new(), cut: Cut::default(), bytes: 0 }
     }
 
     /// Hands every line that is a JSON object to a reader; what is none is reported.
     pub(super) fn each(&mut self, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
-        while let Some(line) = self.next()? {
-            let cut = std::mem::take(&mut self.cut);
-            if cut != Cut::default() {
-                sink.hear(Event::Cut(cut));
+        while self.bytes < LONG_LOG_BYTES {
+            let Some(parsed) = self.parsed()? else {
+                reader.end(sink);
+                return Ok(());
+            };
+            parsed.tell(reader, sink);
+        }
+        std::thread::scope(|scope| {
+            let (ready, batches) = sync_channel(WAITING_BATCHES);
+            let parser = scope.spawn(move || {
+                while let Some(batch) = self.batch()? {
+                    if ready.send(batch).is_err() {
+                        break;
+                    }
+                }
+                Ok(())
+            });
+            for parsed in batches.into_iter().flatten() {
+                parsed.tell(reader, sink);
             }
-            let read = match line {
+            reader.end(sink);
+            parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// The next lines, as many as make a batch.
+    fn batch(&mut self) -> std::io::Result<Option<Vec<Parsed>>> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES {
+            let Some(parsed) = self.parsed()? else { break };
+            bytes += self.line.len();
+            batch.push(parsed);
+        }
+        Ok((!batch.is_empty()).then_some(batch))
+    }
+
+    /// The next line that is not empty.
+    fn parsed(&mut self) -> std::io::Result<Option<Parsed>> {
+        while let Some(line) = self.next()? {
+            let object = match line {
                 Line::Whole if self.line.trim_ascii().is_empty() => continue,
                 Line::Whole => parse(&self.line),
                 Line::TooLong => Err(format!("the line is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)),
             };
-            match read {
-                Ok(value) => reader.line(self.number, value, sink),
-                Err(why) => sink.hear(Event::Skipped(Skipped { line: self.number, why })),
-            }
+            return Ok(Some(Parsed { number: self.number, cut: std::mem::take(&mut self.cut), object }));
         }
-        reader.end(sink);
-        Ok(())
+        Ok(None)
     }
 
     /// The next line into `self.line`.
@@ -125,6 +186,7 @@ impl<'i> Lines<'i> {
         self.buffer.resize(BUFFER_BYTES, 0);
         self.start = 0;
         self.end = read_some(self.input, &mut self.buffer)?;
+        self.bytes += self.end as u64;
         Ok(self.end > 0)
     }
 }

@@ -90,7 +90,45 @@ fn a_line_that_stays_too_long_is_given_up_alone() {
     let text = format!("{}\n{}\n", json!({"many": many}), json!({"n": 2}));
     let (collect, events) = read(text.as_bytes());
     assert_eq!(collect.lines.len(), 1);
-    assert_eq!(events, [skipped(1, "the line is longer than 16 MB")]);
+    assert_eq!(events, [skipped(1, "the line is longer than 8 MB")]);
+}
+
+#[test]
+fn a_long_log_is_told_in_order_to_its_end() {
+    let filler = "z".repeat(900);
+    let text: String = (1..=20_000).map(|n| format!("{}\n", json!({"n": n, "filler": filler}))).collect();
+    assert!(text.len() as u64 > 4 * LONG_LOG_BYTES);
+    let (collect, events) = read(format!("{text}broken\n").as_bytes());
+    let in_order = collect
+        .lines
+        .iter()
+        .enumerate()
+        .all(|(at, (number, line))| *number == at as u64 + 1 && line["n"].as_u64() == Some(*number));
+    assert!(in_order && collect.lines.len() == 20_000);
+    assert_eq!(events, [skipped(20_001, "not JSON (column 1)")]);
+}
+
+/// Fails after so many bytes.
+struct Broken(usize);
+
+impl Read for Broken {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.0 == 0 {
+            return Err(std::io::Error::other("the disk is gone"));
+        }
+        let length = self.0.min(buffer.len());
+        buffer[..length].fill(b'\n');
+        self.0 -= length;
+        Ok(length)
+    }
+}
+
+#[test]
+fn an_error_of_the_disk_is_one_wherever_it_comes() {
+    for bytes in [0, 100, 20_000_000] {
+        let error = Lines::new(&mut Broken(bytes)).each(&mut Collect::default(), &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "the disk is gone");
+    }
 }
 
 #[test]

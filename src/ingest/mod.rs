@@ -90,14 +90,19 @@ impl Reading {
     }
 
     /// Reads a log to its end, whatever its format is, and says what that was.
-    pub fn read(&mut self, input: &mut dyn Read, sink: &mut dyn Sink) -> Result<Format, Unreadable> {
+    pub fn read(&mut self, input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Format, Unreadable> {
         let Detected { format, layout, mut input } = detect::detect(input)?;
         self.read_in(format, layout, &mut input, sink)?;
         Ok(format)
     }
 
     /// Reads a log that is known to be in a format, or is to be read as if it were.
-    pub fn read_as(&mut self, format: Format, input: &mut dyn Read, sink: &mut dyn Sink) -> Result<(), Unreadable> {
+    pub fn read_as(
+        &mut self,
+        format: Format,
+        input: &mut (dyn Read + Send),
+        sink: &mut dyn Sink,
+    ) -> Result<(), Unreadable> {
         let (layout, mut input) = detect::layout(input)?;
         self.read_in(format, layout, &mut input, sink)
     }
@@ -106,7 +111,7 @@ impl Reading {
         &mut self,
         format: Format,
         layout: Layout,
-        input: &mut dyn Read,
+        input: &mut (dyn Read + Send),
         sink: &mut dyn Sink,
     ) -> Result<(), Unreadable> {
         let reader: &mut dyn Reader = match format {

@@ -139,21 +139,28 @@ impl Squeeze {
         }
     }
 
-    fn text<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
-        let plain = memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-        let (run, rest) = bytes.split_at_checked(plain).unwrap_or((bytes, &[]));
-        self.keep_run(run, out);
-        match rest.split_first() {
-            Some((b'"', rest)) => {
-                self.leave(out);
-                rest
+    fn text<'b>(&mut self, mut bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+        loop {
+            let plain = memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+            let (run, rest) = bytes.split_at_checked(plain).unwrap_or((bytes, &[]));
+            self.keep_run(run, out);
+            match rest {
+                [] => return rest,
+                [b'"', rest @ ..] => {
+                    self.leave(out);
+                    return rest;
+                }
+                // Most escapes are short, and whole.
+                [_, byte, after @ ..] if *byte != b'u' => {
+                    self.keep(&[b'\\', *byte], out);
+                    bytes = after;
+                }
+                [_, rest @ ..] => {
+                    self.escape.push(b'\\');
+                    self.place = Place::Escape;
+                    return rest;
+                }
             }
-            Some((_, rest)) => {
-                self.escape.push(b'\\');
-                self.place = Place::Escape;
-                rest
-            }
-            None => rest,
         }
     }
 

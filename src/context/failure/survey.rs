@@ -9,7 +9,7 @@ use super::plain::{from_byte, line_at, plain, to_byte};
 use super::read::{Class, headline};
 
 /// So many lines are judged before the search goes on near the end.
-const MAX_JUDGED: usize = 2000;
+const MAX_JUDGED: usize = 200;
 
 /// So much of the head and of the tail is looked at closely.
 const EDGE_BYTES: usize = 16 * 1024;

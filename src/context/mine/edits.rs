@@ -28,11 +28,12 @@ impl Edits {
         for change in changes {
             if change.before != 0 && change.after != 0 {
                 let undone = self.edits.iter_mut().rev().find(|edit| {
-                    !edit.is_reverted
+                    // Fingerprints first: they hardly ever agree, and paths of one project are long and alike.
+                    edit.change.before == change.after
+                        && edit.change.after == change.before
+                        && !edit.is_reverted
                         && edit.at != at
                         && edit.change.path == change.path
-                        && edit.change.before == change.after
-                        && edit.change.after == change.before
                 });
                 if let Some(undone) = undone {
                     undone.is_reverted = true;
