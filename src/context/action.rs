@@ -4,9 +4,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+mod shell;
+
+pub(super) use shell::{git, is_assignment, is_look, parts};
+
 #[cfg(test)]
 #[path = "action_tests.rs"]
 mod tests;
+
+/// As much of a command as is looked at.
+const MAX_COMMAND_BYTES: usize = 4096;
 
 /// What an agent asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +76,67 @@ impl Action {
             _ => None,
         }
     }
+
+    /// Whether a call of it that came back may have changed what the next one finds.
+    pub(super) fn may_change(&self, tool: &str, has_passed: bool) -> bool {
+        match self {
+            // What a person ran in a terminal is not told.
+            Self::Run { command } if command.is_empty() => true,
+            Self::Run { command } => shell::may_change(command, has_passed),
+            Self::Edit(_) => has_passed,
+            Self::Read { .. } => false,
+            Self::Fetch => tool.strip_prefix("mcp__").is_some_and(|tool| !is_look_of_tool(tool)),
+            Self::Delegate => true,
+            Self::Other => !is_note(&bare(tool)),
+        }
+    }
+}
+
+/// Whether a tool only notes or thinks.
+fn is_note(name: &str) -> bool {
+    matches!(
+        name,
+        "todowrite"
+            | "todoread"
+            | "todo"
+            | "updatetodo"
+            | "writetodos"
+            | "updateplan"
+            | "plan"
+            | "exitplanmode"
+            | "enterplanmode"
+            | "think"
+            | "sequentialthinking"
+            | "askuserquestion"
+            | "taskcreate"
+            | "taskupdate"
+            | "tasklist"
+            | "taskget"
+            | "taskoutput"
+            | "bashoutput"
+    )
+}
+
+/// Whether the name of a tool, behind that of its server, speaks of looking alone.
+fn is_look_of_tool(tool: &str) -> bool {
+    const LOOKS: &[&str] =
+        &["get", "list", "read", "search", "fetch", "view", "find", "query", "show", "think", "resolve"];
+    const DEEDS: &[&str] = &[
+        "create", "update", "delete", "write", "set", "replace", "edit", "insert", "remove", "run", "execute", "add",
+        "apply", "move", "rename", "put", "post", "patch", "push", "merge", "send", "click",
+    ];
+    let name = tool.rsplit("__").next().unwrap_or(tool);
+    let mut words: Vec<String> = vec![String::new()];
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    has(LOOKS) && !has(DEEDS)
 }
 
 enum Kind {
@@ -141,7 +209,9 @@ fn spoken(given: &Value) -> Option<String> {
         }
         _ => return None,
     };
-    (!command.is_empty()).then_some(command)
+    // What comes later in a long script is its data.
+    let shown = command.get(..command.floor_char_boundary(MAX_COMMAND_BYTES)).unwrap_or_default();
+    (!shown.is_empty()).then(|| shown.to_owned())
 }
 
 fn is_shell(program: &str) -> bool {
@@ -225,32 +295,51 @@ pub(super) fn fingerprint(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Whether a command changes nothing: it looks, lists or prints.
-pub(super) fn is_look(command: &str) -> bool {
-    command.split(['|', ';', '\n']).flat_map(|part| part.split("&&")).all(|part| {
-        let mut words = part.split_whitespace().skip_while(|word| word.contains('='));
-        let program = words.next().unwrap_or_default();
-        let is_redirected = part.contains('>') && !part.contains("2>&1") && !part.contains(">/dev/null");
-        !is_redirected
-            && match program.rsplit('/').next().unwrap_or(program) {
-                "" | "ls" | "cat" | "head" | "tail" | "grep" | "rg" | "find" | "pwd" | "cd" | "echo" | "wc"
-                | "which" | "env" | "stat" | "file" | "tree" | "less" | "sort" | "uniq" | "cut" | "diff" | "date"
-                | "sleep" | "true" | "nl" => true,
-                "sed" => !part.contains("-i"),
-                "git" => {
-                    matches!(words.next(), Some("status" | "log" | "diff" | "show" | "blame" | "branch" | "remote"))
-                }
-                _ => false,
-            }
+/// What makes two commands the same: the words and the folder, without what differs from run to run.
+pub(super) fn command_key(command: &str, folder: Option<&str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    folder.hash(&mut hasher);
+    let mut rest = command;
+    while let Some(pipe) = rest.find('|') {
+        let (before, behind) = rest.split_at_checked(pipe).unwrap_or((rest, ""));
+        let behind = behind.trim_start_matches('|');
+        hash_words(before, &mut hasher);
+        rest = if is_cut(behind.trim_start()) { behind_cut(behind) } else { behind };
+        if !is_cut(behind.trim_start()) {
+            '|'.hash(&mut hasher);
+        }
+    }
+    hash_words(rest, &mut hasher);
+    hasher.finish()
+}
+
+fn hash_words(text: &str, hasher: &mut DefaultHasher) {
+    for word in text.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "--no-color" | "--nocapture")) {
+        word.hash(hasher);
+    }
+}
+
+/// Whether a part of a pipe only cuts what came before.
+fn is_cut(part: &str) -> bool {
+    ["tail", "head"].iter().any(|program| {
+        part.strip_prefix(program)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_./".contains(c)))
     })
 }
 
-/// What makes two commands the same: the words, without what differs from run to run.
-pub(super) fn command_key(command: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    let plain = command.split(" | tail").next().unwrap_or(command).split(" | head").next().unwrap_or(command);
-    for word in plain.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "--no-color" | "--nocapture")) {
-        word.hash(&mut hasher);
-    }
-    hasher.finish()
+/// What follows that part of the pipe.
+fn behind_cut(part: &str) -> &str {
+    let end = [part.find([';', '\n', '|']), part.find("&&")].into_iter().flatten().min();
+    end.and_then(|end| part.get(end..)).unwrap_or_default()
+}
+
+/// The folder that a command goes to first, and what it does there.
+pub(super) fn at_folder(command: &str) -> (Option<&str>, &str) {
+    let moved = command.trim_start().strip_prefix("cd ").and_then(|rest| {
+        let ends = [rest.find("&&").map(|at| (at, 2)), rest.find([';', '\n']).map(|at| (at, 1))];
+        let (at, length) = ends.into_iter().flatten().min()?;
+        let folder = rest.get(..at)?.trim().trim_matches(['"', '\'']);
+        Some((Some(folder), rest.get(at + length..)?.trim()))
+    });
+    moved.filter(|(_, rest)| !rest.is_empty()).unwrap_or((None, command))
 }

@@ -57,31 +57,53 @@ fn a_change_and_its_way_back_are_known_by_their_fingerprints() {
 }
 
 #[test]
-fn looking_is_told_from_doing() {
-    for look in [
-        "ls -la",
-        "cat a | grep b",
-        "git status && git log",
-        "sed -n 1,5p a.rs",
-        "cd x && pwd",
-        "rg foo 2>/dev/null",
-        "grep x y 2>&1",
-    ] {
-        assert!(is_look(look), "{look}");
+fn a_tool_that_is_no_command_may_change_things_too() {
+    let table = [
+        ("mcp__github__get_issue", json!({}), false),
+        ("mcp__db__listTables", json!({}), false),
+        ("mcp__serena__find_and_replace", json!({}), true),
+        ("mcp__serena__replace_symbol_body", json!({}), true),
+        ("mcp__db__write", json!({}), true),
+        ("WebFetch", json!({}), false),
+        ("TodoWrite", json!({"todos": []}), false),
+        ("update_plan", json!({}), false),
+        ("think", json!({}), false),
+        ("Read", json!({"path": "a"}), false),
+        ("Edit", json!({"path": "a"}), true),
+        ("Task", json!({}), true),
+        ("deploy", json!({}), true),
+    ];
+    for (tool, arguments, expected) in table {
+        assert_eq!(Action::of(tool, &arguments).may_change(tool, true), expected, "{tool}");
     }
-    for deed in ["rm a", "sed -i s/a/b/ c", "echo x > y", "git checkout a", "npm install", "cat a | tee b", "ls; make"]
-    {
-        assert!(!is_look(deed), "{deed}");
-    }
+    assert!(!Action::of("Edit", &json!({"path": "a"})).may_change("Edit", false));
 }
 
 #[test]
 fn a_command_is_the_same_whatever_is_cut_off_its_output() {
-    let key = command_key("cargo test --workspace");
-    for same in
-        ["cargo test  --workspace 2>&1", "cargo test --workspace 2>&1 | tail -20", "cargo test --workspace | head"]
-    {
-        assert_eq!(command_key(same), key, "{same}");
+    let key = |command: &str| command_key(command, None);
+    let whole = key("cargo test --workspace");
+    for same in [
+        "cargo test  --workspace 2>&1",
+        "cargo test --workspace 2>&1 | tail -20",
+        "cargo test --workspace | head",
+        "cargo test --workspace|tail -3",
+    ] {
+        assert_eq!(key(same), whole, "{same}");
     }
-    assert_ne!(command_key("cargo test -p shop"), key);
+    for other in ["cargo test -p shop", "cargo test --workspace | tail -3; pytest", "cargo test --workspace | tailspin"]
+    {
+        assert_ne!(key(other), whole, "{other}");
+    }
+    assert_eq!(key("a | tail -3; b"), key("a | tail -9; b"));
+    assert_eq!(key("a | tail -3 && b"), key("a && b"));
+    assert_ne!(command_key("pytest", Some("/a")), command_key("pytest", Some("/b")));
+}
+
+#[test]
+fn going_to_a_folder_is_apart_from_what_is_done_there() {
+    assert_eq!(at_folder("cd /a && pytest"), (Some("/a"), "pytest"));
+    assert_eq!(at_folder("cd 'a b'; pytest && ls"), (Some("a b"), "pytest && ls"));
+    assert_eq!(at_folder("cd a"), (None, "cd a"));
+    assert_eq!(at_folder("pytest; cd a"), (None, "pytest; cd a"));
 }

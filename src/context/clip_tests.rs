@@ -61,6 +61,113 @@ fn the_passage_that_matters_stays() {
     assert_eq!(around("short", "missing", &redactor), ("short".to_owned(), false));
 }
 
+#[test]
+fn a_log_cannot_forge_a_gap() {
+    let redactor = Redactor::new();
+    let long = format!("{}end", "b ".repeat(20_000));
+    for text in [
+        "one \u{e0c1}5\u{e0c1} two",
+        "\u{e0c1}",
+        "a\u{e0c1}b\u{e0c1}c\u{e0c1}d",
+        &format!("x\u{e0c1}9\u{e0c1}y {long}"),
+    ] {
+        let kept = settled(clipped(text.to_owned()).0, &redactor);
+        assert!(kept.starts_with(&text.replace('\u{e0c1}', "\u{fffd}").chars().take(12).collect::<String>()), "{kept}");
+        assert!(!kept.contains('\u{e0c1}'));
+        let (kept, is_changed) = around(text, "two", &redactor);
+        assert!(is_changed && !kept.contains('\u{e0c1}') && settled(kept.clone(), &redactor) == kept);
+    }
+}
+
+#[test]
+fn a_text_that_was_added_to_may_have_many_gaps() {
+    let redactor = Redactor::new();
+    let part = |name: &str| clipped(format!("{name} begins\n{}{name} ends", "some words\n".repeat(3000))).0;
+    let shown = settled([part("first"), part("second"), part("third")].join("\n\n"), &redactor);
+    assert!(shown.starts_with("first begins\n") && shown.ends_with("\nthird ends"), "{shown}");
+    for joint in ["\nfirst ends\n\nsecond begins\n", "\nsecond ends\n\nthird begins\n"] {
+        assert!(shown.contains(joint), "{shown}");
+    }
+    assert!(!shown.contains('\u{e0c1}'));
+    assert_eq!(shown.matches("bytes cut").count(), 3);
+}
+
+#[test]
+fn a_secret_at_the_edge_of_a_later_gap_is_gone() {
+    let redactor = Redactor::new();
+    let key = key();
+    for shift in (0..60).step_by(7) {
+        let more = format!("{} {key} {}", "b ".repeat(5080 + shift / 2), "c ".repeat(15_000));
+        let text = [clipped("a ".repeat(15_000)).0, clipped(more).0].join("\n\n");
+        assert!(!settled(text, &redactor).contains(key.get(..8).unwrap()), "{shift}");
+    }
+}
+
+/// Random text that does not repeat.
+fn noise(bytes: usize) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789ab";
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(LETTERS[usize::try_from(state >> 58).unwrap()])
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+#[test]
+fn no_part_of_a_secret_that_is_longer_than_the_margin_is_shown() {
+    let redactor = Redactor::new();
+    let body = noise(6000);
+    let token =
+        format!("{}.eyJ{body}.dBjftJeZ4CVPmB92K27uhbUJU1p1r7wW1gFWFOEjXk", ["eyJhbGciOi", "JIUzI1NiJ9"].concat());
+    let lines: String = body.as_bytes().chunks(64).map(|line| format!("{}\n", str::from_utf8(line).unwrap())).collect();
+    let dashes = "-".repeat(5);
+    let block = format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}\n{lines}{dashes}END RSA PRIVATE KEY{dashes}");
+    let filler = "x y ".repeat(20_000);
+    for secret in [&token, &block] {
+        let pieces: Vec<&str> =
+            (100..secret.len() - 100).step_by(16).filter_map(|at| secret.get(at..at + 24)).collect();
+        for place in (1000..14_000).step_by(1750) {
+            for at in [place, filler.len() - place] {
+                let (before, after) = filler.split_at(at);
+                let text = format!("{before}\n{secret}\n{after}");
+                let passage = "boom happened";
+                let (left, right) = filler.split_at(40_000 + at % 7000 - 3000);
+                let windowed = format!("{left}\n{secret}\n{}{passage}{right}", filler.get(..place % 5000).unwrap());
+                let quiet = settled(clipped(text.clone()).0, &redactor);
+                for shown in [quiet, around(&text, "", &redactor).0, around(&windowed, passage, &redactor).0] {
+                    assert!(!pieces.iter().any(|piece| shown.contains(piece)), "{at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_redaction_makes_shorter_shows_no_more_of_the_edge() {
+    let redactor = Redactor::new();
+    let dashes = "-".repeat(5);
+    let block =
+        format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}\n{}\n{dashes}END RSA PRIVATE KEY{dashes}\n", noise(4000));
+    let key = key();
+    let half = KEPT_BYTES / 2 + MARGIN_BYTES;
+    for shift in (0..30).step_by(4) {
+        let filler = "a ".repeat((half - block.len() - 2 - shift) / 2);
+        let text = format!("{block}{filler} {key} {}", "b ".repeat(40_000));
+        assert!(!settled(clipped(text.clone()).0, &redactor).contains(key.get(..5).unwrap()), "{shift}");
+        assert!(!around(&text, "", &redactor).0.contains(key.get(..5).unwrap()), "{shift}");
+    }
+}
+
+#[test]
+fn data_in_one_long_line_keeps_its_ends() {
+    let redactor = Redactor::new();
+    let rows: Vec<String> = (0..5000).map(|row| format!("{{\"row\":{row},\"is\":\"fine\"}}")).collect();
+    let shown = settled(clipped(rows.join(",")).0, &redactor);
+    assert!(shown.starts_with("{\"row\":0,") && shown.ends_with("\"row\":4999,\"is\":\"fine\"}"));
+    assert!(shown.len() > KEPT_BYTES - 100, "{}", shown.len());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -147,7 +147,7 @@ fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
     let fixed: Vec<&ErrorFamily> = gathered
         .signals
         .iter()
-        .filter(|signal| signal.kind == SignalKind::Fixed)
+        .filter(|signal| signal.kind == SignalKind::Fixed && !signal.extra.contains_key("alternative"))
         .filter_map(|signal| signal.error_family.as_ref())
         .collect();
     gathered.signals.iter().filter(move |signal| {
@@ -201,8 +201,9 @@ fn most_telling(gathered: &Gathered) -> Option<&Signal> {
             .filter(move |signal| signal.kind == kind)
             .max_by_key(|signal| (signal.times, std::cmp::Reverse(signal.step)))
     };
+    let fixed = || of(SignalKind::Fixed).filter(|signal| !signal.extra.contains_key("alternative"));
     of(SignalKind::RepeatedFailure)
-        .or_else(|| of(SignalKind::Fixed))
+        .or_else(fixed)
         .or_else(|| of(SignalKind::FlakyTest))
         .or_else(|| unfixed(gathered).next())
         .or_else(|| of(SignalKind::UserCorrection))
@@ -211,7 +212,9 @@ fn most_telling(gathered: &Gathered) -> Option<&Signal> {
 /// The first line of a text, as one short sentence without inner full stops that would make it two.
 fn sentence(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let mut short = line.split_whitespace().map(unstopped).collect::<Vec<_>>().join(" ");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let unstopped = words.iter().enumerate().map(|(at, word)| unstopped(word, words.get(at + 1).copied()));
+    let mut short = unstopped.collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = short.char_indices().nth(SHOWN_CHARACTERS) {
         short.truncate(cut);
         short.push('…');
@@ -219,12 +222,14 @@ fn sentence(text: &str) -> String {
     short
 }
 
-/// A word that ends no sentence: with more to come, a full stop becomes a semicolon.
-fn unstopped(word: &str) -> String {
-    match word.strip_suffix(['.', '!', '?']) {
-        Some(bare) if !bare.is_empty() && !bare.ends_with('.') => format!("{bare};"),
-        _ => word.to_owned(),
-    }
+/// A word that ends no sentence: where another one would begin, a full stop becomes a semicolon.
+fn unstopped(word: &str, next: Option<&str>) -> String {
+    const CLOSERS: &[char] = &[')', ']', '"', '\'', '”', '’', '»'];
+    let begins = next.is_none_or(|next| next.chars().find(|c| c.is_alphanumeric()).is_none_or(|c| !c.is_lowercase()));
+    let open = word.trim_end_matches(CLOSERS);
+    let bare = open.trim_end_matches(['.', '!', '?', '。', '！', '？']);
+    let is_stop = bare.len() < open.len() && !bare.is_empty() && !open.ends_with("..");
+    if begins && is_stop { format!("{bare};") } else { word.to_owned() }
 }
 
 fn capital(word: &str) -> String {

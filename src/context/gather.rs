@@ -3,20 +3,24 @@
 //! It listens in one pass and in bounded memory. Long texts lose their middle; when the log goes on and on, quiet steps
 //! are shed from its middle, never those that a signal rests on.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde_json::Value;
 
 use super::action::Action;
 use super::clip;
-use super::failure::{self, Told, family, is_noise, is_verification, outcome_of_tests};
+use super::failure::{self, Class, Failure, Told, family, is_noise, is_verification, outcome_of_tests};
 use super::injected;
 use super::keep::Keep;
-use super::mine::{Miner, Place, Returned};
+use super::mine::{Came, Miner, Place, Returned};
 use super::reflection::SessionSummary;
+use super::settle;
 use super::signal::Signal;
 use super::survey::{Counts, Survey};
 use super::trust;
 use crate::domain::{
-    About, Call, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Trajectory, Usage,
+    About, Call, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp, Trajectory,
+    Usage,
 };
 use crate::redact::Redactor;
 
@@ -24,8 +28,17 @@ use crate::redact::Redactor;
 #[path = "gather_tests.rs"]
 mod tests;
 
-/// Calls that wait for their output. Logs that leave more of them open than this have no outputs.
-const MAX_OPEN_CALLS: usize = 16 * 1024;
+/// Calls that are remembered for their output. Logs that leave more of them open than this have no outputs.
+const MAX_CALLS: usize = 4096;
+
+/// Steps whose cost may still be corrected.
+const MAX_SPENT: usize = 32 * 1024;
+
+/// Copied steps that are remembered.
+const MAX_COPIED: usize = 64 * 1024;
+
+/// A log of more runs than this is counted to its end, but its later runs are not kept.
+const MAX_TRAJECTORIES: usize = 10_000;
 
 /// What the kept steps of a trajectory may take.
 const ROOM_BYTES: usize = 24 * 1024 * 1024;
@@ -44,14 +57,17 @@ pub struct Gathered {
     pub survey: Survey,
 }
 
-/// A call that waits for its output.
-#[derive(Debug)]
-struct Open {
+/// A call that waits for its output, or has one: some come in pieces.
+#[derive(Debug, Clone)]
+struct Made {
     step: u32,
     tool: String,
     action: Action,
     is_copied: bool,
-    at: Option<crate::domain::Timestamp>,
+    is_answered: bool,
+    at: Option<Timestamp>,
+    /// Where it runs, if it says so.
+    directory: Option<String>,
 }
 
 /// Listens to readers.
@@ -62,6 +78,8 @@ pub struct Gathering<'r> {
     keep: Keep,
     survey: Survey,
     done: Vec<Trajectory>,
+    /// How many trajectories are over, kept or not.
+    over: u32,
     current: Current,
     /// How many references were asked for.
     referred: usize,
@@ -73,11 +91,15 @@ struct Current {
     about: About,
     outcome: Option<Outcome>,
     counts: Counts,
-    spent: HashMap<u32, Usage>,
+    /// What the last steps cost, and what those before them cost together.
+    spent: BTreeMap<u32, Usage>,
+    spent_before: Usage,
     total: Usage,
-    open: HashMap<String, Open>,
+    calls: HashMap<String, Made>,
+    /// The last step that made calls, and which.
+    calling: (u32, Vec<String>),
     /// The last steps that were copied from elsewhere.
-    copied: std::collections::HashSet<u32>,
+    copied: BTreeSet<u32>,
     last_step: u32,
     is_begun: bool,
 }
@@ -85,9 +107,7 @@ struct Current {
 impl Current {
     /// What the log counts for itself, else the sum over steps, added in their order so that it repeats to the last bit.
     fn usage(&self) -> Usage {
-        let mut steps: Vec<(&u32, &Usage)> = self.spent.iter().collect();
-        steps.sort_unstable_by_key(|(step, _)| **step);
-        self.total.or(steps.into_iter().fold(Usage::default(), |sum, (_, usage)| sum.plus(*usage)))
+        self.total.or(self.spent.values().fold(self.spent_before, |sum, usage| sum.plus(*usage)))
     }
 }
 
@@ -117,6 +137,7 @@ impl<'r> Gathering<'r> {
             keep: Keep::new(room),
             survey: Survey::default(),
             done: Vec::new(),
+            over: 0,
             current: Current::default(),
             referred: 0,
         }
@@ -142,7 +163,7 @@ impl<'r> Gathering<'r> {
             Some(trajectory) => (&trajectory.about, &trajectory.outcome),
             None => (&self.current.about, &self.current.outcome),
         };
-        SessionSummary {
+        let mut summary = SessionSummary {
             session_id: about.session_id.clone(),
             format: format.to_owned(),
             path: path.to_owned(),
@@ -155,7 +176,9 @@ impl<'r> Gathering<'r> {
             tool_calls: now.counts.tool_calls.saturating_sub(since.counts.tool_calls),
             tool_errors: now.counts.tool_errors.saturating_sub(since.counts.tool_errors),
             usage: now.usage.minus(since.usage),
-        }
+        };
+        settle::summary(&mut summary, self.redactor);
+        summary
     }
 
     /// What stands elsewhere and was not asked for yet.
@@ -168,17 +191,11 @@ impl<'r> Gathering<'r> {
     /// Everything is told.
     pub fn finish(mut self) -> Gathered {
         self.close();
-        let (mut signals, left_out) = self.miner.finish();
+        let (signals, left_out) = self.miner.finish();
         self.survey.signals_left_out = left_out;
-        for signal in &mut signals {
-            signal.text = clip::settled(std::mem::take(&mut signal.text), self.redactor);
-            signal.quote = signal.quote.take().map(|quote| clip::settled(quote, self.redactor));
-        }
-        let mut trajectories = self.done;
-        for trajectory in &mut trajectories {
-            super::keep::settle(trajectory, self.redactor);
-        }
-        Gathered { trajectories, signals, survey: self.survey }
+        let mut gathered = Gathered { trajectories: self.done, signals, survey: self.survey };
+        settle::gathered(&mut gathered, self.redactor);
+        gathered
     }
 
     fn place(&self, step: u32) -> Place {
@@ -187,7 +204,7 @@ impl<'r> Gathering<'r> {
 
     /// The number of the current trajectory.
     fn index(&self) -> u32 {
-        u32::try_from(self.done.len()).unwrap_or(u32::MAX)
+        self.over
     }
 
     /// The current trajectory is over.
@@ -197,10 +214,17 @@ impl<'r> Gathering<'r> {
             return;
         }
         let index = self.index();
-        let passed = self.miner.over(index, &current.spent);
+        let passed = self.miner.over();
         let usage = current.usage();
         self.survey.add(index, &current.about, current.counts, usage, passed);
-        let steps = self.keep.take();
+        self.over = self.over.saturating_add(1);
+        if self.done.len() >= MAX_TRAJECTORIES {
+            self.survey.shed += self.keep.take(|_| false).1;
+            return;
+        }
+        let pinned = if self.keep.is_crowded() { self.miner.places() } else { HashSet::new() };
+        let (steps, shed) = self.keep.take(|step| pinned.contains(&Place { trajectory: index, step }));
+        self.survey.shed += shed;
         self.done.push(Trajectory { about: current.about, steps, outcome: current.outcome, usage });
     }
 
@@ -213,6 +237,9 @@ impl<'r> Gathering<'r> {
         if step.copied {
             self.current.counts.copied_steps += 1;
             self.current.copied.insert(step.number);
+            if self.current.copied.len() > MAX_COPIED {
+                self.current.copied.pop_first();
+            }
         }
         self.strip(&mut step.text);
         match &step.speaker {
@@ -232,11 +259,20 @@ impl<'r> Gathering<'r> {
         }
         step.trust = Some(trust::of_words(&step.speaker));
         step.text = self.clip(step.text);
-        step.reasoning = step.reasoning.take().map(|reasoning| self.clip(reasoning));
+        step.reasoning = step.reasoning.take().map(|mut reasoning| {
+            self.strip(&mut reasoning);
+            self.clip(reasoning)
+        });
         self.keep.step(step);
+        self.shed();
+    }
+
+    /// Lets quiet steps go when there are too many.
+    fn shed(&mut self) {
         if self.keep.is_full() {
+            let trajectory = self.index();
             let pinned = self.miner.places();
-            self.survey.shed += self.keep.shed(|step| pinned.contains(&Place { trajectory: at.trajectory, step }));
+            self.survey.shed += self.keep.shed(|step| pinned.contains(&Place { trajectory, step }));
         }
     }
 
@@ -244,25 +280,38 @@ impl<'r> Gathering<'r> {
     fn terminal(&mut self, at: Place, text: &mut String) {
         let action = Action::Run { command: String::new() };
         let output = Output { text: std::mem::take(text), ..Output::default() };
-        *text = self.returned(at, "terminal", &action, output).text;
+        let output = self.returned(at, "terminal", &action, None, output);
+        // Settled here, because the step's text is going to be clipped as a whole.
+        *text = clip::settled(output.text, self.redactor);
     }
 
     fn call(&mut self, step: u32, mut call: Call) {
         self.current.is_begun = true;
         self.current.counts.tool_calls += 1;
-        let action = Action::of(&call.tool, &call.arguments);
+        call.tool = settle::label(call.tool, self.redactor);
+        let action = settle::action(Action::of(&call.tool, &call.arguments), self.redactor);
+        let directory = ["workdir", "cwd"].iter().find_map(|key| call.arguments.get(key)?.as_str()).map(str::to_owned);
         let is_copied = self.current.copied.contains(&step);
         if is_copied {
             self.current.counts.copied_tool_calls += 1;
         } else {
             self.miner.agent();
         }
-        if self.current.open.len() >= MAX_OPEN_CALLS {
-            self.current.open.clear();
+        let current = &mut self.current;
+        if current.calls.len() >= MAX_CALLS {
+            current.calls.retain(|_, made| !made.is_answered);
+            if current.calls.len() >= MAX_CALLS {
+                current.calls.clear();
+            }
         }
+        if current.calling.0 != step {
+            current.calling = (step, Vec::new());
+        }
+        current.calling.1.push(call.id.clone());
         let at = self.keep.time_of(step);
-        let open = Open { step, tool: call.tool.clone(), action, is_copied, at };
-        self.current.open.insert(call.id.clone(), open);
+        let made = Made { step, tool: call.tool.clone(), action, is_copied, is_answered: false, at, directory };
+        current.calls.insert(call.id.clone(), made);
+        self.strip_value(&mut call.arguments);
         call.arguments = self.keep.clip_arguments(call.arguments);
         self.keep.call(step, call);
     }
@@ -270,53 +319,87 @@ impl<'r> Gathering<'r> {
     fn output(&mut self, of: OutputOf, mut output: Output) {
         self.current.is_begun = true;
         self.current.about.lived(output.at);
-        self.strip(&mut output.text);
-        let open = match &of {
-            OutputOf::Call(id) => self.current.open.remove(id),
-            OutputOf::Step(step) => Some(Open {
-                step: *step,
-                tool: String::new(),
-                action: Action::Other,
-                is_copied: self.current.copied.contains(step),
-                at: None,
-            }),
-        };
-        let Some(open) = open else {
-            // An output without a call: the log lost the call, or told it in another file.
-            self.survey.orphaned_outputs += 1;
-            return;
-        };
+        let made = self.made(&of);
         if output.duration_ms.is_none()
-            && let (Some(from), Some(to)) = (open.at, output.at)
+            && let (Some(from), Some(to)) = (made.at, output.at)
         {
             output.duration_ms = u64::try_from((to - from).num_milliseconds()).ok();
         }
-        if open.tool.to_lowercase().contains("archivist") {
+        if injected::is_our_tool(&made.tool) || made.action.command().is_some_and(injected::is_our_command) {
             self.survey.injected += 1;
             output.text = String::new();
         }
-        let output = if open.is_copied {
-            let trust = Some(trust::of_output(&open.tool, &open.action));
+        let output = if made.is_copied {
+            let trust = Some(trust::of_output(&made.tool, &made.action));
             Output { text: self.clip(std::mem::take(&mut output.text)), trust, ..output }
         } else {
-            self.returned(self.place(open.step), &open.tool, &open.action, output)
+            self.returned(self.place(made.step), &made.tool, &made.action, made.directory.as_deref(), output)
         };
         let id = match of {
             OutputOf::Call(id) => Some(id),
             OutputOf::Step(_) => None,
         };
-        self.keep.output(open.step, id.as_deref(), output);
+        self.keep.output(made.step, id.as_deref(), output);
+        self.shed();
+    }
+
+    /// The call that an output belongs to. That of a whole step belongs to the last of its calls that runs something;
+    /// one without a call, because the log lost it, to the last step.
+    fn made(&mut self, of: &OutputOf) -> Made {
+        let current = &mut self.current;
+        let stand_in = |step: u32, is_copied: bool| {
+            let (tool, action) = (String::new(), Action::Other);
+            Made { step, tool, action, is_copied, is_answered: true, at: None, directory: None }
+        };
+        match of {
+            OutputOf::Call(id) => {
+                if let Some(made) = current.calls.get_mut(id) {
+                    made.is_answered = true;
+                    return made.clone();
+                }
+                self.survey.orphaned_outputs += 1;
+                stand_in(current.last_step, current.copied.contains(&current.last_step))
+            }
+            OutputOf::Step(step) => {
+                let mut answered = None;
+                if current.calling.0 == *step {
+                    for id in &current.calling.1 {
+                        let Some(made) = current.calls.get_mut(id).filter(|made| !made.is_answered) else { continue };
+                        made.is_answered = true;
+                        if answered.is_none() || made.action.command().is_some() {
+                            answered = Some(made.clone());
+                        }
+                    }
+                }
+                answered.unwrap_or_else(|| stand_in(*step, current.copied.contains(step)))
+            }
+        }
     }
 
     /// Looks at what came back, and brings it to its kept form.
-    fn returned(&mut self, at: Place, tool: &str, action: &Action, mut output: Output) -> Output {
+    fn returned(
+        &mut self,
+        at: Place,
+        tool: &str,
+        action: &Action,
+        directory: Option<&str>,
+        mut output: Output,
+    ) -> Output {
         let told = Told { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
         let command = action.command();
         let is_check = command.is_some_and(is_verification);
         let mut failure = failure::read(tool, command, &told, &output.text);
         // Which tests failed is of interest only if some did.
-        let tests = (is_check && failure.is_some()).then(|| outcome_of_tests(&output.text)).flatten();
+        let mut tests = (is_check && failure.is_some()).then(|| outcome_of_tests(&output.text)).flatten();
+        for name in tests.iter_mut().flat_map(|tests| &mut tests.names) {
+            *name = settle::label(std::mem::take(name), self.redactor);
+        }
         self.current.counts.flagged_tool_errors += u64::from(output.failed == Some(true));
+        let came = match &failure {
+            None if is_no_result(&output.text) => Came::Void,
+            None => Came::Passed,
+            Some(failure) => self.came(tool, failure),
+        };
         if let Some(found) = &failure {
             // Whoever speaks of a failure quotes it, so its words are cleaned before they are read.
             let (text, is_changed) = clip::around(&output.text, &found.headline, self.redactor);
@@ -327,15 +410,28 @@ impl<'r> Gathering<'r> {
         } else {
             output.text = self.clip(std::mem::take(&mut output.text));
         }
+        // A lesson in an output is no evidence; whether the call failed was read before anything was taken out.
+        self.strip_tagged(&mut output.text);
         self.current.counts.tool_errors += u64::from(failure.is_some());
-        let failure = failure.filter(|failure| !is_noise(&failure.headline)).map(|failure| {
-            let family = family(tool, failure.class.as_str(), &failure.headline);
-            (failure, family)
-        });
+        let came = match (came, &failure) {
+            (Came::Failed(..), Some(failure)) => self.came(tool, failure),
+            (came, _) => came,
+        };
         output.trust = Some(trust::of_output(tool, action));
         let duration_ms = output.duration_ms;
-        self.miner.returned(&Returned { at, tool, action, failure, tests, is_check, duration_ms });
+        self.miner.returned(&Returned { at, tool, action, came, tests, is_check, duration_ms, directory });
         output
+    }
+
+    /// What became of a call that did not pass. Refusals and rules of the harness say nothing about the work, unless
+    /// something ran and ended badly.
+    fn came(&self, tool: &str, failure: &Failure) -> Came {
+        let has_ended = failure.exit_code.is_some_and(|code| code != 0);
+        match failure.class {
+            Class::Interrupted | Class::Harness if !has_ended => Came::Void,
+            _ if !has_ended && is_noise(&failure.headline) => Came::Void,
+            _ => Came::Failed(failure.clone(), family(tool, failure.class.as_str(), &failure.headline)),
+        }
     }
 
     fn happened(&mut self, step: u32, what: Happening, text: &str) {
@@ -355,12 +451,43 @@ impl<'r> Gathering<'r> {
         *self.survey.happenings.entry(what.as_str().to_owned()).or_default() += 1;
     }
 
+    /// The last word on what a step cost. Steps further back have had theirs.
+    fn spent(&mut self, step: u32, usage: Usage) {
+        self.miner.spent(self.place(step), usage);
+        let current = &mut self.current;
+        current.spent.insert(step, usage);
+        if current.spent.len() > MAX_SPENT
+            && let Some((_, usage)) = current.spent.pop_first()
+        {
+            current.spent_before = current.spent_before.plus(usage);
+        }
+    }
+
     /// Takes our own lessons out: they were shown, they did not happen.
     fn strip(&mut self, text: &mut String) {
         let (stripped, blocks) = injected::strip(text);
         if blocks > 0 {
             *text = stripped.into_owned();
             self.survey.injected += u64::from(blocks);
+        }
+    }
+
+    /// The same where a heading alone proves nothing: in what a tool gives back, or is given.
+    fn strip_tagged(&mut self, text: &mut String) {
+        let (stripped, blocks) = injected::strip_tagged(text);
+        if blocks > 0 {
+            *text = stripped.into_owned();
+            self.survey.injected += u64::from(blocks);
+        }
+    }
+
+    /// The same in every string of a value.
+    fn strip_value(&mut self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.strip_tagged(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.strip_value(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.strip_value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
@@ -374,6 +501,15 @@ impl<'r> Gathering<'r> {
     }
 }
 
+/// Whether a call that did not fail has no result yet, or checked nothing.
+fn is_no_result(text: &str) -> bool {
+    let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(2000))..).unwrap_or_default();
+    let is_empty_run = ["ok. 0 passed; 0 failed", "no tests ran", "collected 0 items", "Ran 0 tests", "No tests found"];
+    is_empty_run.iter().any(|words| tail.contains(words)) && !tail.contains(" 1 passed")
+        || text.starts_with("Command running in background")
+        || text.starts_with("Command was manually backgrounded")
+}
+
 impl Sink for Gathering<'_> {
     fn hear(&mut self, event: Event) {
         match event {
@@ -383,7 +519,8 @@ impl Sink for Gathering<'_> {
                 self.current.about.learn(*about);
             }
             Event::Step(step) => self.step(*step),
-            Event::More(step, text, reasoning) => {
+            Event::More(step, mut text, reasoning) => {
+                self.strip(&mut text);
                 let text = self.clip(text);
                 let reasoning = reasoning.map(|reasoning| self.clip(reasoning));
                 self.keep.more(step, &text, reasoning.as_deref());
@@ -392,7 +529,7 @@ impl Sink for Gathering<'_> {
             Event::Output(of, output) => self.output(of, output),
             Event::Spent(step, usage) => {
                 if !self.current.copied.contains(&step) {
-                    self.current.spent.insert(step, usage);
+                    self.spent(step, usage);
                 }
             }
             Event::Total(usage) => self.current.total = usage.or(self.current.total),

@@ -1,4 +1,7 @@
 //! Lessons that Archivist gave to the session: they were shown, they happened to nobody.
+//!
+//! A block is taken out only if it is certainly one of ours, from its opening to its end: whoever writes a file or a
+//! web page that an agent reads must not be able to hide the rest of a text behind a tag.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,16 +12,20 @@ use memchr::memmem::Finder;
 #[path = "injected_tests.rs"]
 mod tests;
 
-/// Headings under which lessons are given, and what every line of theirs begins with.
-const HEADINGS: &[(&str, LineStart)] =
-    &[("### Project Lessons", LineStart::Number), ("## Known Issues (from past runs)", LineStart::Dash)];
-
 const OPENING: &str = "<archivist-lessons";
 const CLOSING: &str = "</archivist-lessons>";
 
+/// Attributes of the opening tag take no more than this.
+const MAX_TAG_BYTES: usize = 200;
+
+/// Headings under which lessons are given without tags, and what every line of theirs begins with.
+const HEADINGS: &[(&str, LineStart)] =
+    &[("### Project Lessons", LineStart::Number), ("## Known Issues (from past runs)", LineStart::Dash)];
+
 /// Nearly every text holds none of these, and every text is asked.
-static SUSPECTS: LazyLock<Vec<Finder<'static>>> =
-    LazyLock::new(|| HEADINGS.iter().map(|(heading, _)| *heading).chain([OPENING]).map(Finder::new).collect());
+static SUSPECT_TAG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPENING));
+static SUSPECT_HEADINGS: LazyLock<Vec<Finder<'static>>> =
+    LazyLock::new(|| HEADINGS.iter().map(|(heading, _)| Finder::new(*heading)).collect());
 
 #[derive(Clone, Copy)]
 enum LineStart {
@@ -26,49 +33,76 @@ enum LineStart {
     Dash,
 }
 
-/// The text without the lessons in it, and how many blocks of them there were.
+/// A text that somebody said, without the lessons in it, and how many blocks of them there were.
 pub(super) fn strip(text: &str) -> (Cow<'_, str>, u32) {
-    if !SUSPECTS.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
+    let (text, tagged) = strip_tagged(text);
+    if !SUSPECT_HEADINGS.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
+        return (text, tagged);
+    }
+    let (listed_out, listed) = strip_listed(&text);
+    (Cow::Owned(listed_out), tagged + listed)
+}
+
+/// A text without the blocks of lessons that stand between our tags, wherever in it they stand.
+pub(super) fn strip_tagged(text: &str) -> (Cow<'_, str>, u32) {
+    if SUSPECT_TAG.find(text.as_bytes()).is_none() {
         return (Cow::Borrowed(text), 0);
     }
     let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
     let mut blocks = 0;
-    let mut inside = Inside::Nothing;
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim();
-        let goes_on = match inside {
-            Inside::Nothing => false,
-            Inside::Tag => true,
-            Inside::List(start) => bare.is_empty() || start.begins(line),
-        };
-        if !goes_on {
-            inside = Inside::opened_by(bare);
-            match inside {
-                Inside::Nothing => kept.push_str(line),
-                _ => blocks += 1,
-            }
-        }
-        if matches!(inside, Inside::Tag) && bare.ends_with(CLOSING) {
-            inside = Inside::Nothing;
-        }
+    while let Some((before, behind)) = rest.split_once(OPENING) {
+        let closed = opened(behind).and_then(|inside| inside.split_once(CLOSING));
+        let Some((_, after)) = closed else { break };
+        kept.push_str(before);
+        // A block on lines of its own takes the end of its last line along.
+        let is_own_line = before.is_empty() || before.ends_with('\n');
+        rest = if is_own_line { after.strip_prefix('\n').unwrap_or(after) } else { after };
+        blocks += 1;
     }
+    kept.push_str(rest);
     (Cow::Owned(kept), blocks)
 }
 
-#[derive(Clone, Copy)]
-enum Inside {
-    Nothing,
-    Tag,
-    List(LineStart),
+/// What stands behind the opening tag, if it is one.
+fn opened(behind: &str) -> Option<&str> {
+    let (attributes, inside) = behind.split_once('>')?;
+    let is_tag =
+        attributes.len() <= MAX_TAG_BYTES && (attributes.is_empty() || attributes.starts_with(char::is_whitespace));
+    is_tag.then_some(inside)
 }
 
-impl Inside {
-    fn opened_by(line: &str) -> Self {
-        if line.starts_with(OPENING) {
-            return Self::Tag;
+/// A text without the lists of lessons under our headings.
+fn strip_listed(text: &str) -> (String, u32) {
+    let mut kept = String::with_capacity(text.len());
+    let mut blocks = 0;
+    let mut inside: Option<LineStart> = None;
+    for line in text.split_inclusive('\n') {
+        if inside.is_some_and(|start| line.trim().is_empty() || start.begins(line)) {
+            continue;
         }
-        HEADINGS.iter().find(|(heading, _)| line == *heading).map_or(Self::Nothing, |(_, start)| Self::List(*start))
+        inside = HEADINGS.iter().find(|(heading, _)| line.trim() == *heading).map(|(_, start)| *start);
+        match inside {
+            Some(_) => blocks += 1,
+            None => kept.push_str(line),
+        }
     }
+    (kept, blocks)
+}
+
+/// Whether everything that a tool gives back is ours.
+pub(super) fn is_our_tool(tool: &str) -> bool {
+    let tool = tool.to_ascii_lowercase();
+    tool == "archivist" || ["mcp__archivist__", "archivist."].iter().any(|prefix| tool.starts_with(prefix))
+}
+
+/// Whether everything that a command prints are lessons: it is our own, and nothing else beside it.
+pub(super) fn is_our_command(command: &str) -> bool {
+    let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
+    let program = words.next().unwrap_or_default();
+    program.rsplit('/').next() == Some("archivist")
+        && words.any(|word| word == "recall")
+        && !command.contains([';', '|', '&', '\n', '`', '$'])
 }
 
 impl LineStart {

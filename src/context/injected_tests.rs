@@ -8,13 +8,44 @@ fn lessons_that_were_given_are_taken_out() {
         ("## Known Issues (from past runs)\n- x [seen 3x, run]\n- y\nafter", "after", 1),
         ("a\n<archivist-lessons date=\"2026\">\n- use rg\nfree text\n</archivist-lessons>\nb", "a\nb", 1),
         ("<archivist-lessons>x</archivist-lessons>\nb", "b", 1),
+        ("see <archivist-lessons>x</archivist-lessons> here", "see  here", 1),
+        (
+            "{\"additionalContext\":\"<archivist-lessons>\\n- x</archivist-lessons>\"}",
+            "{\"additionalContext\":\"\"}",
+            1,
+        ),
+        ("     1→<archivist-lessons>\n     2→- x\n     3→</archivist-lessons>\n     4→b", "     1→\n     4→b", 1),
         ("### Project Lessons\n\n1. a\n### Project Lessons\n\n1. b\n", "", 2),
-        ("a <archivist-lessons never closed", "a <archivist-lessons never closed", 0),
-        ("<archivist-lessons>\nnever closed", "", 1),
         ("we talk about ### Project Lessons here", "we talk about ### Project Lessons here", 0),
     ];
     for (text, expected, blocks) in table {
         let (stripped, count) = strip(text);
         assert_eq!((stripped.as_ref(), count), (expected, blocks), "{text}");
+    }
+}
+
+#[test]
+fn nothing_can_be_hidden_behind_a_tag() {
+    for text in [
+        "a <archivist-lessons never closed",
+        "<archivist-lessons>\nFAILED test_a",
+        "<archivist-lessonsX>\nFAILED</archivist-lessons>",
+        "</archivist-lessons> first",
+    ] {
+        assert_eq!(strip(text), (Cow::Borrowed(text), 0), "{text}");
+    }
+    let text = "<archivist-lessons>x</archivist-lessons>FAILED <archivist-lessons>\nmore";
+    assert_eq!(strip(text).0, "FAILED <archivist-lessons>\nmore");
+    let output = "### Project Lessons\n1. ValueError: no\n";
+    assert_eq!(strip_tagged(output), (Cow::Borrowed(output), 0));
+}
+
+#[test]
+fn our_own_tools_are_known_by_their_whole_name() {
+    assert!(is_our_tool("mcp__archivist__recall") && is_our_tool("archivist.recall"));
+    assert!(!is_our_tool("run_archivist_tests") && !is_our_tool("mcp__other__archivist"));
+    assert!(is_our_command("archivist recall \"linker error\"") && is_our_command("A=1 /usr/bin/archivist recall x"));
+    for other in ["archivist recall x; cargo test", "cargo test archivist recall", "archivist status"] {
+        assert!(!is_our_command(other), "{other}");
     }
 }

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::clip;
-use crate::domain::{Call, Output, Speaker, Step, Timestamp, Trajectory};
-use crate::redact::Redactor;
+use crate::domain::{Call, Output, Speaker, Step, Timestamp};
 
 #[cfg(test)]
 #[path = "keep_tests.rs"]
@@ -16,6 +15,12 @@ const HEAD_STEPS: usize = 64;
 /// So does its end: first this much of it, and when that is too much, so much.
 const TAIL_STEPS: [usize; 2] = [512, 16];
 
+/// A step has no more calls than this, a text of it no more bytes, a key of an argument no more bytes; what goes beyond
+/// is counted, not kept.
+const MAX_CALLS_OF_A_STEP: usize = 256;
+const MAX_STEP_BYTES: usize = 64 * 1024;
+const MAX_KEY_BYTES: usize = 256;
+
 /// What a step takes beside its texts, roughly.
 const STEP_BYTES: usize = 400;
 
@@ -26,11 +31,13 @@ pub(super) struct Keep {
     bytes: usize,
     /// What all kept steps of a trajectory may take.
     room: usize,
+    /// What those of finished trajectories take.
+    finished_bytes: usize,
 }
 
 impl Keep {
     pub(super) fn new(room: usize) -> Self {
-        Self { steps: Vec::new(), bytes: 0, room }
+        Self { steps: Vec::new(), bytes: 0, room, finished_bytes: 0 }
     }
 
     pub(super) fn step(&mut self, step: Step) {
@@ -40,25 +47,26 @@ impl Keep {
 
     pub(super) fn more(&mut self, number: u32, text: &str, reasoning: Option<&str>) {
         let Some(step) = self.find(number) else { return };
-        let room = (2 * clip::KEPT_BYTES).saturating_sub(step.text.len());
-        let added = append(&mut step.text, text, room);
-        let thought = reasoning.map_or(0, |reasoning| append(step.reasoning.get_or_insert_default(), reasoning, room));
+        let added = append(&mut step.text, text);
+        let thought = reasoning.map_or(0, |reasoning| append(step.reasoning.get_or_insert_default(), reasoning));
         self.bytes += added + thought;
     }
 
     pub(super) fn call(&mut self, number: u32, call: Call) {
-        let Some(step) = self.find(number) else { return };
+        let bytes = STEP_BYTES + size(&call.arguments);
+        let Some(step) = self.find(number).filter(|step| step.calls.len() < MAX_CALLS_OF_A_STEP) else { return };
         step.calls.push(call);
-        self.bytes += STEP_BYTES;
+        self.bytes += bytes;
     }
 
     pub(super) fn output(&mut self, number: u32, call: Option<&str>, output: Output) {
         let Some(step) = self.find(number) else { return };
         let bytes = STEP_BYTES + output.text.len();
         let waiting = |known: &&mut Call| Some(known.id.as_str()) == call && known.output.is_none();
-        match step.calls.iter_mut().find(waiting) {
+        match step.calls.iter_mut().rev().find(waiting) {
             Some(call) => call.output = Some(output),
-            None => step.outputs.push(output),
+            None if step.outputs.len() < MAX_CALLS_OF_A_STEP => step.outputs.push(output),
+            None => return,
         }
         self.bytes += bytes;
     }
@@ -69,10 +77,9 @@ impl Keep {
     }
 
     /// Arguments without the middle of long values.
-    pub(super) fn clip_arguments(&mut self, mut arguments: Value) -> Value {
-        let mut room = clip::KEPT_BYTES;
+    pub(super) fn clip_arguments(&self, mut arguments: Value) -> Value {
+        let mut room = 2 * clip::KEPT_BYTES;
         shorten(&mut arguments, &mut room);
-        self.bytes += clip::KEPT_BYTES - room;
         arguments
     }
 
@@ -107,10 +114,27 @@ impl Keep {
         self.bytes = bytes;
     }
 
-    /// The steps of a trajectory that is over.
-    pub(super) fn take(&mut self) -> Vec<Step> {
+    /// Whether earlier trajectories left so little room that a finished one keeps only what it must.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.finished_bytes + self.bytes > self.room
+    }
+
+    /// The steps of a trajectory that is over, and how many were shed: all trajectories share twice the room of one.
+    pub(super) fn take(&mut self, is_pinned: impl Fn(u32) -> bool) -> (Vec<Step>, u64) {
+        let mut steps = std::mem::take(&mut self.steps);
+        let before = steps.len();
+        if self.finished_bytes + self.bytes > 2 * self.room {
+            steps.clear();
+        } else if self.is_crowded() {
+            steps.retain(|step| is_pinned(step.number));
+            self.bytes = steps.iter().map(weight).sum();
+        }
+        if !steps.is_empty() {
+            self.finished_bytes += self.bytes;
+        }
         self.bytes = 0;
-        std::mem::take(&mut self.steps)
+        let shed = (before - steps.len()) as u64;
+        (steps, shed)
     }
 
     /// A step that is still there, most likely one of the last.
@@ -123,22 +147,33 @@ impl Keep {
 /// What a step takes.
 fn weight(step: &Step) -> usize {
     let output = |output: &Output| STEP_BYTES + output.text.len();
-    let calls: usize = step
-        .calls
-        .iter()
-        .map(|call| STEP_BYTES + call.output.as_ref().map_or(0, output) + call.arguments.to_string().len())
-        .sum();
+    let calls: usize =
+        step.calls.iter().map(|call| STEP_BYTES + call.output.as_ref().map_or(0, output) + size(&call.arguments)).sum();
     let outputs: usize = step.outputs.iter().map(output).sum();
     STEP_BYTES + step.text.len() + step.reasoning.as_ref().map_or(0, String::len) + calls + outputs
 }
 
-fn append(text: &mut String, more: &str, room: usize) -> usize {
+/// Appends a whole text or nothing: to cut here would be to cut before secrets are out.
+fn append(text: &mut String, more: &str) -> usize {
     let before = text.len();
-    if !text.is_empty() && !more.is_empty() {
+    if before + more.len() > MAX_STEP_BYTES || more.is_empty() {
+        return 0;
+    }
+    if !text.is_empty() {
         text.push_str("\n\n");
     }
-    text.push_str(more.get(..more.floor_char_boundary(room)).unwrap_or_default());
+    text.push_str(more);
     text.len() - before
+}
+
+/// What a value takes, roughly.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => 32 + text.len(),
+        Value::Array(values) => 32 + values.iter().map(size).sum::<usize>(),
+        Value::Object(fields) => 32 + fields.iter().map(|(key, field)| 48 + key.len() + size(field)).sum::<usize>(),
+    }
 }
 
 /// Cuts long strings, and what comes after the room is used up.
@@ -161,67 +196,16 @@ fn shorten(value: &mut Value, room: &mut usize) {
             values.truncate(kept);
         }
         Value::Object(fields) => {
-            for field in fields.values_mut() {
-                if *room == 0 {
-                    *field = Value::Null;
-                } else {
-                    shorten(field, room);
+            let before = std::mem::take(fields);
+            for (key, mut field) in before {
+                if *room == 0 || key.len() > MAX_KEY_BYTES {
+                    continue;
                 }
+                *room = room.saturating_sub(key.len());
+                shorten(&mut field, room);
+                fields.insert(key, field);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => *room = room.saturating_sub(8),
-    }
-}
-
-/// Takes the secrets out of everything that is kept.
-pub(super) fn settle(trajectory: &mut Trajectory, redactor: &Redactor) {
-    let settle = |text: &mut String| *text = clip::settled(std::mem::take(text), redactor);
-    let about = &mut trajectory.about;
-    for text in [&mut about.title, &mut about.directory, &mut about.repository].into_iter().flatten() {
-        settle(text);
-    }
-    if let Some(error) = trajectory.outcome.as_mut().and_then(|outcome| outcome.error.as_mut()) {
-        settle(error);
-    }
-    for step in &mut trajectory.steps {
-        settle(&mut step.text);
-        if let Some(reasoning) = &mut step.reasoning {
-            settle(reasoning);
-        }
-        for call in &mut step.calls {
-            settle_value(&mut call.arguments, redactor);
-            if let Some(output) = &mut call.output {
-                settle(&mut output.text);
-            }
-        }
-        for output in &mut step.outputs {
-            settle(&mut output.text);
-        }
-        for value in step.extra.values_mut() {
-            settle_value(value, redactor);
-        }
-    }
-}
-
-/// Secrets out of every string of a value. A key names its value, as in a line of a settings file.
-fn settle_value(value: &mut Value, redactor: &Redactor) {
-    match value {
-        Value::String(text) => *text = clip::settled(std::mem::take(text), redactor),
-        Value::Array(values) => values.iter_mut().for_each(|value| settle_value(value, redactor)),
-        Value::Object(fields) => {
-            for (key, field) in fields.iter_mut() {
-                settle_value(field, redactor);
-                if let Value::String(text) = field {
-                    let named = format!("{key}={text}");
-                    let redacted = redactor.redact(&named).text;
-                    if let Some(clean) = redacted.strip_prefix(key.as_str()).and_then(|rest| rest.strip_prefix('='))
-                        && clean != text
-                    {
-                        *text = clean.to_owned();
-                    }
-                }
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -56,7 +56,7 @@ fn a_few_large_steps_do_not_take_all_the_room() {
 
 #[test]
 fn arguments_are_bounded_whatever_their_shape() {
-    let mut keep = Keep::new(ROOM);
+    let keep = Keep::new(ROOM);
     let huge = json!({
         "text": "y".repeat(1_000_000),
         "list": vec!["z".repeat(1000); 1000],
@@ -66,27 +66,4 @@ fn arguments_are_bounded_whatever_their_shape() {
     let small = keep.clip_arguments(huge);
     assert!(small.to_string().len() < 4 * clip::KEPT_BYTES, "{}", small.to_string().len());
     assert_eq!(small["command"], "ls");
-}
-
-#[test]
-fn secrets_leave_every_corner() {
-    let secret = ["gh", "p_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
-    let mut trajectory = Trajectory::default();
-    trajectory.about.title = Some(format!("title {secret}"));
-    let output = || Output { text: format!("out {secret}"), ..Output::default() };
-    trajectory.steps = vec![Step {
-        text: format!("said {secret}"),
-        reasoning: Some(format!("thought {secret}")),
-        calls: vec![Call {
-            arguments: json!({"deep": [{"env": format!("TOKEN={secret}")}], "password": "hunter2-Correct9"}),
-            output: Some(output()),
-            ..Call::default()
-        }],
-        outputs: vec![output()],
-        ..Step::default()
-    }];
-    settle(&mut trajectory, &Redactor::new());
-    let shown = serde_json::to_string(&trajectory).unwrap();
-    assert!(!shown.contains("16C7e42F") && !shown.contains("hunter2"), "{shown}");
-    assert_eq!(shown.matches("[redacted:").count(), 7, "{shown}");
 }

@@ -11,6 +11,7 @@ mod keep;
 mod mine;
 mod reflection;
 mod related;
+mod settle;
 mod signal;
 mod survey;
 mod tokens;

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::clip;
 use super::episode::{Run, episode};
 use super::gather::Gathered;
 use super::related::related;
+use super::settle;
 use super::signal::Signal;
 use crate::domain::{AgentMemory, Episode, Extra, Outcome, Timestamp, Trajectory, Usage};
 use crate::redact::Redactor;
@@ -111,17 +113,24 @@ impl ReflectionContext {
             ("relatedEpisodes", inputs.episodes.is_empty()),
             ("existingMemories", inputs.memories.is_empty()),
         ];
-        let episode = episode(&inputs.run, &inputs.gathered);
+        let own = episode(&inputs.run, &inputs.gathered);
+        let related = related(&own, inputs.episodes);
+        let mut config = inputs.config.unwrap_or_default();
+        settle::fields(&mut config, redactor);
+        let mut apm_snapshot = inputs.apm_snapshot;
+        apm_snapshot.iter_mut().for_each(|snapshot| settle::value(snapshot, redactor));
+        let mut sessions = inputs.sessions;
+        sessions.iter_mut().for_each(|session| settle::summary(session, redactor));
         Self {
-            project_root: inputs.run.project_root,
-            config: inputs.config.unwrap_or_default(),
-            related_episodes: related(&episode, inputs.episodes),
-            episode,
+            project_root: clip::clean(inputs.run.project_root, redactor),
+            config,
+            episode: settle::record(own.clone(), redactor).unwrap_or(own),
+            related_episodes: related.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
             trajectories: inputs.gathered.trajectories,
-            sessions: inputs.sessions,
-            progress_md: inputs.progress_md.map(|notes| redactor.redact(&notes).text.into_owned()),
-            apm_snapshot: inputs.apm_snapshot,
-            existing_memories: inputs.memories,
+            sessions,
+            progress_md: inputs.progress_md.map(|notes| clip::clean(notes, redactor)),
+            apm_snapshot,
+            existing_memories: inputs.memories.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
             signals: inputs.gathered.signals,
             missing: missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (*name).to_owned()).collect(),
         }

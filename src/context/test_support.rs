@@ -22,6 +22,8 @@ pub(super) enum Does<'a> {
     Fails(&'a str, &'a str),
     /// A passage of a file is replaced.
     Edits(&'a str, &'a str, &'a str),
+    /// Another tool is called, without arguments.
+    Calls(&'a str, &'a str),
     /// A file is read.
     Reads(&'a str),
     /// Another trajectory begins.
@@ -56,6 +58,7 @@ pub(super) fn events(session: &[Does<'_>]) -> Vec<Event> {
             Does::Edits(path, old, new) => {
                 ("Edit", json!({"file_path": path, "old_string": old, "new_string": new}), "edited", false)
             }
+            Does::Calls(tool, output) => (*tool, json!({}), *output, false),
             Does::Reads(path) => ("Read", json!({"file_path": path}), "fn main() {}", false),
             _ => continue,
         };

@@ -1,6 +1,6 @@
 //! Whose words they are.
 
-use super::action::Action;
+use super::action::{Action, is_look};
 use super::failure::is_verification;
 use crate::domain::{Speaker, TrustClass};
 
@@ -19,26 +19,66 @@ pub(super) fn of_words(speaker: &Speaker) -> TrustClass {
     }
 }
 
-/// The class of what comes back from a call.
+/// The class of what comes back from a call. A class above `ToolOutput` must be earned by every part of it.
 pub(super) fn of_output(tool: &str, action: &Action) -> TrustClass {
+    if is_foreign(tool) {
+        return TrustClass::Web;
+    }
     match action {
         Action::Run { command } if fetches(command) => TrustClass::Web,
-        Action::Run { command } if is_verification(command) => TrustClass::BuildOutput,
-        Action::Run { command } if super::action::is_look(command) => TrustClass::RepoFile,
+        Action::Run { command } if is_look(command) => TrustClass::RepoFile,
+        Action::Run { command } if checks_only(command) => TrustClass::BuildOutput,
+        Action::Read { path: Some(path) }
+            if ["/tmp/", "/var/", "/dev/", "/proc/"].iter().any(|at| path.starts_with(at)) =>
+        {
+            TrustClass::ToolOutput
+        }
         Action::Read { .. } | Action::Edit(_) => TrustClass::RepoFile,
         Action::Fetch => TrustClass::Web,
         Action::Delegate => TrustClass::OtherAgent,
-        Action::Run { .. } | Action::Other if tool.starts_with("mcp__") => TrustClass::Web,
         Action::Run { .. } | Action::Other => TrustClass::ToolOutput,
     }
 }
 
+/// Whether a tool belongs to a server of somebody else's: it has a namespace that is none of the harness's.
+fn is_foreign(tool: &str) -> bool {
+    let namespace = tool.split(['.', ':', '/']).next().filter(|namespace| namespace.len() < tool.len());
+    tool.starts_with("mcp__")
+        || namespace
+            .is_some_and(|name| !matches!(name, "functions" | "default" | "container" | "shell" | "fs" | "repo"))
+}
+
+/// Whether a command runs checks, and besides them nothing that prints words of others.
+fn checks_only(command: &str) -> bool {
+    is_verification(command)
+        && !command.contains(['`', '$'])
+        && command
+            .split(['|', ';', '\n'])
+            .flat_map(|part| part.split("&&"))
+            .all(|part| part.trim().is_empty() || is_look(part) || is_verification(part))
+}
+
 /// Whether a command brings text from elsewhere.
 fn fetches(command: &str) -> bool {
-    command.split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`')).any(|word| {
-        matches!(
-            word.rsplit('/').next().unwrap_or(word),
+    let mut words = command
+        .split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`' | '"' | '\''))
+        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .peekable();
+    while let Some(word) = words.next() {
+        let next = words.peek().copied().unwrap_or_default();
+        let is_fetcher = match word {
             "curl" | "wget" | "lynx" | "w3m" | "http" | "https" | "gh" | "glab" | "ssh" | "scp" | "nc" | "telnet"
-        )
-    })
+            | "npx" => true,
+            "git" => matches!(next, "clone" | "fetch" | "pull" | "ls-remote"),
+            "npm" | "pnpm" | "yarn" | "bun" => matches!(next, "view" | "info" | "install" | "i" | "add" | "audit"),
+            "pip" | "pip3" | "uv" | "gem" | "brew" | "apt" | "apt-get" => {
+                matches!(next, "install" | "show" | "search" | "download")
+            }
+            _ => false,
+        };
+        if is_fetcher {
+            return true;
+        }
+    }
+    false
 }

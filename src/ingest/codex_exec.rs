@@ -8,6 +8,7 @@ use super::codex::Steps;
 use super::codex::TypedItem;
 use super::codex::Unknown;
 use super::codex::error_message;
+use super::codex::has_grown;
 use super::codex::typed_item;
 use super::codex::usage;
 use super::pick;
@@ -30,6 +31,9 @@ mod tests;
 /// So many items may be under way; with one more, the oldest is told as it is.
 const MAX_UNDER_WAY: usize = 64;
 
+/// So many threads are remembered; the totals of older ones count anew.
+const MAX_THREADS: usize = 64;
+
 /// Reads the stream.
 #[derive(Debug, Default)]
 pub(super) struct CodexExec {
@@ -37,6 +41,10 @@ pub(super) struct CodexExec {
     steps: Steps,
     /// Items that began, by id, in their last state.
     under_way: Vec<(String, Object)>,
+    /// Who is at work.
+    thread: Option<String>,
+    /// The last totals of each thread: a turn's figures include those of all turns before.
+    totals: Vec<(Option<String>, Usage)>,
     spent: Usage,
     /// How the last turn ended, if it went wrong.
     failure: Option<Outcome>,
@@ -49,17 +57,20 @@ impl Reader for CodexExec {
         let mut line = pick::object(line);
         let kind = pick::string(&line, "type").unwrap_or_default();
         match kind.as_str() {
-            "thread.started" => sink.hear(Event::About(Box::new(About {
-                session_id: pick::string(&line, "thread_id"),
-                agent: Some("codex".to_owned()),
-                ..About::default()
-            }))),
+            "thread.started" => {
+                self.thread = pick::string(&line, "thread_id");
+                sink.hear(Event::About(Box::new(About {
+                    session_id: self.thread.clone(),
+                    agent: Some("codex".to_owned()),
+                    ..About::default()
+                })));
+            }
             "turn.started" => self.steps.close(),
             "turn.completed" => {
                 self.steps.close();
                 self.failure = None;
                 if let Some(counts) = pick::take_object(&mut line, "usage") {
-                    self.spent = self.spent.plus(usage(&counts));
+                    self.count(usage(&counts));
                 }
             }
             "turn.failed" | "error" => {
@@ -98,6 +109,17 @@ impl Reader for CodexExec {
 }
 
 impl CodexExec {
+    /// Hears the totals of the current thread. Totals that shrank were begun anew.
+    fn count(&mut self, total: Usage) {
+        let at = self.totals.iter().position(|(thread, _)| *thread == self.thread);
+        let before = at.map(|at| self.totals.remove(at).1).filter(|before| has_grown(*before, total));
+        self.spent = self.spent.plus(before.map_or(total, |before| total.minus(before)));
+        self.totals.push((self.thread.clone(), total));
+        if self.totals.len() > MAX_THREADS {
+            self.totals.remove(0);
+        }
+    }
+
     fn failed(&mut self, kind: String, text: String, sink: &mut dyn Sink) {
         // A fatal error is told twice: by itself and as the end of its turn.
         let is_news = self.failure.as_ref().is_none_or(|failure| failure.error.as_ref() != Some(&text));

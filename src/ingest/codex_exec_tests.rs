@@ -58,6 +58,25 @@ fn a_turn_that_went_well_after_an_error_is_no_failure() {
 }
 
 #[test]
+fn turns_count_the_whole_thread() {
+    let thread = |id: &str| json!({"type": "thread.started", "thread_id": id});
+    let turn = |input: u64, output: u64| json!({"type": "turn.completed", "usage": {"input_tokens": input, "output_tokens": output}});
+    for (lines, expected) in [
+        (vec![turn(100, 10), turn(250, 25)], "total in 250 out 25 cached ? written ?"),
+        (vec![turn(250, 25), turn(30, 3)], "total in 280 out 28 cached ? written ?"),
+        (vec![turn(250, 25), turn(30, 3), turn(50, 5)], "total in 300 out 30 cached ? written ?"),
+        (vec![turn(100, 10), turn(100, 10)], "total in 100 out 10 cached ? written ?"),
+        (
+            vec![thread("a"), turn(100, 10), thread("b"), turn(200, 20), thread("a"), turn(150, 15)],
+            "total in 350 out 35 cached ? written ?",
+        ),
+    ] {
+        let told = tale(&events(&mut CodexExec::default(), &lines));
+        assert_eq!(told.last().map(String::as_str), Some(expected), "{lines:?}");
+    }
+}
+
+#[test]
 fn unknown_lines_are_reported_once() {
     let lines = [
         json!({"type": "turn.imagined"}),

@@ -5,7 +5,11 @@ use std::io::Read;
 
 use super::Unreadable;
 use super::lines::read_some;
+use super::packed::Damage;
+use super::packed::Unpacked;
+use super::packed::is_packed;
 use super::shape::Shape;
+use super::shape::trimmed;
 
 #[cfg(test)]
 #[path = "detect_tests.rs"]
@@ -14,7 +18,7 @@ mod tests;
 /// How much is looked at.
 const LOOKED_AT_BYTES: usize = 256 * 1024;
 
-/// How many lines are looked at: some logs begin with lines that tell nothing.
+/// How many lines are looked at where something else than JSON comes first.
 const LOOKED_AT_LINES: usize = 40;
 
 /// What a log is written in.
@@ -84,7 +88,7 @@ impl From<Format> for &'static str {
 pub(super) enum Layout {
     /// One object a line.
     Lines,
-    /// One value over many lines.
+    /// Values over many lines, or an array.
     Document,
 }
 
@@ -94,34 +98,44 @@ pub(super) struct Detected<'i> {
     pub(super) layout: Layout,
     /// From its beginning, and unpacked if it was packed.
     pub(super) input: Box<dyn Read + Send + 'i>,
+    /// Whether it could not be unpacked to its end.
+    pub(super) damage: Damage,
 }
 
 /// Looks at the beginning of a log.
 pub(super) fn detect<'i>(input: &'i mut (dyn Read + Send)) -> Result<Detected<'i>, Unreadable> {
-    let (beginning, rest) = unpacked(input)?;
+    let (beginning, rest, damage) = unpacked(input)?;
     let (format, layout) = format_of(&beginning)?;
-    Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)) })
+    Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
 }
 
-/// How a log of a known format is laid out, and the log from its beginning.
-pub(super) fn layout<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<(Layout, Box<dyn Read + Send + 'i>)> {
-    let (beginning, rest) = unpacked(input)?;
-    let layout = match Shape::of(&beginning) {
-        Some(shape) if !shape.is_one_line() => Layout::Document,
+/// A log of a known format.
+pub(super) fn known<'i>(format: Format, input: &'i mut (dyn Read + Send)) -> std::io::Result<Detected<'i>> {
+    let (beginning, rest, damage) = unpacked(input)?;
+    let text = text_of(&beginning);
+    let layout = match text.first() {
+        Some(b'[') if Shape::of(text.get(1..).unwrap_or_default()).is_some() => Layout::Document,
+        Some(b'{') => layout_of(text),
         _ => Layout::Lines,
     };
-    Ok((layout, Box::new(Cursor::new(beginning).chain(rest))))
+    Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
 }
 
+type Beginning<'i> = (Vec<u8>, Box<dyn Read + Send + 'i>, Damage);
+
 /// The beginning of a log and the rest of it, unpacked if it was packed.
-fn unpacked<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<(Vec<u8>, Box<dyn Read + Send + 'i>)> {
+fn unpacked<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<Beginning<'i>> {
     let packed = beginning(input)?;
-    if !packed.starts_with(&ZSTD_MAGIC) {
-        return Ok((packed, Box::new(input)));
+    if !is_packed(&packed) {
+        return Ok((packed, Box::new(input), Damage::default()));
     }
-    let mut rest = ruzstd::decoding::StreamingDecoder::new(Cursor::new(packed).chain(input))
-        .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
-    Ok((beginning(&mut rest)?, Box::new(rest)))
+    let mut rest = Unpacked::new(packed, input);
+    let damage = rest.damage();
+    let beginning = beginning(&mut rest)?;
+    if beginning.is_empty() && damage.is_there() {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "it cannot be unpacked"));
+    }
+    Ok((beginning, Box::new(rest), damage))
 }
 
 fn beginning(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
@@ -137,36 +151,83 @@ fn beginning(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn text_of(beginning: &[u8]) -> &[u8] {
+    trimmed(beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning))
+}
+
 /// The format of a log that begins like this.
 fn format_of(beginning: &[u8]) -> Result<(Format, Layout), Unreadable> {
-    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    let text = text_of(beginning);
     match text.first() {
-        None => return Err(Unreadable::Empty),
+        None => Err(if beginning.contains(&0) { not_json(beginning) } else { Unreadable::Empty }),
+        Some(b'{') => format_of_objects(text),
         Some(b'[') => {
-            let element = text.get(1..).unwrap_or_default().trim_ascii_start();
-            return match Shape::of(element).as_ref().and_then(classify) {
-                Some(Format::Atif) => Ok((Format::Atif, Layout::Document)),
-                _ => Err(Unreadable::UnknownFormat("it is a JSON array".to_owned())),
-            };
+            let element = Shape::of(text.get(1..).unwrap_or_default());
+            if let Some(format) = element.as_ref().and_then(classify) {
+                return Ok((format, Layout::Document));
+            }
+            let array = || Unreadable::UnknownFormat("it is a JSON array".to_owned());
+            format_among_others(text).map(|format| (format, Layout::Lines)).ok_or_else(array)
         }
-        Some(b'{') => {}
         Some(_) => {
             let is_progress = ["# Session Progress", "## Session Info", "## Session info"]
                 .iter()
                 .any(|heading| memchr::memmem::find(text, heading.as_bytes()).is_some());
-            return if is_progress { Ok((Format::ProgressNotes, Layout::Document)) } else { Err(not_json(text)) };
+            match format_among_others(text) {
+                _ if is_progress => Ok((Format::ProgressNotes, Layout::Document)),
+                Some(format) => Ok((format, Layout::Lines)),
+                None => Err(not_json(beginning)),
+            }
         }
     }
-    let lines: Vec<Shape> = text.split(|byte| *byte == b'\n').take(LOOKED_AT_LINES).filter_map(Shape::of).collect();
-    let document = Shape::of(text).filter(|shape| !shape.is_one_line());
+}
+
+/// The format of a log that begins with an object.
+fn format_of_objects(text: &[u8]) -> Result<(Format, Layout), Unreadable> {
+    let document = Some(layout_of(text)).filter(|layout| *layout == Layout::Document).and_then(|_| Shape::of(text));
     if let Some(format) = document.as_ref().and_then(classify) {
         return Ok((format, Layout::Document));
     }
-    if let Some(format) = lines.iter().find_map(classify) {
+    let mut lines = text.split(|byte| *byte == b'\n').filter_map(Shape::of);
+    let first: Vec<Shape> = lines.by_ref().take(LOOKED_AT_LINES).collect();
+    if let Some(format) = first.iter().find_map(classify) {
         return Ok((format, Layout::Lines));
     }
-    let stranger = document.iter().chain(&lines).find_map(known_stranger);
+    let stranger = document.iter().chain(&first).find_map(known_stranger);
+    if stranger.is_none()
+        && let Some(format) = lines.find_map(|line| classify(&line))
+    {
+        return Ok((format, Layout::Lines));
+    }
     Err(Unreadable::UnknownFormat(stranger.unwrap_or("none of its first lines is one of a session log").to_owned()))
+}
+
+/// The format of a log whose first line is none of JSON: something else was printed before it, or it lost its beginning.
+fn format_among_others(text: &[u8]) -> Option<Format> {
+    let mut lines = text.split(|byte| *byte == b'\n').take(LOOKED_AT_LINES);
+    lines.find_map(|line| Shape::of(line).filter(|_| line.starts_with(b"{")).as_ref().and_then(classify))
+}
+
+/// How a log that begins with an object is laid out.
+fn layout_of(text: &[u8]) -> Layout {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let is_whole = |text: &[u8]| Shape::of(text).is_some_and(|shape| shape.is_whole());
+    if first.len() == text.len() || is_whole(first) {
+        return Layout::Lines;
+    }
+    if is_whole(text) {
+        return Layout::Document;
+    }
+    // The first line may be cut off. Then there are others that are whole, and no elements of an array.
+    let mut last = first.trim_ascii_end().last().copied();
+    for line in lines {
+        if line.starts_with(b"{") && !matches!(last, Some(b'[' | b',' | b':')) && is_whole(line) {
+            return Layout::Lines;
+        }
+        last = line.trim_ascii_end().last().copied().or(last);
+    }
+    Layout::Document
 }
 
 fn not_json(text: &[u8]) -> Unreadable {
@@ -184,11 +245,11 @@ fn classify(shape: &Shape) -> Option<Format> {
     let is_one_of = |kinds: &[&str]| kinds.contains(&kind);
     let format = if has("__header__") || (has("step_id") && has("source")) {
         Format::AtifStream
-    } else if has("steps") && (has("schema_version") || has("agent") || has("session_id")) {
+    } else if has("steps") && (has("schema_version") || has("agent") || has("session_id") || is_step(shape)) {
         Format::Atif
     } else if kind.starts_with("thread.") || kind.starts_with("turn.") || (kind.starts_with("item.") && has("item")) {
         Format::CodexExec
-    } else if (has("payload") && has("type")) || has("record_type") {
+    } else if (has("payload") && has("type")) || has("record_type") || is_early_codex(shape) {
         Format::Codex
     } else if has("actions") && has("outcome") {
         Format::OpenAgentsTrajectories
@@ -204,11 +265,13 @@ fn classify(shape: &Shape) -> Option<Format> {
         Format::Gemini
     } else if has("info") && has("messages") {
         Format::OpenCode
+    } else if is_headless_session(shape, kind) {
+        Format::OpenAgentsSession
     } else if is_claude(shape, kind) {
         Format::ClaudeCode
     } else if is_flat_codex(shape, kind) {
         Format::Codex
-    } else if has("role") && (has("content") || has("tool_calls")) || has("session") && shape.has_one_key() {
+    } else if has("role") && (has("content") || has("tool_calls")) || has("session") && shape.keys() == 1 {
         Format::Generic
     } else {
         return None;
@@ -216,11 +279,25 @@ fn classify(shape: &Shape) -> Option<Format> {
     Some(format)
 }
 
+/// Whether the first of the steps is one of ATIF.
+fn is_step(shape: &Shape) -> bool {
+    shape.step_has("source") && (shape.step_has("step_id") || shape.step_has("message"))
+}
+
+/// OpenAgents' first sessions look like Claude Code's, apart from their ids; here one has lost its first line.
+fn is_headless_session(shape: &Shape, kind: &str) -> bool {
+    matches!(kind, "user" | "assistant" | "tool_result")
+        && shape.has("message")
+        && !shape.has("isSidechain")
+        && shape.text("sessionId").is_some_and(|id| id.starts_with("session-"))
+}
+
 fn is_claude(shape: &Shape, kind: &str) -> bool {
     let has = |key: &str| shape.has(key);
     (has("message") && matches!(kind, "user" | "assistant" | "progress"))
         || (has("message") && (has("sessionId") || has("requestId") || has("costUSD")))
         || (has("uuid") && has("sessionId"))
+        || (has("parentUuid") && has("isSidechain"))
         || (has("leafUuid") && kind == "summary")
         || (has("subtype") && (has("session_id") || has("sessionId")))
         || matches!(
@@ -232,23 +309,38 @@ fn is_claude(shape: &Shape, kind: &str) -> bool {
                 | "last-prompt"
                 | "permission-mode"
         )
-        || (kind == "mode" && has("sessionId"))
+        // All of what it notes beside the messages is written-like-this.
+        || (has("sessionId") && (kind.contains('-') || matches!(kind, "mode" | "tag" | "attachment" | "system")))
+}
+
+/// What `codex exec --json` printed in 2025, and the sessions of the CLI before that.
+fn is_early_codex(shape: &Shape) -> bool {
+    (shape.keys() == 2 && shape.is_text("id") && shape.is_object("msg"))
+        || (shape.keys() == 2 && shape.is_object("session") && shape.is_list("items"))
 }
 
 /// Codex of 2025: bare items, under a first line that has no type.
 fn is_flat_codex(shape: &Shape, kind: &str) -> bool {
     let has = |key: &str| shape.has(key);
     (kind.is_empty() && has("id") && has("timestamp") && (has("instructions") || has("git")))
-        || (kind == "message" && has("role") && has("content"))
+        || (kind == "message" && has("role") && has("content") && !is_chat_message(shape))
         || (kind == "reasoning" && has("summary"))
         || (has("call_id") && matches!(kind, "function_call" | "function_call_output" | "local_shell_call"))
+}
+
+/// What is typed like an item of Codex, but is none.
+fn is_chat_message(shape: &Shape) -> bool {
+    shape.has("tool_calls")
+        || shape.has("tool_call_id")
+        || shape.text("role") == Some("tool")
+        || shape.is_text("content")
 }
 
 fn is_state(shape: &Shape) -> bool {
     let has = |key: &str| shape.has(key);
     (has("taskId") && (has("logFilePath") || has("sessionFilePath") || has("totalTurns")))
         || (has("session_id") && has("checkpoint"))
-        || has("attempts")
+        || shape.is_list("attempts")
         || (has("combined") && has("comparison"))
         || matches!(shape.text("type"), Some("apm_snapshot" | "apm_update" | "usage_update"))
 }
@@ -288,5 +380,3 @@ const RUN_LOG_TYPES: &[&str] = &[
     "timeout",
     "log_trimmed",
 ];
-
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

@@ -114,10 +114,14 @@ fn is_url(reference: &str) -> bool {
     reference.contains("://") || (scheme.len() > 1 && scheme.chars().all(is_scheme))
 }
 
-/// Harbor's logs lie in the folder `agent` of their trial.
+/// Harbor's logs lie in the folder `agent` of their trial. Any other folder may have that name, too.
 fn trial_of(folder: &Path) -> &Path {
+    let is_trial = |folder: &Path| {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().contains("__"))
+            && ["result.json", "config.json"].iter().any(|name| folder.join(name).is_file())
+    };
     match (folder.file_name(), folder.parent()) {
-        (Some(name), Some(trial)) if name == "agent" => trial,
+        (Some(name), Some(trial)) if name == "agent" && is_trial(trial) => trial,
         _ => folder,
     }
 }

@@ -11,17 +11,18 @@ use super::*;
 fn trial() -> (TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    fs::create_dir_all(root.join("job/trial/agent/sub")).unwrap();
-    fs::create_dir_all(root.join("job/trial/verifier")).unwrap();
-    for file in ["job/trial/agent/main.json", "job/trial/agent/next.json", "job/trial/agent/sub/child.json"] {
+    fs::create_dir_all(root.join("job/trial__x1/agent/sub")).unwrap();
+    fs::create_dir_all(root.join("job/trial__x1/verifier")).unwrap();
+    for file in ["job/trial__x1/agent/main.json", "job/trial__x1/agent/next.json", "job/trial__x1/agent/sub/child.json"]
+    {
         fs::write(root.join(file), "{}").unwrap();
     }
-    fs::write(root.join("job/trial/result.json"), "{}").unwrap();
+    fs::write(root.join("job/trial__x1/result.json"), "{}").unwrap();
     fs::write(root.join("job/secret.json"), "{}").unwrap();
-    symlink(root.join("job/secret.json"), root.join("job/trial/agent/out.json")).unwrap();
-    symlink(root.join("job"), root.join("job/trial/agent/up")).unwrap();
-    symlink(root.join("job/trial/agent/next.json"), root.join("job/trial/agent/in.json")).unwrap();
-    (folder, root.join("job/trial"))
+    symlink(root.join("job/secret.json"), root.join("job/trial__x1/agent/out.json")).unwrap();
+    symlink(root.join("job"), root.join("job/trial__x1/agent/up")).unwrap();
+    symlink(root.join("job/trial__x1/agent/next.json"), root.join("job/trial__x1/agent/in.json")).unwrap();
+    (folder, root.join("job/trial__x1"))
 }
 
 #[test]
@@ -131,4 +132,16 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_folder_that_is_only_called_agent_opens_nothing_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(home.join("agent")).unwrap();
+    fs::create_dir_all(home.join("other")).unwrap();
+    fs::write(home.join("agent/trajectory.json"), "{}").unwrap();
+    fs::write(home.join("other/session.jsonl"), "{}").unwrap();
+    let refused = resolve(&home.join("agent/trajectory.json"), "../other/session.jsonl");
+    assert_eq!(refused, Err(Refused::Outside(home.join("agent"))));
 }

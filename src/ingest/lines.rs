@@ -1,4 +1,4 @@
-//! JSON Lines, and documents, without trusting their length or their bytes.
+//! JSON Lines, without trusting their length or their bytes.
 
 use std::io::Read;
 use std::sync::mpsc::sync_channel;
@@ -7,6 +7,7 @@ use memchr::memchr;
 use serde_json::Value;
 
 use super::Reader;
+use super::mend;
 use super::squeeze::Squeeze;
 use crate::domain::Cut;
 use crate::domain::Event;
@@ -20,7 +21,7 @@ mod tests;
 /// A longer line is squeezed.
 const LONG_LINE_BYTES: usize = 1024 * 1024;
 
-/// A line, or document, that is longer even then is given up.
+/// A line that is longer even then is given up.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A log that is longer than this is parsed on one thread and told on another.
@@ -81,21 +82,23 @@ impl<'i> Lines<'i> {
     /// Hands every line that is a JSON object to a reader; what is none is reported.
     pub(super) fn each(&mut self, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
         while self.bytes < LONG_LOG_BYTES {
-            let Some(parsed) = self.parsed()? else {
-                reader.end(sink);
-                return Ok(());
-            };
-            parsed.tell(reader, sink);
+            match self.parsed() {
+                Ok(Some(parsed)) => parsed.tell(reader, sink),
+                ended => {
+                    reader.end(sink);
+                    return ended.map(|_| ());
+                }
+            }
         }
         std::thread::scope(|scope| {
             let (ready, batches) = sync_channel(WAITING_BATCHES);
             let parser = scope.spawn(move || {
-                while let Some(batch) = self.batch()? {
-                    if ready.send(batch).is_err() {
-                        break;
+                loop {
+                    let (batch, is_more) = self.batch();
+                    if ready.send(batch).is_err() || !matches!(is_more, Ok(true)) {
+                        return is_more.map(|_| ());
                     }
                 }
-                Ok(())
             });
             for parsed in batches.into_iter().flatten() {
                 parsed.tell(reader, sink);
@@ -105,16 +108,20 @@ impl<'i> Lines<'i> {
         })
     }
 
-    /// The next lines, as many as make a batch.
-    fn batch(&mut self) -> std::io::Result<Option<Vec<Parsed>>> {
+    /// The next lines, as many as make a batch, and whether there are more.
+    fn batch(&mut self) -> (Vec<Parsed>, std::io::Result<bool>) {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while bytes < BATCH_BYTES {
-            let Some(parsed) = self.parsed()? else { break };
-            bytes += self.line.len();
-            batch.push(parsed);
+            match self.parsed() {
+                Ok(Some(parsed)) => {
+                    bytes += self.line.len();
+                    batch.push(parsed);
+                }
+                ended => return (batch, ended.map(|_| false)),
+            }
         }
-        Ok((!batch.is_empty()).then_some(batch))
+        (batch, Ok(true))
     }
 
     /// The next line that is not empty.
@@ -191,34 +198,6 @@ impl<'i> Lines<'i> {
     }
 }
 
-/// A document that is one JSON value, however long.
-pub(super) fn document(input: &mut dyn Read, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
-    let mut squeeze = Squeeze::new();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut text = Vec::new();
-    let skipped = |why: String| Event::Skipped(Skipped { line: 0, why });
-    loop {
-        let read = read_some(input, &mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        squeeze.feed(buffer.get(..read).unwrap_or_default(), &mut text);
-        if text.len() > MAX_LINE_BYTES {
-            sink.hear(skipped(format!("the document is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)));
-            return Ok(());
-        }
-    }
-    if squeeze.cut() != Cut::default() {
-        sink.hear(Event::Cut(squeeze.cut()));
-    }
-    match parse(&text) {
-        Ok(value) => reader.line(1, value, sink),
-        Err(why) => sink.hear(skipped(why)),
-    }
-    reader.end(sink);
-    Ok(())
-}
-
 /// Reads what is there, however often the system is interrupted.
 pub(super) fn read_some(input: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     loop {
@@ -229,15 +208,12 @@ pub(super) fn read_some(input: &mut dyn Read, buffer: &mut [u8]) -> std::io::Res
     }
 }
 
-/// One JSON object. Bytes that are no text become replacement characters rather than a lost line.
+/// One JSON object. What a parser refuses is mended rather than lost.
 fn parse(bytes: &[u8]) -> Result<Value, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value = match serde_json::from_slice::<Value>(bytes) {
         Ok(value) => value,
-        Err(_) if std::str::from_utf8(bytes).is_err() => {
-            serde_json::from_str(&String::from_utf8_lossy(bytes)).map_err(|error| why(&error))?
-        }
-        Err(error) => return Err(why(&error)),
+        Err(error) => mend::mended(bytes).map_err(|_| why(&error))?,
     };
     match value {
         Value::Object(_) => Ok(value),

@@ -63,7 +63,12 @@ fn lines_are_read_and_what_is_none_is_reported() {
                 (2, "a bare JSON value, where an object was expected"),
             ],
         ),
-        (b"{\"a\":1}\0\n{}", &[2], &[(1, "not JSON (column 8)")]),
+        (b"{\"a\":1}\0\n{}", &[1, 2], &[]),
+        (
+            b"\0\0\0{\"a\":1}\n{\"a\":NaN}\n{\"a\":1e999}\n{\"a\":\"\\ud83d\"}\n{\"a\":\"x\ty\"}\n",
+            &[1, 2, 3, 4, 5],
+            &[],
+        ),
     ];
     for (bytes, lines, skips) in table {
         let (collect, events) = read(bytes);
@@ -86,11 +91,23 @@ fn a_line_of_megabytes_is_squeezed_and_its_neighbours_are_not() {
 
 #[test]
 fn a_line_that_stays_too_long_is_given_up_alone() {
-    let many: Vec<String> = (0..400).map(|n| format!("{n}{}", "y".repeat(60_000))).collect();
-    let text = format!("{}\n{}\n", json!({"many": many}), json!({"n": 2}));
+    let many: serde_json::Map<String, Value> = (0..400).map(|n| (n.to_string(), "y".repeat(60_000).into())).collect();
+    let text = format!("{}\n{}\n", json!(many), json!({"n": 2}));
     let (collect, events) = read(text.as_bytes());
     assert_eq!(collect.lines.len(), 1);
     assert_eq!(events, [skipped(1, "the line is longer than 8 MB")]);
+}
+
+#[test]
+fn a_line_of_very_many_values_keeps_the_first_of_them_and_what_comes_after() {
+    let row = "{\"a\":1,\"b\":\"c\"},".repeat(400_000);
+    let text = format!("{{\"rows\":{{\"of\":[{row}7]}},\"message\":{{\"content\":[1,2],\"id\":\"m\"}}}}\n");
+    let (collect, events) = read(text.as_bytes());
+    let line = &collect.lines[0].1;
+    let kept = line["rows"]["of"].as_array().unwrap().len();
+    assert!((1000..20_000).contains(&kept), "{kept}");
+    assert_eq!(line["message"], json!({"content": [1, 2], "id": "m"}));
+    assert!(matches!(events.as_slice(), [Event::Cut(cut)] if cut.values == 1 && cut.bytes > 6_000_000), "{events:?}");
 }
 
 #[test]
@@ -132,15 +149,13 @@ fn an_error_of_the_disk_is_one_wherever_it_comes() {
 }
 
 #[test]
-fn a_document_may_be_any_layout() {
-    for bytes in [&b"{\n  \"a\": [1,\n 2]\n}\n"[..], b"\xef\xbb\xbf{\"a\":[1,2]}"] {
+fn what_was_read_before_an_error_is_told() {
+    let text = format!("{}\n", json!({"filler": "z".repeat(900)})).repeat(6000);
+    for length in [text.len() / 60, text.len()] {
         let mut collect = Collect::default();
-        let mut events = Vec::new();
-        document(&mut Dribble(bytes, 3), &mut collect, &mut events).unwrap();
-        assert_eq!(collect.lines, [(1, json!({"a": [1, 2]}))]);
-        assert!(events.is_empty());
+        let error = Lines::new(&mut (&text.as_bytes()[..length]).chain(Broken(0))).each(&mut collect, &mut Vec::new());
+        assert_eq!(error.unwrap_err().to_string(), "the disk is gone");
+        assert_eq!(collect.lines.len(), length / (text.len() / 6000));
+        assert!(collect.is_over);
     }
-    let mut events = Vec::new();
-    document(&mut &b"{\"a\": ["[..], &mut Collect::default(), &mut events).unwrap();
-    assert_eq!(events, [skipped(0, "the JSON is cut off")]);
 }

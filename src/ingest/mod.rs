@@ -10,14 +10,18 @@ mod detect;
 pub mod discover;
 mod follow;
 mod lines;
+mod mend;
+mod packed;
 mod pick;
 mod shape;
 mod squeeze;
+mod values;
 
 mod archeflow;
 mod atif;
 mod claude;
 mod codex;
+mod codex_early;
 mod codex_exec;
 mod gemini;
 mod generic;
@@ -25,11 +29,15 @@ mod openagents;
 mod opencode;
 mod progress;
 
+#[cfg(test)]
+#[path = "reading_tests.rs"]
+mod tests;
+
 use std::io::Read;
 
 use serde_json::Value;
 
-use crate::domain::Sink;
+use crate::domain::{Event, Sink, Skipped};
 use detect::{Detected, Layout};
 
 pub use beside::outcome as outcome_beside;
@@ -91,8 +99,9 @@ impl Reading {
 
     /// Reads a log to its end, whatever its format is, and says what that was.
     pub fn read(&mut self, input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Format, Unreadable> {
-        let Detected { format, layout, mut input } = detect::detect(input)?;
-        self.read_in(format, layout, &mut input, sink)?;
+        let detected = detect::detect(input)?;
+        let format = detected.format;
+        self.read_in(detected, sink)?;
         Ok(format)
     }
 
@@ -103,23 +112,33 @@ impl Reading {
         input: &mut (dyn Read + Send),
         sink: &mut dyn Sink,
     ) -> Result<(), Unreadable> {
-        let (layout, mut input) = detect::layout(input)?;
-        self.read_in(format, layout, &mut input, sink)
+        self.read_in(detect::known(format, input)?, sink)
     }
 
-    fn read_in(
+    fn read_in(&mut self, detected: Detected<'_>, sink: &mut dyn Sink) -> Result<(), Unreadable> {
+        let Detected { format, layout, mut input, damage } = detected;
+        self.read_through(format, layout, &mut input, sink)?;
+        if damage.is_there() {
+            let why = "the packed log is damaged, and ends here".to_owned();
+            sink.hear(Event::Skipped(Skipped { line: 0, why }));
+        }
+        Ok(())
+    }
+
+    fn read_through(
         &mut self,
         format: Format,
         layout: Layout,
         input: &mut (dyn Read + Send),
         sink: &mut dyn Sink,
-    ) -> Result<(), Unreadable> {
+    ) -> std::io::Result<()> {
         let reader: &mut dyn Reader = match format {
-            Format::Atif => return Ok(atif::documents(input, self.rules, sink)?),
-            Format::ProgressNotes => return Ok(progress::read(input, sink)?),
+            Format::Atif if layout == Layout::Lines => return atif::lines(input, self.rules, sink),
+            Format::Atif => return atif::documents(input, self.rules, sink),
+            Format::ProgressNotes => return progress::read(input, sink),
             Format::AtifStream => &mut atif::Stream::new(self.rules),
             Format::ClaudeCode => &mut self.claude,
-            Format::Codex => &mut codex::Codex::default(),
+            Format::Codex => &mut codex_early::AnyCodex::default(),
             Format::CodexExec => &mut codex_exec::CodexExec::default(),
             Format::OpenAgentsSession => &mut openagents::Session::default(),
             Format::OpenAgentsRunLog => &mut openagents::RunLog::default(),
@@ -131,9 +150,8 @@ impl Reading {
             Format::Generic => &mut generic::Generic::default(),
         };
         match layout {
-            Layout::Lines => lines::Lines::new(input).each(reader, sink)?,
-            Layout::Document => lines::document(input, reader, sink)?,
+            Layout::Lines => lines::Lines::new(input).each(reader, sink),
+            Layout::Document => values::each(input, reader, sink),
         }
-        Ok(())
     }
 }

@@ -13,67 +13,136 @@ const MAX_KEYS: usize = 64;
 /// What an object looks like from outside.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Shape {
-    keys: Vec<(String, Option<String>)>,
-    is_one_line: bool,
+    keys: Vec<Key>,
+    /// The keys of the first of its steps.
+    step: Vec<Key>,
+    is_whole: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Key {
+    name: String,
+    /// How its value begins: with an array, also how the array does.
+    start: [u8; 2],
+    /// A short string.
+    text: Option<String>,
 }
 
 impl Shape {
     /// The shape of the object at the beginning of a text.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
-        let mut scan = Scan { rest: text.trim_ascii_start(), passed_newline: false };
+        let mut scan = Scan { rest: trimmed(text) };
         if scan.next_byte()? != b'{' {
             return None;
         }
         let mut shape = Self::default();
-        while shape.keys.len() < MAX_KEYS {
-            scan.skip_blank();
-            match scan.next_byte() {
-                Some(b'"') => {}
-                Some(b',') => continue,
-                _ => break,
-            }
-            let Some(key) = scan.string() else { break };
-            scan.skip_blank();
-            if scan.next_byte() != Some(b':') {
-                break;
-            }
-            shape.keys.push((key, scan.value()));
-        }
-        shape.is_one_line = !scan.passed_newline;
+        shape.is_whole = scan.keys(&mut shape.keys, Some(&mut shape.step));
         Some(shape)
     }
 
     /// Whether it has a key.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|(known, _)| known == key)
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.key(name).is_some()
     }
 
-    /// Whether it has no other.
-    pub(super) fn has_one_key(&self) -> bool {
-        self.keys.len() == 1
+    /// How many keys it has.
+    pub(super) fn keys(&self) -> usize {
+        self.keys.len()
     }
 
     /// A short string under a key.
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.keys.iter().find(|(known, _)| known == key)?.1.as_deref()
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.key(name)?.text.as_deref()
     }
 
-    /// Whether it stays on the line on which it begins.
-    pub(super) fn is_one_line(&self) -> bool {
-        self.is_one_line
+    /// Whether there is a string under a key, however long.
+    pub(super) fn is_text(&self, name: &str) -> bool {
+        self.key(name).is_some_and(|key| key.start.starts_with(b"\""))
     }
+
+    /// Whether there is an object under a key.
+    pub(super) fn is_object(&self, name: &str) -> bool {
+        self.key(name).is_some_and(|key| key.start.starts_with(b"{"))
+    }
+
+    /// Whether there is an array of objects under a key, or an empty one.
+    pub(super) fn is_list(&self, name: &str) -> bool {
+        self.key(name).is_some_and(|key| matches!(&key.start, b"[{" | b"[]"))
+    }
+
+    /// Whether the first of its steps has a key.
+    pub(super) fn step_has(&self, name: &str) -> bool {
+        self.step.iter().any(|key| key.name == name)
+    }
+
+    /// Whether it ends, and its line with it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// A text without the blanks, or the zeros that a crash left, before it.
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != 0);
+    text.get(start.unwrap_or(text.len())..).unwrap_or_default()
 }
 
 struct Scan<'t> {
     rest: &'t [u8],
-    passed_newline: bool,
 }
 
 impl Scan<'_> {
+    /// The keys of an object whose first brace is read, and whether it ends. If asked, those of its first step as well.
+    fn keys(&mut self, keys: &mut Vec<Key>, mut step: Option<&mut Vec<Key>>) -> bool {
+        loop {
+            self.skip_blank();
+            match self.next_byte() {
+                Some(b'"') => {}
+                Some(b',') => continue,
+                Some(b'}') => {
+                    let line = self.rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                    return trimmed(line).is_empty();
+                }
+                _ => return false,
+            }
+            let Some(name) = self.string() else { return false };
+            self.skip_blank();
+            if self.next_byte() != Some(b':') {
+                return false;
+            }
+            let start = self.start();
+            if let Some(step) = step.take_if(|_| name == "steps" && start == *b"[{") {
+                let mut inner = Scan { rest: self.rest };
+                inner.next_byte();
+                inner.skip_blank();
+                inner.next_byte();
+                inner.keys(step, None);
+            }
+            let text = self.value();
+            if keys.len() < MAX_KEYS {
+                keys.push(Key { name, start, text });
+            }
+        }
+    }
+
+    /// How the value that follows begins.
+    fn start(&mut self) -> [u8; 2] {
+        self.skip_blank();
+        let first = self.rest.first().copied().unwrap_or_default();
+        let second = match self.rest.get(1..) {
+            Some(rest) if first == b'[' => rest.trim_ascii_start().first().copied().unwrap_or_default(),
+            _ => 0,
+        };
+        [first, second]
+    }
+
     fn next_byte(&mut self) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
-        self.passed_newline |= *first == b'\n';
         Some(*first)
     }
 

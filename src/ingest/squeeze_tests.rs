@@ -66,6 +66,79 @@ fn what_follows_a_long_run_of_numbers_stays() {
     }
 }
 
+fn squeezed_document(text: &str) -> (Value, Cut) {
+    let mut squeeze = Squeeze::of_document();
+    let mut out = Vec::new();
+    text.as_bytes().chunks(5000).for_each(|chunk| squeeze.feed(chunk, &mut out));
+    (serde_json::from_slice(&out).unwrap(), squeeze.cut())
+}
+
+#[test]
+fn arrays_of_anything_keep_their_beginning() {
+    let rows = ["{\"t\":\"a\",\"b\":[97]}", "\"abc\"", "[1]", "null", "{}", "[[{}]]", "\"]},\\\"\""];
+    for row in rows {
+        let many = vec![row; 5_000_000 / row.len()].join(",");
+        let text = format!("{{\"a\":{{\"rows\":[{many}]}},\"c\":[{{\"d\":1}},{{\"d\":2}}],\"e\":\"f\"}}");
+        for (value, cut) in [parsed(&text), squeezed_document(&text)] {
+            let kept = value["a"]["rows"].as_array().unwrap().len();
+            assert!(kept > 1000 && kept < 300_000, "{row}: {kept}");
+            assert_eq!(value["c"], json!([{"d": 1}, {"d": 2}]), "{row}");
+            assert_eq!((value["e"].as_str(), cut.values), (Some("f"), 1), "{row}");
+            assert!(cut.bytes > 100_000);
+        }
+    }
+}
+
+#[test]
+fn objects_of_very_many_keys_keep_their_beginning() {
+    let many: Vec<String> = (0..100_000).map(|n| format!("\"key{n}\":{{\"a\":1}}")).collect();
+    let (value, cut) = parsed(&format!("{{\"map\":{{{}}},\"after\":1}}", many.join(",")));
+    let kept = value["map"].as_object().unwrap().len();
+    assert!(kept > 1000 && kept < 10_000, "{kept}");
+    assert_eq!((value["after"].as_i64(), cut.values), (Some(1), 1));
+}
+
+#[test]
+fn heavy_objects_in_objects_end_somewhere() {
+    let inner: Vec<String> = (0..1000).map(|n| format!("\"k{n}\":{{}}")).collect();
+    let outer: Vec<String> = (0..1000).map(|n| format!("\"o{n}\":{{{}}}", inner.join(","))).collect();
+    let text = format!("{{\"a\":{{\"b\":{{{}}},\"c\":2}},\"after\":1}}", outer.join(","));
+    let (out, _) = squeezed(text.as_bytes(), 4096);
+    let value: Value = serde_json::from_slice(&out).unwrap();
+    assert!(out.len() < 500_000, "{}", out.len());
+    assert_eq!((value["a"]["c"].as_i64(), value["after"].as_i64()), (Some(2), Some(1)));
+}
+
+#[test]
+fn the_steps_of_a_document_all_stay_and_each_is_bounded() {
+    let step = format!("{{\"message\":\"{}\",\"metrics\":{{\"n\":1}}}}", "m".repeat(40_000));
+    let heavy = format!("{{\"logprobs\":[{}{{}}],\"metrics\":{{\"n\":1}}}}", "{\"t\":1},".repeat(200_000));
+    let steps = [vec![step.as_str(); 400], vec![heavy.as_str(); 3]].concat().join(",");
+    for text in [
+        format!("{{\"steps\":[{steps}],\"extra\":{{\"steps\":[1]}}}}"),
+        format!("[{{\"steps\":[{steps}],\"extra\":{{\"steps\":[1]}}}}]"),
+        format!("{{\"subagent_trajectories\":[{{\"steps\":[{steps}],\"extra\":{{\"steps\":[1]}}}}]}}"),
+    ] {
+        let (value, cut) = squeezed_document(&text);
+        let document = if value.is_array() { &value[0] } else { &value };
+        let document = document.get("subagent_trajectories").map_or(document, |embedded| &embedded[0]);
+        let steps = document["steps"].as_array().unwrap();
+        assert_eq!((steps.len(), cut.values), (403, 3));
+        assert!(steps.iter().all(|step| step["metrics"]["n"] == 1));
+        assert!(steps[402]["logprobs"].as_array().unwrap().len() < 20_000);
+        assert_eq!(document["extra"], json!({"steps": [1]}));
+    }
+}
+
+#[test]
+fn what_is_nested_too_deep_becomes_null() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let text = format!("{{\"deep\":{}1{},\"after\":1}}", open.repeat(3000), close.repeat(3000));
+        let (value, cut) = parsed(&text);
+        assert_eq!((value["after"].as_i64(), cut.values), (Some(1), 1));
+    }
+}
+
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -96,6 +96,31 @@ fn unwrapped(mut text: &str) -> &str {
     }
 }
 
+/// What a number may be counted in; `30s` and `30 seconds` are the same.
+const UNIT_WORDS: &[&str] = &[
+    "milliseconds",
+    "millisecond",
+    "ms",
+    "seconds",
+    "second",
+    "secs",
+    "sec",
+    "s",
+    "minutes",
+    "minute",
+    "mins",
+    "min",
+    "hours",
+    "hour",
+    "days",
+    "day",
+    "bytes",
+    "byte",
+    "kb",
+    "mb",
+    "gb",
+];
+
 /// Puts the masked words together again.
 #[derive(Default)]
 struct Masked {
@@ -115,6 +140,12 @@ impl Masked {
         let (lead, core) = if core.starts_with('/') && lead.ends_with(['.', '~']) { ("", word) } else { (lead, core) };
         let inner = core.trim_end_matches([':', '.', '-', '+', '/', '#', '&']);
         let trail = core.get(inner.len()..).unwrap_or_default();
+        if self.out.trim_end_matches(' ').ends_with(NUMBER) && UNIT_WORDS.contains(&inner.to_ascii_lowercase().as_str())
+        {
+            self.out.truncate(self.out.trim_end_matches(' ').len());
+            self.push_trail(trail);
+            return;
+        }
         let kept = self.names_error(inner);
         let masked = if kept { inner.to_owned() } else { mask_word(inner) };
         if masked == NUMBER && self.joins_number(lead) {
@@ -327,7 +358,9 @@ fn is_random(part: &str) -> bool {
     let turns =
         bytes.windows(2).filter(|pair| matches!(pair, [a, b] if a.is_ascii_digit() != b.is_ascii_digit())).count();
     let has_digit = bytes.iter().any(u8::is_ascii_digit);
-    turns >= 3 || (bytes.len() >= 20 && has_digit && turns >= 2)
+    let has_both_cases = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
+    let is_drawn = bytes.len() >= 8 && has_both_cases && bytes.first().is_some_and(u8::is_ascii_digit);
+    turns >= 3 || is_drawn || (bytes.len() >= 20 && has_digit && turns >= 2)
 }
 
 /// `tmpab12cd`, `tmp.XyZ12`, `.tmpAbCd`.

@@ -39,6 +39,8 @@ fn messages_that_differ_by_run_are_one() {
         ("prompt is too long: 210000 tokens > 200000 maximum", "prompt is too long: 199,999 tokens > 180,000 maximum"),
         ("[2025-01-01 12:00:00] ERROR no", "[2026-11-16T05:09:25.123Z] ERROR no"),
         ("12:30:01 no", "08:15:59.123 no"),
+        ("timed out after 30s", "timed out after 60 seconds"),
+        ("request req_011CPabcDEF failed", "request req_022XYzzzQQQ failed"),
         ("retry 3/5", "retry 4/5"),
         ("worker pid 4821 died", "worker pid 77 died"),
         ("needs version 1.2.3", "needs version 10.0"),

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
+use super::super::action::{command_key, is_assignment, is_look};
 use super::super::signal::{Signal, SignalKind};
 use super::edits::Edits;
-use super::{Place, Returned, command_key, one_line, signal, steps};
+use super::{Came, Place, Returned, SHOWN_CHARACTERS, one_line, signal, steps};
 use crate::domain::ErrorFamily;
 
 /// From how many failures in a row on, with nothing done between, it is a loop.
 const LOOP: u32 = 3;
 
 /// Commands and tests remembered. A session that runs more than this loses the thread, not its memory.
-const MAX_REMEMBERED: usize = 8192;
+const MAX_REMEMBERED: usize = 4096;
 
 /// Failing tests remembered of one run.
 const MAX_TESTS: usize = 32;
@@ -26,16 +27,34 @@ struct Attempt {
     at: Place,
     /// How many things had been changed when it ran.
     changes: u64,
-    /// Failures in a row with no change between, and where.
+    /// The same with what it changed itself.
+    changes_after: u64,
+    /// Failures of one family in a row with no change between, and where.
     row: Vec<u32>,
     /// Failures in a row, whatever was done between.
     failures: u32,
     headline: String,
     family: Option<ErrorFamily>,
     command: String,
+    /// The command without the way to its folder.
+    done: String,
+    folder: Option<String>,
     is_check: bool,
     /// The tests that failed in it.
     failing: Vec<String>,
+}
+
+/// A command that came back.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    /// As it was given.
+    pub(super) command: &'a str,
+    /// Without the way to its folder.
+    pub(super) done: &'a str,
+    /// Where, if that is known.
+    pub(super) folder: Option<&'a str>,
+    /// Whether it may have changed what the next one finds.
+    pub(super) may_change: bool,
 }
 
 /// The last word on every command and test.
@@ -54,10 +73,11 @@ impl Attempts {
         self.changes += 1;
     }
 
-    /// A command came back.
-    pub(super) fn ran(&mut self, call: &Returned<'_>, command: &str, edits: &Edits, found: &mut Vec<Signal>) {
-        let key = command_key(command);
-        let passed = call.failure.is_none();
+    /// A command came back, passed or failed, from a folder.
+    pub(super) fn ran(&mut self, call: &Returned<'_>, run: &Run<'_>, edits: &Edits, found: &mut Vec<Signal>) {
+        let command = run.command;
+        let key = command_key(run.done, run.folder);
+        let passed = matches!(call.came, Came::Passed);
         let before = self.commands.remove(&key);
         if let Some(before) = &before {
             if passed && !before.passed {
@@ -71,7 +91,7 @@ impl Attempts {
                 found.extend(undecided(call, before));
             }
         } else if passed {
-            found.extend(self.another_way(call, command));
+            found.extend(self.another_way(call, run));
         }
         if !passed {
             self.recent_failures.push((key, call.at));
@@ -85,31 +105,37 @@ impl Attempts {
                 self.commands.clear();
             }
         }
-        let attempt = self.noted(call, command, before, found);
+        let mut attempt = self.noted(call, run, before, found);
+        if run.may_change {
+            self.something_changed();
+        }
+        attempt.changes_after = self.changes;
         self.commands.insert(key, attempt);
     }
 
     /// The new last word on a command; a loop that ends here is told.
-    fn noted(&self, call: &Returned<'_>, command: &str, before: Option<Attempt>, found: &mut Vec<Signal>) -> Attempt {
-        let passed = call.failure.is_none();
-        let (headline, family) = match &call.failure {
-            Some((failure, family)) => (failure.headline.clone(), Some(family.clone())),
-            None => (String::new(), None),
+    fn noted(&self, call: &Returned<'_>, run: &Run<'_>, before: Option<Attempt>, found: &mut Vec<Signal>) -> Attempt {
+        let (passed, headline, family) = match &call.came {
+            Came::Failed(failure, family) => (false, failure.headline.clone(), Some(family.clone())),
+            Came::Passed | Came::Void => (true, String::new(), None),
         };
         let mut attempt = Attempt {
             passed,
             at: call.at,
             changes: self.changes,
+            changes_after: self.changes,
             row: if passed { Vec::new() } else { vec![call.at.step] },
             failures: u32::from(!passed),
             headline,
             family,
-            command: command.to_owned(),
+            command: run.command.chars().take(SHOWN_CHARACTERS).collect(),
+            done: run.done.chars().take(SHOWN_CHARACTERS).collect(),
+            folder: run.folder.map(str::to_owned),
             is_check: call.is_check,
             failing: failing(call).iter().take(MAX_TESTS).cloned().collect(),
         };
         if let Some(mut before) = before.filter(|before| !before.passed) {
-            if !passed && before.changes == self.changes {
+            if !passed && before.changes_after == self.changes && before.family == attempt.family {
                 before.row.push(call.at.step);
                 attempt.row = before.row;
             } else {
@@ -160,12 +186,20 @@ impl Attempts {
         signal
     }
 
-    /// A command that differs a little from one that just failed, and passes.
-    fn another_way(&mut self, call: &Returned<'_>, command: &str) -> Option<Signal> {
+    /// A command that differs in its flags from one that just failed, and passes.
+    fn another_way(&mut self, call: &Returned<'_>, run: &Run<'_>) -> Option<Signal> {
+        if call.is_check {
+            return None;
+        }
         let near = |at: &Place| call.at.step.saturating_sub(at.step) <= ANOTHER_WAY_WITHIN;
         let position = self.recent_failures.iter().rposition(|(key, at)| {
             near(at)
-                && self.commands.get(key).is_some_and(|failed| !failed.passed && is_alike(&failed.command, command))
+                && self.commands.get(key).is_some_and(|failed| {
+                    !failed.passed
+                        && !failed.is_check
+                        && failed.folder.as_deref() == run.folder
+                        && is_alike(&failed.done, run.done)
+                })
         })?;
         let (key, _) = self.recent_failures.remove(position);
         let failed = self.commands.get(&key)?;
@@ -173,13 +207,15 @@ impl Attempts {
             "`{}` failed ({}); `{}` worked instead",
             one_line(&failed.command),
             failed.headline,
-            one_line(command)
+            one_line(run.command)
         );
         let mut signal = signal(SignalKind::Fixed, call.at, text);
         signal.steps = steps([failed.at.step, call.at.step]);
         signal.error_family.clone_from(&failed.family);
         signal.tool = Some(call.tool.to_owned());
         signal.quote = (!failed.headline.is_empty()).then(|| failed.headline.clone());
+        // Going another way mends nothing.
+        signal.extra.insert("alternative".to_owned(), true.into());
         Some(signal)
     }
 }
@@ -229,14 +265,13 @@ fn looped(attempt: &Attempt) -> Option<Signal> {
     })
 }
 
-/// Whether one command is another way of doing what the other does: the same program, and half of the words.
+/// Whether one command is another way of doing what the other does: all words but the flags are the same.
 fn is_alike(failed: &str, passed: &str) -> bool {
-    let words = |command: &str| command.split_whitespace().take(64).map(str::to_owned).collect::<Vec<_>>();
-    let (failed, passed) = (words(failed), words(passed));
-    let program = |words: &[String]| words.iter().find(|word| !word.contains('=')).cloned();
-    let shared = failed.iter().filter(|word| passed.contains(word)).count();
-    let is_more_than_a_look = program(&failed).is_some_and(|program| !super::is_look(&program));
-    is_more_than_a_look && program(&failed) == program(&passed) && shared * 2 >= failed.len().max(passed.len())
+    let is_flag = |word: &&str| word.starts_with('-') || is_assignment(word) || matches!(*word, "sudo" | "2>&1");
+    let of = |command: &'_ str, flags: bool| -> Vec<String> {
+        command.split_whitespace().filter(|word| is_flag(word) == flags).map(str::to_owned).collect()
+    };
+    !is_look(failed) && of(failed, false) == of(passed, false) && of(failed, true) != of(passed, true)
 }
 
 /// Names in a sentence, the first few of them.

@@ -1,27 +1,33 @@
 //! A person setting the agent right.
 
-/// How a correction begins.
+#[cfg(test)]
+#[path = "corrections_tests.rs"]
+mod tests;
+
+/// How a correction begins: with these words, not with words that begin like them.
 const OPENINGS: &[&str] = &[
-    "no,",
-    "no.",
-    "no!",
-    "no ",
     "nope",
     "stop",
+    "please stop",
     "wait",
     "actually",
     "don't",
-    "dont ",
+    "dont",
     "do not",
     "please don't",
     "please do not",
-    "never ",
+    "never",
     "undo",
+    "please undo",
     "revert",
+    "please revert",
     "that's wrong",
     "that is wrong",
     "thats wrong",
     "this is wrong",
+    "you're wrong",
+    "you are wrong",
+    "you were wrong",
     "wrong",
     "that's not",
     "that is not",
@@ -32,7 +38,8 @@ const OPENINGS: &[&str] = &[
     "not what i",
     "i said",
     "i told you",
-    "i asked",
+    "i asked you",
+    "i asked for",
     "i meant",
     "i didn't ask",
     "i did not ask",
@@ -40,13 +47,20 @@ const OPENINGS: &[&str] = &[
     "why are you",
     "you forgot",
     "you missed",
+    "you deleted",
+    "you removed",
+    "you overwrote",
+    "you ignored",
     "you should have",
     "you shouldn't",
     "you should not",
     "you were supposed",
     "you broke",
+    "that broke",
+    "this broke",
+    "it broke",
     "instead of",
-    "instead,",
+    "instead",
     "rather than",
     "hold on",
     "hmm no",
@@ -73,13 +87,13 @@ const INSIDE: &[&str] = &[
     "do not do that",
     "from now on",
     "in future, ",
-    "next time",
     "always use ",
     "never use ",
-    "please use ",
-    "use x instead",
     "should have used",
     "should be using",
+    "i'd rather you",
+    " is the wrong ",
+    "'s the wrong ",
     " instead of ",
     "that's not how",
     "we don't ",
@@ -87,9 +101,59 @@ const INSIDE: &[&str] = &[
     "we always ",
 ];
 
-/// Words of agreement that begin like a correction.
-const NOT_ONE: &[&str] =
-    &["no problem", "no worries", "no need", "no rush", "wait for", "stop hook", "don't worry", "actually works"];
+/// Words that begin like a correction and are none.
+const NOT_ONE: &[&str] = &[
+    "no problem",
+    "no worries",
+    "no need",
+    "no rush",
+    "wait for",
+    "wait until",
+    "stop hook",
+    "don't worry",
+    "do not worry",
+    "don't forget",
+    "dont forget",
+    "do not forget",
+    "never mind",
+    "that's not bad",
+    "that is not bad",
+    "that's not a problem",
+    "actually works",
+];
+
+/// What people say who are content.
+const PRAISE: &[&str] = &[
+    "great",
+    "perfect",
+    "looks good",
+    "so good",
+    "awesome",
+    "thank",
+    "well done",
+    "good job",
+    "ship it",
+    "lgtm",
+    "love it",
+    "excellent",
+    "brilliant",
+    "nice work",
+];
+
+/// What shows that there is more to it than praise.
+const BUT: &[&str] = &[" but ", "instead", "wrong", " not ", "n't ", " never "];
+
+/// Words that follow a "no" without a comma when it stands for itself.
+const AFTER_NO: &[&str] = &[
+    "use", "don't", "dont", "do", "not", "never", "stop", "that", "that's", "this", "it's", "it", "you", "i", "we",
+    "please", "wait", "revert", "undo", "put", "keep", "make", "leave", "change", "remove", "delete", "try", "run",
+    "just", "go", "write", "add", "edit", "the", "no",
+];
+
+/// Words that follow "next time" or "please use" when an order follows, or when none does.
+const ORDERS: &[&str] =
+    &["use", "run", "ask", "please", "don't", "do", "you", "just", "check", "never", "always", "read", "try", "make"];
+const GIVEN: &[&str] = &["the attached", "attached", "the following", "this", "these", "my ", "the file", "it "];
 
 /// Beyond this a text is a new order, not a remark on the last one.
 const MAX_CHARACTERS: usize = 4000;
@@ -100,15 +164,75 @@ pub(super) fn read(words: &str, was_interrupted: bool) -> Option<&str> {
     if words.is_empty() || words.chars().nth(MAX_CHARACTERS).is_some() {
         return None;
     }
-    let lower = words.to_lowercase().replace('’', "'");
-    if NOT_ONE.iter().any(|opening| lower.starts_with(opening)) {
+    let lower = own(words).to_lowercase().replace('’', "'");
+    let lower = lower.trim();
+    if lower.is_empty() || NOT_ONE.iter().any(|opening| opens(lower, opening)) {
         return None;
     }
-    let is_correction = lower == "no"
-        || OPENINGS.iter().any(|opening| lower.starts_with(opening))
-        || INSIDE.iter().any(|passage| lower.contains(passage))
-        || (was_interrupted && !is_go_on(&lower));
+    let is_correction = is_opening(lower) || is_inside(lower) || (was_interrupted && !is_go_on(lower));
     is_correction.then_some(words)
+}
+
+/// A person's own words: what is quoted or fenced was said by others.
+fn own(words: &str) -> String {
+    let mut own = String::with_capacity(words.len());
+    let mut is_fenced = false;
+    for line in words.lines() {
+        let start = line.trim_start();
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_fenced = !is_fenced;
+        } else if !is_fenced && !start.starts_with('>') {
+            own.push_str(line);
+            own.push('\n');
+        }
+    }
+    own
+}
+
+fn is_opening(lower: &str) -> bool {
+    let first = lower.split(['.', '!', '?', '\n']).find(|sentence| !sentence.trim().is_empty()).unwrap_or_default();
+    let is_praise = PRAISE.iter().any(|praise| first.contains(praise)) && !BUT.iter().any(|but| first.contains(but));
+    !is_praise && (is_no(lower) || OPENINGS.iter().any(|opening| opens(lower, opening)))
+}
+
+/// Whether a text begins with these words, whole.
+fn opens(lower: &str, opening: &str) -> bool {
+    lower
+        .strip_prefix(opening)
+        .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '_' | '-' | '\'')))
+}
+
+/// Whether a text begins with a "no" that stands for itself.
+fn is_no(lower: &str) -> bool {
+    let Some(rest) = lower.strip_prefix("no") else { return false };
+    let mut letters = rest.chars();
+    match letters.next() {
+        None | Some(',' | '.' | '!' | ':' | ';' | '\n' | '—' | '–' | '…') => true,
+        Some('-') => letters.next().is_some_and(char::is_whitespace),
+        Some(' ') => {
+            let next = letters.as_str().trim_start().split(|c: char| c.is_whitespace() || ",.:;!?".contains(c)).next();
+            next.is_some_and(|next| AFTER_NO.contains(&next) || matches!(next, "" | "-" | "—" | "–"))
+        }
+        Some(_) => false,
+    }
+}
+
+fn is_inside(lower: &str) -> bool {
+    INSIDE.iter().any(|passage| lower.contains(passage))
+        || behind(lower, "next time").any(|rest| {
+            let word = rest.trim_start_matches([',', ':', ' ']).split([' ', ',', '.']).next().unwrap_or_default();
+            ORDERS.contains(&word)
+        })
+        || behind(lower, "please use ").any(|rest| !GIVEN.iter().any(|given| rest.starts_with(given)))
+        || behind(lower, " instead").any(|rest| rest.is_empty() || rest.starts_with(['.', '!', ',', '\n']))
+        || lower.split(['.', '!', '?', '\n']).any(|sentence| {
+            behind(sentence, "use ").any(|rest| rest.contains(", not ")) && !sentence.trim_start().starts_with("if ")
+        })
+}
+
+/// What stands behind each of some words.
+fn behind<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(words).filter_map(move |(at, _)| text.get(at + words.len()..))
 }
 
 /// Whether a person only wants it to go on.

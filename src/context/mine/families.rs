@@ -1,16 +1,21 @@
 //! The same failure, however often.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
 
 use super::super::failure::{Class, Failure};
 use super::super::signal::{Signal, SignalKind};
 use super::{Place, signal, steps};
 use crate::domain::ErrorFamily;
 
+#[cfg(test)]
+#[path = "families_tests.rs"]
+mod tests;
+
 /// From how many times on a failure is a repeated one.
 const REPEATED: u32 = 3;
 
-/// More families than this are no families.
+/// Families remembered. Beyond this the oldest of those seen once are forgotten.
 const MAX_FAMILIES: usize = 4096;
 
 /// How many of the places are remembered.
@@ -18,6 +23,8 @@ const PLACES: usize = 8;
 
 #[derive(Debug)]
 struct Seen {
+    /// Rises in the order in which families came.
+    number: u64,
     times: u32,
     /// The first few places, and the last.
     places: Vec<Place>,
@@ -26,12 +33,13 @@ struct Seen {
     headline: String,
 }
 
-/// Every family of failures met so far.
+/// The families of failures met so far.
 #[derive(Debug, Default)]
 pub(super) struct Families {
     seen: HashMap<ErrorFamily, Seen>,
-    /// In the order in which they came.
-    order: Vec<ErrorFamily>,
+    /// Those that were seen once when they were last looked at, oldest first.
+    once: VecDeque<ErrorFamily>,
+    count: u64,
 }
 
 impl Families {
@@ -46,13 +54,28 @@ impl Families {
             return false;
         }
         if self.seen.len() >= MAX_FAMILIES {
-            return false;
+            self.forget_one();
         }
-        let seen =
-            Seen { times: 1, places: vec![at], last: at, tool: tool.to_owned(), headline: failure.headline.clone() };
+        self.count += 1;
+        let (tool, headline) = (tool.to_owned(), failure.headline.clone());
+        let seen = Seen { number: self.count, times: 1, places: vec![at], last: at, tool, headline };
         self.seen.insert(family.clone(), seen);
-        self.order.push(family.clone());
+        self.once.push_back(family.clone());
         true
+    }
+
+    /// Forgets the family seen least, the oldest of several.
+    fn forget_one(&mut self) {
+        while let Some(family) = self.once.pop_front() {
+            if self.seen.get(&family).is_some_and(|seen| seen.times == 1) {
+                self.seen.remove(&family);
+                return;
+            }
+        }
+        let least = self.seen.iter().min_by_key(|(_, seen)| (seen.times, seen.number));
+        if let Some(least) = least.map(|(family, _)| family.clone()) {
+            self.seen.remove(&least);
+        }
     }
 
     /// Where failures were seen.
@@ -60,12 +83,13 @@ impl Families {
         self.seen.values().flat_map(|seen| seen.places.iter().copied().chain([seen.last]))
     }
 
-    /// One signal for each family that came again and again.
+    /// One signal for each family that came again and again, those that came most often first.
     pub(super) fn repeated(self) -> Vec<Signal> {
-        let Self { mut seen, order } = self;
-        let families = order.into_iter().filter_map(|family| seen.remove(&family).map(|seen| (family, seen)));
+        let mut families: Vec<(ErrorFamily, Seen)> =
+            self.seen.into_iter().filter(|(_, seen)| seen.times >= REPEATED).collect();
+        families.sort_by_key(|(_, seen)| (Reverse(seen.times), seen.number));
         families
-            .filter(|(_, seen)| seen.times >= REPEATED)
+            .into_iter()
             .map(|(family, seen)| {
                 let text = format!("{}: {}", seen.tool, seen.headline);
                 let mut signal = signal(SignalKind::RepeatedFailure, seen.last, text);

@@ -1,4 +1,4 @@
-use super::super::test_support::Does::{Agent, Begin, Edits, Fails, Reads, Runs, Stop, System, User};
+use super::super::test_support::Does::{Agent, Begin, Calls, Edits, Fails, Reads, Runs, Stop, System, User};
 use super::super::test_support::{Does, gather};
 use super::*;
 
@@ -52,8 +52,86 @@ fn signals_are_found_where_they_are_and_nowhere_else() {
         ),
         (
             "another way",
-            &[Fails("npm run tests", "npm error Missing script: \"tests\""), Runs("npm run test:unit", "ok")],
-            &["failed_call@1", "fixed@2", "verification_passed@2"],
+            &[Fails("npm install", "npm error ERESOLVE could not resolve"), Runs("npm install --force", "ok")],
+            &["failed_call@1", "fixed@2"],
+        ),
+        (
+            "another matter",
+            &[Fails("git push origin main", "error: failed to push some refs"), Runs("git push origin next", "ok")],
+            &["failed_call@1"],
+        ),
+        (
+            "another folder",
+            &[Fails("cd a && npm install", "npm error ERESOLVE no"), Runs("cd b && npm install --force", "ok")],
+            &["failed_call@1"],
+        ),
+        (
+            "a list of things to do between",
+            &[
+                Fails("make deploy", "curl: (7) Connection refused"),
+                Calls("TodoWrite", "ok"),
+                Fails("make deploy", "curl: (7) Connection refused"),
+                Calls("TodoWrite", "ok"),
+                Fails("make deploy", "curl: (7) Connection refused"),
+            ],
+            &["failed_call@1", "retry_loop@5", "repeated_failure@5"],
+        ),
+        (
+            "an edit by a server's tool",
+            &[Fails("cargo test", RED), Calls("mcp__serena__replace_symbol_body", "ok"), Runs("cargo test", GREEN)],
+            &["failed_call@1", "fixed@3", "verification_passed@3"],
+        ),
+        (
+            "another check",
+            &[Fails("cargo test cart", RED), Runs("cargo test list", GREEN), Runs("cargo test -p a", GREEN)],
+            &["failed_call@1", "verification_failed@1"],
+        ),
+        (
+            "a check of something else does not mend what failed",
+            &[Fails("pytest", "ValueError: no"), Runs("npx prettier --check .", "All matched files use Prettier")],
+            &["failed_call@1", "verification_failed@1"],
+        ),
+        (
+            "a person may have mended it",
+            &[Fails("cargo test", RED), User("run it again"), Runs("cargo test", GREEN)],
+            &["failed_call@1", "fixed@3", "verification_passed@3"],
+        ),
+        (
+            "the same check elsewhere",
+            &[Fails("cargo test", RED), Runs("cd ../other", ""), Runs("cargo test", GREEN)],
+            &["failed_call@1", "verification_passed@3"],
+        ),
+        (
+            "the same check in the same folder",
+            &[Fails("cd /a && cargo test", RED), Runs("cargo test", GREEN)],
+            &["failed_call@1", "flaky_test@2", "verification_passed@2"],
+        ),
+        (
+            "a command that mends and fails",
+            &[
+                Fails("cargo test", RED),
+                Fails("sed -i s/1/2/ a; nope", "nope: command not found"),
+                Runs("cargo test", GREEN),
+            ],
+            &["failed_call@1", "failed_call@2", "fixed@3", "verification_passed@3"],
+        ),
+        (
+            "three failures that differ are no loop",
+            &[
+                Fails("make deploy", "curl: (7) Connection refused"),
+                Fails("make deploy", "TypeError: x is not a function"),
+                Fails("make deploy", "KeyError: 'y'"),
+            ],
+            &["failed_call@1", "failed_call@2", "failed_call@3"],
+        ),
+        (
+            "a command of several parts in a loop",
+            &[
+                Fails("rm -rf a && make deploy", "curl: (7) Connection refused"),
+                Fails("rm -rf a && make deploy", "curl: (7) Connection refused"),
+                Fails("rm -rf a && make deploy", "curl: (7) Connection refused"),
+            ],
+            &["failed_call@1", "retry_loop@3", "repeated_failure@3"],
         ),
         (
             "an edit taken back by hand",
@@ -146,8 +224,81 @@ fn there_is_an_end_to_signals() {
     let texts: Vec<String> = (0..600).map(|n| format!("TypeError: thing_{} is not a function", letters(n))).collect();
     let session: Vec<Does<'_>> = texts.iter().map(|text| Fails("node app.js", text)).collect();
     let gathered = gather(&session);
-    let failed = gathered.signals.iter().filter(|signal| signal.kind == SignalKind::FailedCall).count();
-    assert_eq!((failed, gathered.survey.signals_left_out), (MAX_OF_A_KIND, 400));
+    let failed: Vec<u32> =
+        gathered.signals.iter().filter(|signal| signal.kind == SignalKind::FailedCall).map(|one| one.step).collect();
+    assert_eq!((failed.len(), gathered.survey.signals_left_out), (MAX_OF_A_KIND, 400));
+    assert_eq!((failed[0], failed[99], failed[100], failed[199]), (1, 100, 501, 600), "the first and the last");
+}
+
+#[test]
+fn another_way_says_that_it_mends_nothing() {
+    let session = [Fails("npm install", "npm error ERESOLVE could not resolve"), Runs("npm install --force", "ok")];
+    let fixed = of_kind(&session, SignalKind::Fixed);
+    assert_eq!(fixed[0].extra["alternative"], true);
+    let session = [Fails("cargo build", BROKEN), Edits("a.rs", "1", "2"), Runs("cargo build", "Finished")];
+    assert!(of_kind(&session, SignalKind::Fixed)[0].extra.is_empty());
+}
+
+/// A command that came back.
+fn returned(miner: &mut Miner, step: u32, command: &str, came: Came, tests: Option<TestOutcome>) {
+    let action = Action::Run { command: command.to_owned() };
+    let at = Place { trajectory: 0, step };
+    let is_check = command.starts_with("pytest");
+    let (tool, duration_ms, directory) = ("Bash", None, None);
+    miner.returned(&Returned { at, tool, action: &action, came, tests, is_check, duration_ms, directory });
+}
+
+fn broken() -> Came {
+    let failure = Failure {
+        class: super::super::failure::Class::Assertion,
+        headline: "AssertionError: no".to_owned(),
+        exit_code: None,
+    };
+    let family = super::super::failure::family("Bash", failure.class.as_str(), &failure.headline);
+    Came::Failed(failure, family)
+}
+
+#[test]
+fn what_never_ran_says_nothing() {
+    let mut miner = Miner::default();
+    returned(&mut miner, 1, "pytest", broken(), None);
+    returned(&mut miner, 2, "rm -rf a", Came::Void, None);
+    returned(&mut miner, 3, "pytest", Came::Void, None);
+    assert_eq!(miner.over(), Some(false));
+    let kinds: Vec<String> = miner.finish().0.iter().map(|signal| signal.kind.to_string()).collect();
+    assert_eq!(kinds, ["failed_call", "verification_failed"]);
+    let mut miner = Miner::default();
+    returned(&mut miner, 1, "pytest", Came::Void, None);
+    assert_eq!(miner.over(), None);
+}
+
+#[test]
+fn a_run_of_no_tests_says_nothing() {
+    let tests = |passed, failed| Some(TestOutcome { passed, failed, names: Vec::new() });
+    for (outcome, expected) in [(tests(0, 0), None), (tests(3, 0), Some(true)), (tests(3, 1), Some(false))] {
+        let mut miner = Miner::default();
+        returned(&mut miner, 1, "pytest", Came::Passed, outcome);
+        assert_eq!(miner.over(), expected);
+    }
+    let mut miner = Miner::default();
+    returned(&mut miner, 1, "pytest", broken(), None);
+    returned(&mut miner, 2, "pytest", Came::Passed, tests(0, 0));
+    assert_eq!(miner.over(), Some(false));
+    assert!(miner.finish().0.iter().all(|signal| signal.kind != SignalKind::FlakyTest));
+}
+
+#[test]
+fn the_failures_met_most_often_are_told() {
+    let texts: Vec<String> = (0..205).map(|n| format!("TypeError: thing_{} is not a function", letters(n))).collect();
+    let mut session: Vec<Does<'_>> = Vec::new();
+    for text in &texts {
+        session.extend([Fails("node app.js", text), Fails("node app.js", text), Fails("node app.js", text)]);
+    }
+    session.extend((0..9).map(|_| Fails("node app.js", "KeyError: 'the real one'")));
+    session.extend([Fails("node app.js", &texts[110]), Runs("ls", "a")]);
+    let repeated = of_kind(&session, SignalKind::RepeatedFailure);
+    let times: Vec<u32> = repeated.iter().map(|signal| signal.times).filter(|times| *times > 3).collect();
+    assert_eq!((repeated.len(), times.as_slice()), (MAX_OF_A_KIND, &[9, 4][..]));
 }
 
 /// A number in letters, which no mask takes for a number.

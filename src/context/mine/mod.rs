@@ -4,19 +4,21 @@
 //! test, file and failure.
 
 mod attempts;
+mod checks;
 mod corrections;
 mod edits;
 mod families;
 mod outliers;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::action::{Action, command_key, is_look};
+use super::action::{Action, at_folder, parts};
 use super::failure::{Failure, TestOutcome};
 use super::signal::{Signal, SignalKind};
 use crate::domain::{ErrorFamily, Extra, Usage};
 
-use attempts::Attempts;
+use attempts::{Attempts, Run};
+use checks::Checks;
 use edits::Edits;
 use families::Families;
 use outliers::Outliers;
@@ -25,7 +27,7 @@ use outliers::Outliers;
 #[path = "mine_tests.rs"]
 mod tests;
 
-/// More signals of one kind than this help nobody; the rest is counted.
+/// Of more signals of one kind than this the middle helps nobody; it is counted.
 const MAX_OF_A_KIND: usize = 200;
 
 /// How much of somebody's words a signal shows.
@@ -38,19 +40,38 @@ pub(super) struct Place {
     pub(super) step: u32,
 }
 
+/// What became of a call.
+#[derive(Debug)]
+pub(super) enum Came {
+    /// It did what it was asked to do.
+    Passed,
+    /// It failed, in this way and of this family.
+    Failed(Failure, ErrorFamily),
+    /// It was refused, broken off or never answered: nothing is known, and nothing was done.
+    Void,
+}
+
 /// A call that came back.
 #[derive(Debug)]
 pub(super) struct Returned<'a> {
     pub(super) at: Place,
     pub(super) tool: &'a str,
     pub(super) action: &'a Action,
-    /// How it failed, with its family; harness noise is no failure.
-    pub(super) failure: Option<(Failure, ErrorFamily)>,
+    pub(super) came: Came,
     /// What a test run said about its tests.
     pub(super) tests: Option<TestOutcome>,
     /// Whether the command is a check: tests, build, types, lint.
     pub(super) is_check: bool,
     pub(super) duration_ms: Option<u64>,
+    /// Where it ran, if the call says so.
+    pub(super) directory: Option<&'a str>,
+}
+
+/// The first and the last signals of one kind, each with its number.
+#[derive(Debug, Default)]
+struct Found {
+    first: Vec<(u64, Signal)>,
+    last: VecDeque<(u64, Signal)>,
 }
 
 /// Watches calls, words and costs of a log go by.
@@ -60,19 +81,23 @@ pub(super) struct Miner {
     attempts: Attempts,
     edits: Edits,
     outliers: Outliers,
-    /// The last check that ran, and whether it passed.
-    last_check: Option<(Place, String, bool)>,
+    checks: Checks,
+    /// The folder that a command last went to.
+    folder: Option<String>,
     /// The step after which somebody pressed the stop key.
     interrupted: Option<Place>,
     has_agent_spoken: bool,
-    found: Vec<Signal>,
-    counts: HashMap<SignalKind, usize>,
+    found: HashMap<SignalKind, Found>,
+    /// How many signals were found, told or not.
+    count: u64,
     left_out: u64,
 }
 
 impl Miner {
     /// A person spoke. The words hold no secrets any more.
     pub(super) fn user(&mut self, at: Place, words: &str) {
+        // People change things too.
+        self.attempts.something_changed();
         let interrupted = self.interrupted.take();
         if std::mem::take(&mut self.has_agent_spoken)
             && let Some(correction) = corrections::read(words, interrupted.is_some())
@@ -107,42 +132,69 @@ impl Miner {
 
     /// A call came back.
     pub(super) fn returned(&mut self, call: &Returned<'_>) {
-        if let Some((failure, family)) = &call.failure
-            && self.families.saw(call.at, call.tool, failure, family)
-        {
-            self.push(failed(call.at, call.tool, failure, family.clone()));
-        }
+        let passed = match &call.came {
+            Came::Void => return,
+            Came::Passed => true,
+            Came::Failed(failure, family) => {
+                if self.families.saw(call.at, call.tool, failure, family) {
+                    self.push(failed(call.at, call.tool, failure, family.clone()));
+                }
+                false
+            }
+        };
         self.outliers.took(call.at, call.tool, call.action, call.duration_ms);
         let mut fresh = Vec::new();
         match call.action {
-            Action::Run { command } => {
+            Action::Run { command } if !command.is_empty() => {
                 self.edits.ran(call, command, &mut fresh);
-                self.attempts.ran(call, command, &self.edits, &mut fresh);
-                if call.is_check {
-                    let passed = call.failure.is_none() && call.tests.as_ref().is_none_or(|tests| tests.failed == 0);
-                    self.last_check = Some((call.at, command.clone(), passed));
-                }
-                // What failed, changed nothing; what only looks or checks, neither.
-                if call.failure.is_none() && !is_look(command) && !call.is_check {
-                    self.attempts.something_changed();
-                }
+                self.ran(call, command, &mut fresh);
             }
-            Action::Edit(changes) if call.failure.is_none() => {
+            Action::Edit(changes) if passed => {
                 self.edits.edited(call.at, changes, &mut fresh);
                 self.attempts.something_changed();
             }
-            Action::Delegate | Action::Other => self.attempts.something_changed(),
-            Action::Edit(_) | Action::Read { .. } | Action::Fetch => {}
+            action if action.may_change(call.tool, passed) => self.attempts.something_changed(),
+            _ => {}
         }
         for signal in fresh {
             self.push(signal);
         }
     }
 
-    /// A trajectory is over: what is open stays open, and the next one starts afresh. Says whether its last check passed.
-    pub(super) fn over(&mut self, trajectory: u32, spent: &HashMap<u32, Usage>) -> Option<bool> {
-        let last_check = self.last_check.take();
-        if let Some((at, command, passed)) = &last_check {
+    /// A command passed or failed.
+    fn ran(&mut self, call: &Returned<'_>, command: &str, fresh: &mut Vec<Signal>) {
+        let passed = matches!(call.came, Came::Passed);
+        let went = parts(command).iter().rev().find_map(|part| part.folder().map(str::to_owned));
+        let (first, done) = at_folder(command);
+        let folder = call.directory.or(first).or(self.folder.as_deref()).map(str::to_owned);
+        // A run that passed but whose tests failed is no pass, and one without tests is nothing at all.
+        let tests = call.tests.as_ref().filter(|_| call.is_check && passed);
+        let is_doubtful = tests.is_some_and(|tests| tests.failed > 0 || tests.passed == 0);
+        if call.is_check && tests.is_none_or(|tests| tests.failed > 0 || tests.passed > 0) {
+            self.checks.ran(call.at, folder.as_deref(), command, passed && !is_doubtful);
+        }
+        let may_change = call.action.may_change(call.tool, passed);
+        if !is_doubtful {
+            let run = Run { command, done, folder: folder.as_deref(), may_change };
+            self.attempts.ran(call, &run, &self.edits, fresh);
+        } else if may_change {
+            self.attempts.something_changed();
+        }
+        if call.directory.is_none() && went.is_some() {
+            self.folder = went;
+        }
+    }
+
+    /// What a step cost; said again, the last word counts.
+    pub(super) fn spent(&mut self, at: Place, usage: Usage) {
+        self.outliers.spent(at, usage);
+    }
+
+    /// A trajectory is over: what is open stays open, and the next one starts afresh. Says whether its checks passed: yes
+    /// if one did and none failed last.
+    pub(super) fn over(&mut self) -> Option<bool> {
+        let verdict = std::mem::take(&mut self.checks).verdict();
+        if let Some((passed, at, command)) = &verdict {
             let (kind, word) = match passed {
                 true => (SignalKind::VerificationPassed, "passed"),
                 false => (SignalKind::VerificationFailed, "failed"),
@@ -152,27 +204,38 @@ impl Miner {
         for signal in std::mem::take(&mut self.attempts).open_loops() {
             self.push(signal);
         }
-        for signal in std::mem::take(&mut self.outliers).signals(trajectory, spent) {
+        for signal in std::mem::take(&mut self.edits).over() {
             self.push(signal);
         }
-        self.edits = Edits::default();
+        for signal in std::mem::take(&mut self.outliers).signals() {
+            self.push(signal);
+        }
+        self.folder = None;
         self.interrupted = None;
         self.has_agent_spoken = false;
-        last_check.map(|(_, _, passed)| passed)
+        verdict.map(|(passed, ..)| passed)
     }
 
     /// Everything found, in the order of the log, and how much was left out.
     pub(super) fn finish(mut self) -> (Vec<Signal>, u64) {
-        for signal in std::mem::take(&mut self.families).repeated() {
+        // Those that came most often are told, wherever they stand.
+        let mut repeated = std::mem::take(&mut self.families).repeated();
+        let left_out = repeated.len().saturating_sub(MAX_OF_A_KIND);
+        repeated.truncate(MAX_OF_A_KIND);
+        self.left_out += u64::try_from(left_out).unwrap_or(u64::MAX);
+        for signal in repeated {
             self.push(signal);
         }
-        self.found.sort_by_key(|signal| (signal.trajectory, signal.step));
-        (self.found, self.left_out)
+        let mut found: Vec<(u64, Signal)> =
+            self.found.into_values().flat_map(|found| found.first.into_iter().chain(found.last)).collect();
+        found.sort_by_key(|(number, signal)| (signal.trajectory, signal.step, *number));
+        (found.into_iter().map(|(_, signal)| signal).collect(), self.left_out)
     }
 
     /// The places that signals rest on so far, or may come to rest on.
     pub(super) fn places(&self) -> HashSet<Place> {
-        let found = self.found.iter().flat_map(|signal| {
+        let signals = self.found.values().flat_map(|found| found.first.iter().chain(&found.last));
+        let found = signals.flat_map(|(_, signal)| {
             let trajectory = signal.trajectory;
             signal.steps.iter().map(move |step| Place { trajectory, step: *step })
         });
@@ -180,11 +243,16 @@ impl Miner {
     }
 
     fn push(&mut self, signal: Signal) {
-        let of_its_kind = self.counts.entry(signal.kind.clone()).or_default();
-        if *of_its_kind < MAX_OF_A_KIND {
-            *of_its_kind += 1;
-            self.found.push(signal);
-        } else {
+        self.count += 1;
+        let numbered = (self.count, signal);
+        let found = self.found.entry(numbered.1.kind.clone()).or_default();
+        if found.first.len() < MAX_OF_A_KIND / 2 {
+            found.first.push(numbered);
+            return;
+        }
+        found.last.push_back(numbered);
+        if found.last.len() > MAX_OF_A_KIND / 2 {
+            found.last.pop_front();
             self.left_out += 1;
         }
     }

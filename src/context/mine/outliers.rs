@@ -1,7 +1,5 @@
 //! What cost or took much more than the rest.
 
-use std::collections::HashMap;
-
 use super::super::action::Action;
 use super::super::signal::{Signal, SignalKind};
 use super::{Place, one_line, signal};
@@ -14,17 +12,29 @@ const SLOW_MS: u64 = 120_000;
 const COSTLY_TOKENS: u64 = 20_000;
 
 /// A costly step costs this many times what a middling one does.
-const COSTLY_RATIO: u64 = 8;
+const COSTLY_RATIO: u64 = 4;
 
 /// Fewer steps have no middle.
-const MIN_STEPS: usize = 8;
+const MIN_STEPS: u64 = 8;
 
 /// How many are told.
 const TOLD: usize = 3;
 
-#[derive(Debug, Default)]
+/// Keeps the few that stand out, and of the rest only how many there were of each size.
+#[derive(Debug)]
 pub(super) struct Outliers {
     slowest: Vec<(u64, Place, String, String)>,
+    costliest: Vec<(u64, Place)>,
+    last_costed: Option<Place>,
+    /// Steps that told their cost, by the number of binary digits of it.
+    sizes: [u64; 65],
+    steps: u64,
+}
+
+impl Default for Outliers {
+    fn default() -> Self {
+        Self { slowest: Vec::new(), costliest: Vec::new(), last_costed: None, sizes: [0; 65], steps: 0 }
+    }
 }
 
 impl Outliers {
@@ -40,24 +50,51 @@ impl Outliers {
         self.slowest.truncate(TOLD);
     }
 
-    /// The slowest calls and the costliest steps, given what each step of the trajectory cost.
-    pub(super) fn signals(self, trajectory: u32, spent: &HashMap<u32, Usage>) -> Vec<Signal> {
+    /// A step told its cost.
+    pub(super) fn spent(&mut self, at: Place, usage: Usage) {
+        let tokens = fresh_tokens(usage);
+        if let Some(known) = self.costliest.iter_mut().find(|(_, known)| *known == at) {
+            known.0 = tokens;
+        } else {
+            self.costliest.push((tokens, at));
+        }
+        self.costliest.sort_by_key(|(tokens, at)| (std::cmp::Reverse(*tokens), *at));
+        self.costliest.truncate(TOLD);
+        if self.last_costed != Some(at) {
+            self.last_costed = Some(at);
+            self.steps += 1;
+            let size = usize::try_from(u64::BITS - tokens.leading_zeros()).unwrap_or_default();
+            if let Some(count) = self.sizes.get_mut(size) {
+                *count += 1;
+            }
+        }
+    }
+
+    /// What a middling step costs at most: the power of two that half of the steps stay under.
+    fn middling(&self) -> u64 {
+        let mut below = 0;
+        for (size, count) in self.sizes.iter().enumerate() {
+            below += count;
+            if below * 2 >= self.steps {
+                return 1_u64.checked_shl(u32::try_from(size).unwrap_or(u32::MAX)).unwrap_or(u64::MAX);
+            }
+        }
+        u64::MAX
+    }
+
+    /// The slowest calls and the costliest steps.
+    pub(super) fn signals(self) -> Vec<Signal> {
+        let least = COSTLY_TOKENS.max(self.middling().saturating_mul(COSTLY_RATIO));
         let mut found: Vec<Signal> = Vec::new();
         for (duration, at, tool, what) in self.slowest {
             let mut slow = signal(SignalKind::SlowCall, at, format!("{what} took {} s", duration / 1000));
             slow.tool = Some(tool);
             found.push(slow);
         }
-        if spent.len() < MIN_STEPS {
-            return found;
-        }
-        let mut costs: Vec<(u64, u32)> = spent.iter().map(|(step, usage)| (fresh_tokens(*usage), *step)).collect();
-        costs.sort_by_key(|(tokens, step)| (std::cmp::Reverse(*tokens), *step));
-        let middle = costs.get(costs.len() / 2).map_or(0, |(tokens, _)| *tokens);
-        let least = COSTLY_TOKENS.max(middle.saturating_mul(COSTLY_RATIO));
-        for (tokens, step) in costs.into_iter().take(TOLD).filter(|(tokens, _)| *tokens >= least) {
-            let at = Place { trajectory, step };
-            found.push(signal(SignalKind::CostlyStep, at, format!("{tokens} new tokens in one step")));
+        if self.steps >= MIN_STEPS {
+            for (tokens, at) in self.costliest.into_iter().filter(|(tokens, _)| *tokens >= least) {
+                found.push(signal(SignalKind::CostlyStep, at, format!("{tokens} new tokens in one step")));
+            }
         }
         found
     }

@@ -26,13 +26,39 @@ fn terminals_are_told_from_people() {
         (COMMANDS, "What does `New Terminal Output:` mean?", Speaker::User),
         (COMMANDS, "No, don't touch that file.", Speaker::User),
         (COMMANDS, "Previous response had parsing errors:\nERROR", Speaker::System),
-        (COMMANDS, "<environment_context>\n<cwd>/home/dev</cwd>", Speaker::System),
+        (COMMANDS, "<environment_context>\n<cwd>/home/dev</cwd>\n</environment_context>", Speaker::System),
         ("", "This session is being continued from a previous conversation that ran out", Speaker::System),
         ("", "[Request interrupted by user for tool use]", Speaker::System),
         ("", "You are picking up work from a previous AI agent on this task:", Speaker::System),
         ("", "Here are the answers the other agent provided.\n\n1. Yes", Speaker::OtherAgent),
     ] {
         assert_eq!(speaker(agent, user), expected, "{user}");
+    }
+}
+
+#[test]
+fn harnesses_are_told_from_people() {
+    for (text, expected) in [
+        ("Stop hook feedback:\n[lint.sh]: run it", Speaker::System),
+        ("Base directory for this skill: /home/dev/.claude/skills/deploy", Speaker::System),
+        ("<task-notification>\n<task-id>1</task-id>\n</task-notification>", Speaker::System),
+        ("<ide_opened_file>a.rs</ide_opened_file>", Speaker::System),
+        ("<bash-input>ls</bash-input>", Speaker::System),
+        ("<bash-stdout>a.rs</bash-stdout>", Speaker::Tool),
+        ("<local-command-stdout></local-command-stdout>", Speaker::System),
+        ("<skill>\n<name>deploy</name>\n</skill>", Speaker::System),
+        ("<user_shell_command>\n<command>ls</command>\n</user_shell_command>", Speaker::Tool),
+        ("Another language model started to solve this problem and produced a summary", Speaker::System),
+        ("# AGENTS.md instructions for /home/dev/shop", Speaker::System),
+        ("<teammate-message teammate_id=\"lead\">go on</teammate-message>", Speaker::OtherAgent),
+        ("<system-reminder>\nMind.\n</system-reminder>", Speaker::System),
+        ("<system-reminder>\nMind.\n</system-reminder>\nPlease fix the login bug", Speaker::User),
+        ("<command-name>/fix</command-name>\n<command-args></command-args>", Speaker::System),
+        ("<command-name>/fix</command-name>\n<command-args>please fix login</command-args>", Speaker::User),
+        ("[Request interrupted by user]\nNo, the other file.", Speaker::User),
+        ("<pr_description>\nFix the sum.\n</pr_description>", Speaker::User),
+    ] {
+        assert_eq!(Chat::default().user(text), expected, "{text}");
     }
 }
 

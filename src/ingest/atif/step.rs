@@ -1,5 +1,7 @@
 //! One step, with its calls and what came back for them.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::result;
@@ -80,7 +82,7 @@ impl Told {
         }
         let usage = usage(&object);
         let error = failure(&mut object);
-        let copied = pick::flag(&object, "is_copied_context").unwrap_or_default();
+        let copied = object.get("is_copied_context").is_some_and(is_set);
         let speaker = self.speaker(&object, &text, &extra, copied, !calls.is_empty());
         let model = pick::string(&object, "model_name");
         if self.step_model.is_none() {
@@ -194,17 +196,16 @@ impl Told {
     /// The call of this step to which each result belongs: by id, and where none is named, by place if the numbers fit.
     fn owners(&self, calls: &[(Call, Signs)], found: &[Found]) -> Vec<Option<usize>> {
         let mut is_free = vec![true; calls.len()];
+        let mut by_id: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (index, (call, _)) in calls.iter().enumerate().rev() {
+            by_id.entry(call.id.as_str()).or_default().push(index);
+        }
         let mut owners = Vec::with_capacity(found.len());
         for result in found {
-            let mut owner = None;
-            for (index, (call, _)) in calls.iter().enumerate() {
-                if result.call_id.as_ref().is_some_and(|id| *id == call.id) {
-                    owner = Some(index);
-                    if is_free.get(index) == Some(&true) {
-                        break;
-                    }
-                }
-            }
+            // The last call of an id takes all results that are left.
+            let mut of_id = result.call_id.as_deref().and_then(|id| by_id.get_mut(id));
+            let owner =
+                of_id.as_mut().and_then(|of_id| if of_id.len() > 1 { of_id.pop() } else { of_id.last().copied() });
             if let Some(free) = owner.and_then(|owner| is_free.get_mut(owner)) {
                 *free = false;
             }
@@ -223,6 +224,16 @@ impl Told {
             loose.into_iter().zip(free).for_each(|(owner, call)| *owner = Some(call));
         }
         owners
+    }
+}
+
+/// Whether a flag is set, in any of the ways in which Harbor takes one.
+fn is_set(flag: &Value) -> bool {
+    match flag {
+        Value::Bool(flag) => *flag,
+        Value::Number(number) => number.as_f64() == Some(1.0),
+        Value::String(text) => ["1", "on", "t", "true", "y", "yes"].iter().any(|word| word.eq_ignore_ascii_case(text)),
+        _ => false,
     }
 }
 

@@ -244,6 +244,49 @@ fn the_unknown_is_kept_if_it_is_small() {
 }
 
 #[test]
+fn copied_steps_are_marked_in_many_ways() {
+    for (flag, copied) in [
+        (json!(true), true),
+        (json!(1), true),
+        (json!("true"), true),
+        (json!("Yes"), true),
+        (json!(0), false),
+        (json!("false"), false),
+        (json!(null), false),
+        (json!([true]), false),
+    ] {
+        let step = first_step(json!({"source": "agent", "is_copied_context": flag.clone()}));
+        assert_eq!(step.copied, copied, "{flag}");
+    }
+}
+
+#[test]
+fn very_many_calls_find_their_results_soon() {
+    let id = |n: usize| format!("call_with_a_long_common_prefix_{n}");
+    let calls: Vec<Value> = (0..20_000).map(|n| json!({"tool_call_id": id(n), "function_name": "f"})).collect();
+    let results: Vec<Value> =
+        (0..20_000).rev().map(|n| json!({"source_call_id": id(n), "content": n.to_string()})).collect();
+    let begun = std::time::Instant::now();
+    let told = exchange(json!([{"source": "agent", "tool_calls": calls, "observation": {"results": results}}]));
+    assert!(begun.elapsed().as_secs() < 3, "{:?}", begun.elapsed());
+    assert_eq!((told.len(), told[1].as_str()), (40_000, "call_with_a_long_common_prefix_0: 0"));
+}
+
+#[test]
+fn results_of_calls_with_one_id_go_to_them_in_order() {
+    let step = json!([{
+        "source": "agent",
+        "tool_calls": [{"tool_call_id": "c", "function_name": "a"}, {"tool_call_id": "c", "function_name": "b"}],
+        "observation": {"results": [
+            {"source_call_id": "c", "content": "one"},
+            {"source_call_id": "c", "content": "two"},
+            {"source_call_id": "c", "content": "three"},
+        ]},
+    }]);
+    assert_eq!(exchange(step), ["call c", "c: one", "call c", "c: two", "c: three"]);
+}
+
+#[test]
 fn copied_steps_cost_nothing() {
     let metrics = json!({"prompt_tokens": 5});
     let events = told(json!([

@@ -46,7 +46,6 @@ impl Claude {
             return;
         }
         let mut spent = message.get("usage").and_then(Value::as_object).map(usage::of).unwrap_or_default();
-        self.log.has_usage |= !spent.is_unknown();
         spent.cost_usd = cost_usd;
 
         let key = pick::str(&message, "id").map(hash).or(request);
@@ -74,6 +73,9 @@ impl Claude {
             sink.hear(Event::More(of_message.step, part.text, reasoning));
         }
         for act in part.acts {
+            if let Act::Call(call) = &act {
+                self.calls.insert(hash(&call.id), call.tool == tools::ASK);
+            }
             sink.hear(match act {
                 Act::Call(call) => Event::Call(of_message.step, call),
                 Act::Output(id, output) => Event::Output(OutputOf::Call(id), output),
@@ -82,8 +84,10 @@ impl Claude {
 
         let spent = spent.or(of_message.usage);
         if spent != of_message.usage && !of_message.is_copied {
+            self.log.spent = self.log.spent.minus(of_message.usage).plus(spent);
             sink.hear(Event::Spent(of_message.step, spent));
         }
+        self.log.has_copies |= of_message.is_copied;
         of_message.usage = spent;
         if let Some(key) = key {
             self.messages.insert(key, of_message);

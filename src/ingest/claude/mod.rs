@@ -26,6 +26,8 @@ use about::Known;
 use recent::{Recent, hash};
 use titles::Titles;
 
+pub(super) use said::Said;
+
 #[cfg(test)]
 #[path = "claude_tests.rs"]
 mod tests;
@@ -44,6 +46,9 @@ const REMEMBERED_LINES: usize = 917_504;
 /// So many messages are remembered at least: a message that is further back is over.
 const REMEMBERED_MESSAGES: usize = 4_096;
 
+/// So many calls are remembered at least, so that an answer is known to be a person's.
+const REMEMBERED_CALLS: usize = 8_192;
+
 /// Someone can go back so many lines at least, and it will be noticed.
 const REMEMBERED_PLACES: usize = 57_344;
 
@@ -57,6 +62,8 @@ pub(super) struct Claude {
     lines: Recent<()>,
     /// The answers of the model, of every file so far.
     messages: Recent<Message>,
+    /// Calls of every file so far, and whether each asked a person.
+    calls: Recent<bool>,
     /// Counts the files.
     file: u32,
     /// What is known of the current one.
@@ -91,7 +98,12 @@ struct Log {
     model: Option<String>,
     /// Whether the whole file is that of a subagent, as soon as a line tells.
     is_of_subagent: Option<bool>,
-    has_usage: bool,
+    /// What its messages cost together.
+    spent: Usage,
+    /// What the last lines of headless runs say that it cost.
+    total: Usage,
+    /// Messages of it were paid for elsewhere.
+    has_copies: bool,
     /// A hook objected since the agent spoke last.
     hook_objected: bool,
     /// The step after which the context was compacted last.
@@ -117,6 +129,7 @@ impl Default for Claude {
         Self {
             lines: Recent::new(REMEMBERED_LINES),
             messages: Recent::new(REMEMBERED_MESSAGES),
+            calls: Recent::new(REMEMBERED_CALLS),
             file: 0,
             log: Log::default(),
         }
@@ -134,7 +147,9 @@ impl Default for Log {
             titles: Titles::default(),
             model: None,
             is_of_subagent: None,
-            has_usage: false,
+            spent: Usage::default(),
+            total: Usage::default(),
+            has_copies: false,
             hook_objected: false,
             compacted_at: None,
             unknown_kinds: BTreeSet::new(),
@@ -170,6 +185,11 @@ impl Reader for Claude {
     fn end(&mut self, sink: &mut dyn Sink) {
         let log = std::mem::take(&mut self.log);
         self.file = self.file.saturating_add(1);
+        // Messages of a headless run are written before they are whole, with figures that may be too small.
+        let total = usage::beyond(log.total, log.spent);
+        if !total.is_unknown() {
+            sink.hear(Event::Total(total));
+        }
         let (started_at, finished_at) = log.known.lived();
         let title = log.titles.best(|leaf| log.places.get(leaf).is_some());
         let about = About { title, started_at, finished_at, ..About::default() };

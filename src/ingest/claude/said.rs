@@ -11,8 +11,8 @@ mod tests;
 
 /// What was said, by whom. Nobody occurs twice; the order is that of first words.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Said {
-    pub(super) pieces: Vec<(Speaker, String)>,
+pub(in crate::ingest) struct Said {
+    pub(in crate::ingest) pieces: Vec<(Speaker, String)>,
     /// A person stopped the agent, in these words.
     pub(super) interruption: Option<String>,
     /// A hook objected, in these words.
@@ -21,7 +21,7 @@ pub(super) struct Said {
 
 impl Said {
     /// Takes a text apart. What is nobody else's are the words of `voice`.
-    pub(super) fn hear(&mut self, text: String, voice: &Speaker) {
+    pub(in crate::ingest) fn hear(&mut self, text: String, voice: &Speaker) {
         let trimmed = text.trim();
         if trimmed.is_empty() {
             return;
@@ -95,6 +95,8 @@ impl Said {
                     self.push_trimmed(&Speaker::OtherAgent, rest);
                     return;
                 }
+                "cross-session-message" => self.push_trimmed(&Speaker::OtherAgent, tag.whole),
+                "channel" if tag.has_attributes => self.push_trimmed(&Speaker::OtherAgent, tag.whole),
                 name if HARNESS_TAGS.contains(&name) => self.push_trimmed(&Speaker::System, tag.inner),
                 _ => break,
             }
@@ -173,6 +175,8 @@ impl Hook {
 /// `<name …>inner</name>`, and what follows.
 struct Tag<'t> {
     name: &'t str,
+    has_attributes: bool,
+    whole: &'t str,
     inner: &'t str,
     after: &'t str,
 }
@@ -180,12 +184,13 @@ struct Tag<'t> {
 impl<'t> Tag<'t> {
     fn at_start(text: &'t str) -> Option<Self> {
         let (head, rest) = text.trim_start().strip_prefix('<')?.split_once('>')?;
-        let name = head.split_once(char::is_whitespace).map_or(head, |(name, _)| name);
+        let (name, attributes) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
         if name.is_empty() || name.len() > 64 {
             return None;
         }
         let (inner, after) = rest.split_once(&format!("</{name}>"))?;
-        Some(Self { name, inner, after })
+        let (whole, _) = text.split_at_checked(text.len() - after.len())?;
+        Some(Self { name, has_attributes: !attributes.is_empty(), whole, inner, after })
     }
 }
 
@@ -212,6 +217,7 @@ const REMINDER: &str = "<system-reminder>";
 
 /// Blocks of the harness at the beginning of a text.
 const HARNESS_TAGS: &[&str] = &[
+    "bash-notification",
     "command-contents",
     "ide_diagnostics",
     "ide_opened_file",
@@ -221,6 +227,7 @@ const HARNESS_TAGS: &[&str] = &[
     "session-start-hook",
     "system-reminder",
     "system_instruction",
+    "tick",
 ];
 
 /// How texts of the harness begin that stand in no tag.

@@ -77,8 +77,20 @@ fn texts_of_the_harness_and_of_other_agents() {
         check(text, &[(System, text)]);
         assert_eq!(heard(text).objection, None);
     }
-    let text = "<teammate-message teammate_id=\"lead\">go on</teammate-message>";
-    check(text, &[(OtherAgent, text)]);
+    for text in [
+        "<teammate-message teammate_id=\"lead\">go on</teammate-message>",
+        "<cross-session-message from=\"abc\">do the thing</cross-session-message>",
+        "<channel source=\"slack\">new mail</channel>",
+    ] {
+        check(text, &[(OtherAgent, text)]);
+    }
+    check(
+        "<channel source=\"slack\">hi</channel>\nanswer it",
+        &[(OtherAgent, "<channel source=\"slack\">hi</channel>"), (User, "answer it")],
+    );
+    check("<channel>our feed</channel>", &[(User, "<channel>our feed</channel>")]);
+    check("<bash-notification>\n<shell-id>1</shell-id>\n</bash-notification>", &[(System, "<shell-id>1</shell-id>")]);
+    check("<tick>12:00</tick>", &[(System, "12:00")]);
 }
 
 #[test]

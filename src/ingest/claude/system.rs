@@ -51,10 +51,10 @@ impl Claude {
     /// The last line of a headless run.
     pub(super) fn result(&mut self, line: &Object, sink: &mut dyn Sink) {
         let cost_usd = pick::amount(line, "total_cost_usd").or_else(|| pick::amount(line, "cost_usd"));
-        let counted = line.get("usage").and_then(Value::as_object).filter(|_| !self.log.has_usage);
-        let total = Usage { cost_usd, ..counted.map(usage::of).unwrap_or_default() };
-        if !total.is_unknown() {
-            sink.hear(Event::Total(total));
+        let counted = line.get("usage").and_then(Value::as_object).filter(|_| !self.log.has_copies);
+        self.log.total = usage::larger(self.log.total, counted.map(usage::of).unwrap_or_default());
+        if cost_usd.is_some() {
+            sink.hear(Event::Total(Usage { cost_usd, ..Usage::default() }));
         }
         let subtype = pick::str(line, "subtype").unwrap_or_default();
         let is_error = pick::flag(line, "is_error") == Some(true) || subtype.starts_with("error");

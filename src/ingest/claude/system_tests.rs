@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::tests::{events, happenings, user, with};
+use super::super::tests::{agent, events, happenings, user, with};
 use crate::domain::{EpisodeStatus, Event, Happening, Usage};
 
 #[test]
@@ -71,5 +71,35 @@ fn how_a_headless_run_ends() {
         assert_eq!(outcome, expected);
         let total = Usage { prompt_tokens: Some(3), completion_tokens: Some(4), ..Usage::default() };
         assert!(events.contains(&Event::Total(total)), "nobody else counted");
+    }
+}
+
+#[test]
+fn a_headless_run_knows_better_where_its_messages_know_less() {
+    let result = |input: u64, cached: u64, output: u64| {
+        json!({"type": "result", "usage": {"input_tokens": input, "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": 5, "output_tokens": output}})
+    };
+    let message = |id: &str, output: u64| agent(id, json!(id), json!(output));
+    let completion = |tokens: u64| Usage { completion_tokens: Some(tokens), ..Usage::default() };
+    let all =
+        Usage { prompt_tokens: Some(305), cached_tokens: Some(280), completion_tokens: Some(900), ..Usage::default() };
+    for (lines, expected) in [
+        (vec![message("a", 1), message("b", 1), result(20, 200, 900)], vec![completion(900)]),
+        (vec![message("a", 1), message("a", 2), result(10, 100, 2)], vec![]),
+        (vec![message("a", 1), message("b", 1), result(20, 280, 900)], vec![all]),
+        (vec![message("a", 1), result(10, 100, 900), message("b", 1), result(20, 200, 950)], vec![completion(950)]),
+        (vec![message("a", 1), result(10, 100, 900), message("b", 950)], vec![]),
+        (vec![with(message("a", 1), json!({"forkedFrom": {}})), result(10, 100, 900)], vec![]),
+        (vec![message("a", 1)], vec![]),
+    ] {
+        let totals: Vec<Usage> = events(lines.clone())
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::Total(total) => Some(total),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(totals, expected, "{lines:?}");
     }
 }

@@ -14,6 +14,15 @@ const REASON: &str = "the user said:";
 /// Behind the words of the person.
 const NOTE: &str = "\n\nNote: The user's next message";
 
+/// What the harness tells the agent when a person answered its questions.
+const ANSWERED: &str = "User has answered your questions: ";
+
+/// Behind the answers.
+const GO_ON: &str = ". You can now continue with the user's answers in mind";
+
+/// The tool that asks a person.
+pub(super) const ASK: &str = "AskUserQuestion";
+
 /// One result, as the agent saw it. `beside` is what the harness kept for itself: an object, or an error in words.
 pub(super) fn output(result: &mut Object, beside: Option<Value>, at: Option<Timestamp>) -> Output {
     let mut output = Output {
@@ -55,6 +64,26 @@ pub(super) fn refusal(text: &str) -> Option<&str> {
     let (_, words) = text.strip_prefix(REFUSED)?.split_once(REASON)?;
     let words = words.split_once(NOTE).map_or(words, |(words, _)| words).trim();
     (!words.is_empty()).then_some(words)
+}
+
+/// What a person answered, one answer a line. The text is `"question"="answer"`, and so on.
+pub(super) fn answers(text: &str) -> Option<String> {
+    let told = text.strip_prefix(ANSWERED)?;
+    let told = told.rsplit_once(GO_ON).map_or(told, |(told, _)| told).trim_end_matches('.');
+    let mut parts = told.split("\"=\"").skip(1).peekable();
+    let mut words = Vec::new();
+    while let Some(part) = parts.next() {
+        // The next question stands behind the answer.
+        let part = match part.rsplit_once("\", \"").or_else(|| part.rsplit_once(", \"")) {
+            Some((part, _)) if parts.peek().is_some() => part,
+            _ => part,
+        };
+        let (part, notes) = part.split_once(" user notes: ").unwrap_or((part, ""));
+        let answer = part.split_once("\" selected preview:").map_or(part, |(answer, _)| answer);
+        let answer = answer.strip_suffix('"').unwrap_or(answer);
+        words.extend([answer.trim(), notes.trim()].into_iter().filter(|words| !words.is_empty()));
+    }
+    (!words.is_empty()).then(|| words.join("\n"))
 }
 
 /// The result of a tool that ran at the provider, such as `web_search_tool_result`.

@@ -23,3 +23,25 @@ pub(super) fn of(usage: &Object) -> Usage {
 fn sum(figures: &[Option<u64>]) -> Option<u64> {
     figures.iter().flatten().copied().reduce(u64::saturating_add)
 }
+
+/// The larger figure of each kind.
+pub(super) fn larger(a: Usage, b: Usage) -> Usage {
+    Usage {
+        prompt_tokens: a.prompt_tokens.max(b.prompt_tokens),
+        completion_tokens: a.completion_tokens.max(b.completion_tokens),
+        cached_tokens: a.cached_tokens.max(b.cached_tokens),
+        cache_write_tokens: a.cache_write_tokens.max(b.cache_write_tokens),
+        cost_usd: None,
+    }
+}
+
+/// The figures of a total that are larger than those of a sum.
+pub(super) fn beyond(total: Usage, sum: Usage) -> Usage {
+    Usage {
+        prompt_tokens: total.prompt_tokens.filter(|_| total.prompt_tokens > sum.prompt_tokens),
+        completion_tokens: total.completion_tokens.filter(|_| total.completion_tokens > sum.completion_tokens),
+        cached_tokens: total.cached_tokens.filter(|_| total.cached_tokens > sum.cached_tokens),
+        cache_write_tokens: total.cache_write_tokens.filter(|_| total.cache_write_tokens > sum.cache_write_tokens),
+        cost_usd: None,
+    }
+}

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::pick::{self, Object};
+use super::recent::hash;
 use super::said::Said;
 use super::{Claude, Place, tools};
 use crate::domain::{Elsewhere, Event, Happening, Output, OutputOf, Part, Sink, Speaker, Step};
@@ -44,12 +45,21 @@ impl Claude {
         }
         for mut result in results {
             let output = tools::output(&mut result, beside.take(), place.at);
+            let id = pick::string(&result, "tool_use_id");
             if let Some(words) = tools::refusal(&output.text) {
                 said.push(&Speaker::User, words.to_owned());
             }
-            self.result_of_tool(place, pick::string(&result, "tool_use_id"), output, sink);
+            if let Some(words) = tools::answers(&output.text).filter(|_| self.may_be_answered(id.as_deref())) {
+                said.push(&Speaker::User, words);
+            }
+            self.result_of_tool(place, id, output, sink);
         }
         self.tell(place, said, line, sink);
+    }
+
+    /// Whether a person may have answered this call: other tools could only pretend it.
+    fn may_be_answered(&self, id: Option<&str>) -> bool {
+        id.and_then(|id| self.calls.get(hash(id))).copied().unwrap_or(true)
     }
 
     fn result_of_tool(&mut self, place: &Place, id: Option<String>, output: Output, sink: &mut dyn Sink) {

@@ -103,3 +103,27 @@ fn several_results_in_one_line_do_not_share_what_stands_beside_them() {
     let texts: Vec<_> = outputs(&events).into_iter().map(|(_, output)| output.text).collect();
     assert_eq!(texts, ["one", "two"]);
 }
+
+#[test]
+fn answers_to_questions_are_a_persons_words() {
+    let ask = |tool: &str| agent("m1", json!([{"type": "tool_use", "id": "t1", "name": tool, "input": {}}]), json!(1));
+    let answered = |text: &str| user(json!([{"type": "tool_result", "tool_use_id": "t1", "content": text}]));
+    let end = ". You can now continue with the user's answers in mind.";
+    let one = r#"User has answered your questions: "Which db?"="No, use postgres""#;
+    let two = r#"User has answered your questions: "Which db?"="A "small" one, please", "Why, "x"?"="Speed""#;
+    let noted = r#"User has answered your questions: "Look?"="B" selected preview:
+box user notes: less blue, "Go?"="Yes" user notes: now"#;
+    let words = |lines: Vec<Value>| -> Vec<String> {
+        let said = said(&events(lines)).into_iter().filter(|(speaker, _)| *speaker == Speaker::User);
+        said.map(|(_, text)| text).collect()
+    };
+    for (text, expected) in
+        [(one, "No, use postgres"), (two, "A \"small\" one, please\nSpeed"), (noted, "B\nless blue\nYes\nnow")]
+    {
+        let text = format!("{text}{end}");
+        assert_eq!(words(vec![ask("AskUserQuestion"), answered(&text)]), [expected]);
+        assert_eq!(words(vec![answered(&text)]), [expected], "the question is elsewhere");
+        assert_eq!(words(vec![ask("WebFetch"), answered(&text)]), Vec::<String>::new(), "a page pretends");
+        assert_eq!(outputs(&events(vec![answered(&text)])).len(), 1);
+    }
+}

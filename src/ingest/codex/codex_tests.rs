@@ -14,29 +14,29 @@ fn check(name: &str, expected: &[&str]) {
 }
 
 /// What is told of lines, but for what is said about the session.
-fn told(lines: &[Value]) -> Vec<String> {
+pub(super) fn told(lines: &[Value]) -> Vec<String> {
     let mut told = tale(&events(&mut Codex::default(), lines));
     told.retain(|line| !line.starts_with("about "));
     told
 }
 
-fn item(payload: Value) -> Value {
+pub(super) fn item(payload: Value) -> Value {
     json!({"timestamp": "2026-01-01T10:00:00Z", "type": "response_item", "payload": payload})
 }
 
-fn event(payload: Value) -> Value {
+pub(super) fn event(payload: Value) -> Value {
     json!({"timestamp": "2026-01-01T10:00:00Z", "type": "event_msg", "payload": payload})
 }
 
-fn user(text: &str) -> Value {
+pub(super) fn user(text: &str) -> Value {
     item(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}))
 }
 
-fn prompt(text: &str) -> Value {
+pub(super) fn prompt(text: &str) -> Value {
     event(json!({"type": "user_message", "message": text}))
 }
 
-fn says(text: &str) -> Value {
+pub(super) fn says(text: &str) -> Value {
     item(json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}))
 }
 

@@ -40,8 +40,9 @@ use twins::{Calls, Said, Source, Twins, fingerprint};
 
 pub(super) use items::{Item as TypedItem, item as typed_item, message as error_message};
 pub(super) use steps::{Moment, Steps};
-pub(super) use tokens::usage;
+pub(super) use tokens::{has_grown, usage};
 pub(super) use unknown::Unknown;
+pub(super) use voices::sure_stranger;
 
 #[cfg(test)]
 #[path = "codex_tests.rs"]
@@ -50,6 +51,9 @@ mod tests;
 #[cfg(test)]
 #[path = "tale_tests.rs"]
 pub(super) mod tale;
+
+/// So many agents are remembered, so that each is named once.
+const MAX_AGENTS: usize = 8192;
 
 /// Reads a rollout.
 #[derive(Debug, Default)]
@@ -228,6 +232,9 @@ impl Codex {
 
     fn agent(&mut self, thread: String, sink: &mut dyn Sink) {
         if !self.copied && self.agents.insert(fingerprint(&thread)) {
+            if self.agents.len() > MAX_AGENTS {
+                self.agents.pop_first();
+            }
             sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(thread) }));
         }
     }

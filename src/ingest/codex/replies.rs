@@ -106,6 +106,9 @@ impl Codex {
     }
 
     pub(super) fn tell_call(&mut self, call: Call, sink: &mut dyn Sink) {
+        if let Some((id, output)) = self.calls.given_up() {
+            sink.hear(Event::Output(OutputOf::Call(id), output));
+        }
         self.hear_all_prompts(sink);
         self.is_answered = false;
         let Self { steps, turn_model, .. } = self;

@@ -37,6 +37,8 @@ impl Meter {
         let last = last.filter(|usage| !usage.is_unknown());
         let spent = match (total.filter(|usage| !usage.is_unknown()), self.total) {
             (Some(total), Some(before)) if total == before => return None,
+            // The request is all that was counted: the count is new, however large.
+            (Some(total), Some(_)) if last == Some(total) => total,
             (Some(total), Some(before)) if has_grown(before, total) => total.minus(before),
             // Totals began anew, or stand on those of a parent whose records are elsewhere.
             (Some(total), Some(_)) => last.unwrap_or(total),
@@ -72,6 +74,7 @@ pub(in crate::ingest) fn usage(usage: &Object) -> Usage {
     }
 }
 
-fn has_grown(before: Usage, after: Usage) -> bool {
+/// Whether totals go on where they were, rather than anew.
+pub(in crate::ingest) fn has_grown(before: Usage, after: Usage) -> bool {
     after.prompt_tokens >= before.prompt_tokens && after.completion_tokens >= before.completion_tokens
 }

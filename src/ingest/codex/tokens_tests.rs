@@ -40,6 +40,9 @@ fn totals_are_cumulative_and_repetitions_count_once() {
         (vec![(Fork, (all(5000, 0, 500), all(40, 0, 4))), (Fork, (all(5050, 0, 505), all(50, 0, 5)))], all(90, 0, 9)),
         // A subagent that copied its parent and counts from zero.
         (vec![(Parent, (all(5000, 0, 500), None)), (Fork, (all(40, 0, 4), all(40, 0, 4)))], all(40, 0, 4)),
+        // A count that began anew may be larger at once.
+        (vec![(This, (all(100, 0, 10), all(100, 0, 10))), (This, (all(150, 0, 12), all(150, 0, 12)))], all(250, 0, 22)),
+        (vec![(This, (all(150, 0, 12), all(150, 0, 12))), (This, (all(150, 0, 12), all(150, 0, 12)))], all(150, 0, 12)),
         // No totals at all.
         (vec![(This, (None, all(7, 0, 1))), (This, (None, all(7, 0, 1))), (This, (None, all(8, 0, 1)))], all(15, 0, 2)),
         (vec![(This, (None, None))], None),

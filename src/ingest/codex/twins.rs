@@ -7,6 +7,10 @@ use std::hash::Hasher;
 
 use crate::domain::Output;
 
+#[cfg(test)]
+#[path = "twins_tests.rs"]
+mod tests;
+
 /// The same words this many lines later are said anew.
 const NEAR_LINES: u64 = 64;
 
@@ -121,6 +125,7 @@ struct Known {
 pub(super) struct Calls {
     known: HashMap<u64, Known>,
     order: VecDeque<u64>,
+    given_up: Option<Box<(String, Output)>>,
 }
 
 impl Calls {
@@ -150,14 +155,21 @@ impl Calls {
 
     fn remember(&mut self, id: &str, by: Source) {
         let print = fingerprint(id);
-        if self.known.insert(print, Known { by, answered: Answered::Nobody, end: None }).is_none() {
+        let mut forgotten = self.known.insert(print, Known { by, answered: Answered::Nobody, end: None });
+        if forgotten.is_none() {
             self.order.push_back(print);
         }
         if self.order.len() > MAX_CALLS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            forgotten = self.known.remove(&oldest);
         }
+        self.given_up = forgotten.and_then(|known| known.end);
+    }
+
+    /// The end of the call that was forgotten for the last one: its output will not be noticed any more.
+    pub(super) fn given_up(&mut self) -> Option<(String, Output)> {
+        self.given_up.take().map(|end| *end)
     }
 
     /// The output of a call was told together with it.

@@ -29,6 +29,9 @@ const HARNESS_TAGS: &[&str] = &[
     "user_instructions",
 ];
 
+/// Those of them that a person may write as well.
+const HUMAN_TAGS: &[&str] = &["environments", "instructions", "skill"];
+
 /// How other things begin that the harness adds.
 const HARNESS_BEGINNINGS: &[&str] = &[
     "# AGENTS.md instructions",
@@ -42,28 +45,70 @@ const IDE_REQUEST: &str = "## My request for Codex:";
 
 /// Whose words a text is, if it is not a person's.
 pub(super) fn stranger(text: &str) -> Option<Speaker> {
-    let text = text.trim_start();
-    if HARNESS_BEGINNINGS.iter().any(|beginning| text.starts_with(beginning)) {
-        return Some(Speaker::System);
+    let mut rest = text.trim();
+    loop {
+        if HARNESS_BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning)) {
+            return Some(Speaker::System);
+        }
+        if let Some(tag) = Tag::around(rest) {
+            return tag.speaker().or_else(|| tag.is_unlike_markup().then_some(Speaker::System));
+        }
+        let (tag, behind) = Tag::first(rest)?;
+        tag.speaker()?;
+        rest = behind.trim_start();
     }
-    let inside = text.strip_prefix('<')?;
-    let tag = inside.split_once('>')?.0;
-    let name = tag.split_ascii_whitespace().next()?;
-    if name == "user_shell_command" {
-        return Some(Speaker::Tool);
-    }
-    if name == "subagent_notification" {
-        return Some(Speaker::OtherAgent);
-    }
-    let is_known = HARNESS_TAGS.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(tag));
-    (is_known || is_wrapped(text, name)).then_some(Speaker::System)
 }
 
-/// Whether all of it stands in one tag with a name such as no markup has.
-fn is_wrapped(text: &str, name: &str) -> bool {
-    let is_name = name.contains('_') && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let end = text.trim_end().strip_suffix('>').and_then(|text| text.strip_suffix(name));
-    is_name && end.is_some_and(|text| text.ends_with("</"))
+/// The same, of a text that no person would write.
+pub(in crate::ingest) fn sure_stranger(text: &str) -> Option<Speaker> {
+    let text = text.trim();
+    match Tag::around(text) {
+        Some(tag) => tag.speaker().filter(|_| !HUMAN_TAGS.contains(&tag.name) || is_skill(text)),
+        None => stranger(text),
+    }
+}
+
+/// Whether it is a skill as the harness gives it.
+fn is_skill(text: &str) -> bool {
+    text.strip_prefix("<skill>").is_some_and(|inside| inside.trim_start().starts_with("<name>"))
+}
+
+/// A tag in which all of a text stands.
+struct Tag<'t> {
+    name: &'t str,
+}
+
+impl<'t> Tag<'t> {
+    fn around(text: &'t str) -> Option<Self> {
+        let inside = text.strip_prefix('<')?;
+        let tag = inside.split_once('>')?.0;
+        let end = text.strip_suffix('>')?;
+        let closes = |name: &str| end.strip_suffix(name).is_some_and(|end| end.ends_with("</"));
+        let first = tag.split_ascii_whitespace().next()?;
+        [tag, first].into_iter().find(|name| closes(name)).map(|name| Self { name })
+    }
+
+    /// The tag in which a text begins, and what stands behind it.
+    fn first(text: &'t str) -> Option<(Self, &'t str)> {
+        let (tag, inside) = text.strip_prefix('<')?.split_once('>')?;
+        let name = tag.split_ascii_whitespace().next()?;
+        let (_, behind) = inside.split_once(&format!("</{name}>"))?;
+        Some((Self { name }, behind))
+    }
+
+    /// Who wraps words in this tag, as far as is known.
+    fn speaker(&self) -> Option<Speaker> {
+        match self.name {
+            "user_shell_command" => Some(Speaker::Tool),
+            "subagent_notification" => Some(Speaker::OtherAgent),
+            name => HARNESS_TAGS.iter().any(|known| known.eq_ignore_ascii_case(name)).then_some(Speaker::System),
+        }
+    }
+
+    /// Whether it has a name such as no markup has.
+    fn is_unlike_markup(&self) -> bool {
+        self.name.contains('_') && self.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    }
 }
 
 /// Whether a part of a message only marks where an image stands.

@@ -6,22 +6,44 @@ fn the_harness_is_no_person() {
         ("# AGENTS.md instructions for /home/dev/shop\n\n<INSTRUCTIONS>\n…", Some(Speaker::System)),
         ("<environment_context>\n<cwd>/home/dev</cwd>\n</environment_context>", Some(Speaker::System)),
         ("<user_instructions>\nBe brief.\n</user_instructions>", Some(Speaker::System)),
-        ("  <turn_aborted>\n…", Some(Speaker::System)),
-        ("<permissions instructions>\n…", Some(Speaker::System)),
+        ("  <turn_aborted>\n…\n</turn_aborted>", Some(Speaker::System)),
+        ("<permissions instructions>\n…\n</permissions instructions>", Some(Speaker::System)),
         ("<skill>\n<name>x</name>\n</skill>", Some(Speaker::System)),
         ("<collaboration_mode># Plan</collaboration_mode>", Some(Speaker::System)),
         ("<new_thing_of_theirs a=\"1\">…</new_thing_of_theirs>\n", Some(Speaker::System)),
         ("<hook_prompt hook_run_id=\"7\">Run the tests.</hook_prompt>", Some(Speaker::System)),
         ("<user_shell_command>\n<command>ls</command>\n</user_shell_command>", Some(Speaker::Tool)),
         ("<subagent_notification>{}</subagent_notification>", Some(Speaker::OtherAgent)),
+        (
+            "<user_instructions>a</user_instructions>\n<environment_context>b</environment_context>",
+            Some(Speaker::System),
+        ),
         ("Fix it.", None),
         ("<div>Why is this bold?</div>", None),
         ("<T> is not a type here?", None),
         ("< 5 files, please", None),
         ("<new_thing> what does this tag mean?", None),
+        ("<skill> element is not rendered, why? see </b>", None),
+        ("<instructions>\nfix\n</instructions>\nPlease do this now", None),
+        ("<environment_context> is empty, why?", None),
         ("", None),
     ] {
         assert_eq!(stranger(text), speaker, "{text}");
+    }
+}
+
+#[test]
+fn some_tags_are_a_persons_as_well() {
+    for (text, speaker) in [
+        ("<environment_context>a</environment_context>", Some(Speaker::System)),
+        ("<user_shell_command>ls</user_shell_command>", Some(Speaker::Tool)),
+        ("# AGENTS.md instructions for /home/dev/shop", Some(Speaker::System)),
+        ("<pr_description>Fix it.</pr_description>", None),
+        ("<instructions>Fix it.</instructions>", None),
+        ("<skill>x</skill>", None),
+        ("<skill>\n<name>deploy</name>\n# Deploy\n</skill>", Some(Speaker::System)),
+    ] {
+        assert_eq!(sure_stranger(text), speaker, "{text}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The models: which fields there are, of which kind, and what they forbid each other.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::lax;
@@ -237,13 +239,12 @@ impl<'s> Check<'s> {
     /// Every result that names a call names one of its own step.
     fn results_of_calls(&mut self, step: &Object) {
         let calls = step.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let is_called = |id: &str| {
-            calls.iter().any(|call| call.get("tool_call_id").and_then(Value::as_str).is_some_and(|call| call == id))
-        };
+        let ids: HashSet<&str> =
+            calls.iter().filter_map(|call| call.get("tool_call_id").and_then(Value::as_str)).collect();
         let results = step.get("observation").and_then(|observation| observation.get("results"));
         for (index, result) in results.and_then(Value::as_array).into_iter().flatten().enumerate() {
             let Some(id) = result.get("source_call_id").and_then(Value::as_str) else { continue };
-            if !is_called(id) {
+            if !ids.contains(id) {
                 let path = format!("observation.results.{index}.source_call_id");
                 self.within(&path, |check| check.breach("no call of this step has this id"));
             }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::Mended;
+use super::mended as mended_line;
 
 /// Gives out so many bytes at a time.
 struct Slowly<'b>(&'b [u8], usize);
@@ -62,4 +63,30 @@ fn flaws_are_known() {
 #[test]
 fn a_character_at_the_end_of_a_cut_log_is_no_trap() {
     assert_eq!(mended(b"[\"\xf0\x9f\x98", 2).0, "[\"\u{fffd}");
+}
+
+#[test]
+fn a_refused_line_is_mended() {
+    let cases: [(&[u8], Value); 7] = [
+        (b"{\"a\":\"x \\ud83d\"}", json!({"a": "x \u{fffd}"})),
+        (b"{\"a\":NaN,\"b\":1}", json!({"a": -5e-324, "b": 1})),
+        (b"{\"a\":\"x\ty\"}", json!({"a": "x\ty"})),
+        (b"{\"a\":\"caf\xe9\"}", json!({"a": "caf\u{fffd}"})),
+        (b"\0\0{\"a\":1}\0", json!({"a": 1})),
+        (b"{\"a\":1e999,\"b\":[-1.5e+400,2]}", json!({"a": 5e-324, "b": [5e-324, 2]})),
+        (b"{\"a\":\n1e999\n}", json!({"a": 5e-324})),
+    ];
+    for (bytes, expected) in cases {
+        assert!(serde_json::from_slice::<Value>(bytes).is_err());
+        assert_eq!(mended_line(bytes).expect("mended"), expected, "{}", String::from_utf8_lossy(bytes));
+    }
+    let deep = format!("{{\"a\":1,\"b\":{}{}}}", "[".repeat(500), "]".repeat(500));
+    assert_eq!(mended_line(deep.as_bytes()).expect("mended")["a"], 1);
+}
+
+#[test]
+fn what_cannot_be_mended_stays_broken() {
+    for text in ["", "hello", "{\"a\":", "{\"a\":\"x", "{\"a\" 1}", "NaN {"] {
+        assert!(mended_line(text.as_bytes()).is_err(), "{text}");
+    }
 }

@@ -5,12 +5,14 @@
 
 use std::io::Read;
 
+use memchr::memchr;
 use memchr::memchr2;
 use memchr::memchr3;
+use serde_json::Value;
 
+use super::lines::read_some;
+use super::squeeze::Squeeze;
 use crate::domain::Cut;
-use crate::ingest::lines::read_some;
-use crate::ingest::squeeze::Squeeze;
 
 #[cfg(test)]
 #[path = "mend_tests.rs"]
@@ -26,6 +28,45 @@ const INFINITY: &[u8] = b"5e-324";
 
 /// Half of a pair of surrogates is no character.
 const REPLACEMENT: &[u8] = b"\\ufffd";
+
+/// So many numbers that are too large are replaced in one line.
+const MAX_HUGE_NUMBERS: usize = 64;
+
+/// One value that a parser refused, mended.
+pub(super) fn mended(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut mended = Vec::with_capacity(text.len());
+    Mend::default().feed(text.as_bytes(), &mut mended);
+    let mut short = Vec::with_capacity(mended.len());
+    Squeeze::new().feed(&mended, &mut short);
+    for _ in 0..MAX_HUGE_NUMBERS {
+        match serde_json::from_slice(&short) {
+            Err(error) if is_huge_number(&error) && replace_number(&mut short, &error) => {}
+            parsed => return parsed,
+        }
+    }
+    serde_json::from_slice(&short)
+}
+
+fn is_huge_number(error: &serde_json::Error) -> bool {
+    error.is_syntax() && error.to_string().starts_with("number out of range")
+}
+
+/// Puts infinity where a number is that no float can hold.
+fn replace_number(text: &mut Vec<u8>, error: &serde_json::Error) -> bool {
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
+    let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
+    let at = lines.map(<[u8]>::len).sum::<usize>() + error.column().saturating_sub(1);
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.iter().rposition(|byte| !is_of_number(byte)).map_or(0, |last| last + 1);
+    let after = text.get(at..).unwrap_or_default();
+    let end = at + after.iter().position(|byte| !is_of_number(byte)).unwrap_or(after.len());
+    if start >= end || end > text.len() {
+        return false;
+    }
+    text.splice(start..end, INFINITY.iter().copied());
+    true
+}
 
 /// A reader of whatever is called JSON, from which JSON can be read.
 pub(super) struct Mended<'i> {
@@ -52,7 +93,7 @@ impl<'i> Mended<'i> {
             text: Vec::new(),
             mend: Mend::default(),
             mended: Vec::new(),
-            squeeze: Squeeze::new(),
+            squeeze: Squeeze::of_document(),
             out: Vec::new(),
             start: 0,
             is_begun: false,
@@ -163,7 +204,7 @@ impl Mend {
             match self.place {
                 Place::Outside => {
                     let (run, found, rest) = split(bytes, memchr3(b'"', b'N', b'I', bytes));
-                    out.extend_from_slice(run);
+                    blank(run, out);
                     bytes = rest;
                     match found {
                         Some(b'"') => {
@@ -254,6 +295,15 @@ impl Mend {
             run = rest;
         }
         out.extend_from_slice(run);
+    }
+}
+
+/// Bytes outside of strings; zeros, which a crash leaves, are blanks.
+fn blank(run: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(run);
+    if memchr(0, run).is_some() {
+        out.iter_mut().skip(start).filter(|byte| **byte == 0).for_each(|byte| *byte = b' ');
     }
 }
 

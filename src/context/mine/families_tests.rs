@@ -1,0 +1,34 @@
+use super::super::super::failure::family;
+use super::*;
+
+fn letters(number: usize) -> String {
+    number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
+fn failure(headline: &str) -> (Failure, ErrorFamily) {
+    let failure = Failure { class: Class::Exception, headline: headline.to_owned(), exit_code: None };
+    let family = family("bash", failure.class.as_str(), headline);
+    (failure, family)
+}
+
+#[test]
+fn a_new_family_is_noted_however_many_came_before() {
+    let mut families = Families::default();
+    let mut saw = |step: u32, headline: &str| {
+        let (failure, family) = failure(headline);
+        families.saw(Place { trajectory: 0, step }, "bash", &failure, &family)
+    };
+    saw(1, "TypeError: kept");
+    saw(1, "TypeError: kept");
+    for number in 0..MAX_FAMILIES + 50 {
+        saw(2, &format!("TypeError: thing_{} is not a function", letters(number)));
+    }
+    for step in 3..13 {
+        saw(step, "RuntimeError: the real one");
+    }
+    saw(20, "TypeError: kept");
+    assert_eq!(families.seen.len(), MAX_FAMILIES);
+    let told: Vec<(u32, String)> =
+        families.repeated().into_iter().map(|signal| (signal.times, signal.quote.unwrap())).collect();
+    assert_eq!(told, [(10, "RuntimeError: the real one".to_owned()), (3, "TypeError: kept".to_owned())]);
+}
