@@ -5,10 +5,6 @@ use std::process::ExitCode;
 
 use archivist::cli::{self, Process};
 
-/// A long log is parsed on one thread and freed on another, which the system's allocator is slow at.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     panic::set_hook(Box::new(cli::report_panic));
     panic::catch_unwind(|| cli::run(std::env::args_os(), Process::of_this_one())).unwrap_or_else(|_| cli::ours())

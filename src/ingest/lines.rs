@@ -24,11 +24,11 @@ const LONG_LINE_BYTES: usize = 1024 * 1024;
 /// A line that is longer even then is given up.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A log that is longer than this is parsed on one thread and told on another.
+/// A log that is longer than this is read on one thread and listened to on another.
 const LONG_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Lines go from one to the other by so many bytes, and so many such batches may wait.
-const BATCH_BYTES: usize = 256 * 1024;
+/// What it tells goes from one to the other by so many bytes of lines, and so many such batches may wait.
+const BATCH_BYTES: usize = 512 * 1024;
 const WAITING_BATCHES: usize = 2;
 
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -90,35 +90,39 @@ impl<'i> Lines<'i> {
                 }
             }
         }
+        // Events, not lines, go from one thread to the other: a parsed line is a hundred small pieces of memory, and
+        // those are best freed where they were taken.
         std::thread::scope(|scope| {
             let (ready, batches) = sync_channel(WAITING_BATCHES);
-            let parser = scope.spawn(move || {
+            let teller = scope.spawn(move || {
                 loop {
-                    let (batch, is_more) = self.batch();
+                    let (batch, is_more) = self.batch(reader);
                     if ready.send(batch).is_err() || !matches!(is_more, Ok(true)) {
                         return is_more.map(|_| ());
                     }
                 }
             });
-            for parsed in batches.into_iter().flatten() {
-                parsed.tell(reader, sink);
+            for event in batches.into_iter().flatten() {
+                sink.hear(event);
             }
-            reader.end(sink);
-            parser.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            teller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    /// The next lines, as many as make a batch, and whether there are more.
-    fn batch(&mut self) -> (Vec<Parsed>, std::io::Result<bool>) {
+    /// What the next lines tell, as many as make a batch, and whether there are more.
+    fn batch(&mut self, reader: &mut dyn Reader) -> (Vec<Event>, std::io::Result<bool>) {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while bytes < BATCH_BYTES {
             match self.parsed() {
                 Ok(Some(parsed)) => {
                     bytes += self.line.len();
-                    batch.push(parsed);
+                    parsed.tell(reader, &mut batch);
                 }
-                ended => return (batch, ended.map(|_| false)),
+                ended => {
+                    reader.end(&mut batch);
+                    return (batch, ended.map(|_| false));
+                }
             }
         }
         (batch, Ok(true))

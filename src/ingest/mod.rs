@@ -76,7 +76,7 @@ impl Unreadable {
 
 /// Turns lines of one format into events. Several files of one session go through one reader, so that what they share
 /// is told once.
-trait Reader {
+trait Reader: Send {
     /// One line of the log, or the document that it is. Always an object.
     fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink);
 

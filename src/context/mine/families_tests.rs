@@ -1,5 +1,5 @@
-use super::super::super::failure::family;
 use super::*;
+use crate::context::failure::family;
 
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
