@@ -82,13 +82,9 @@ fn section(heading: &str, signals: &[&Signal], console: &mut Console) -> Result<
     let heading = console.styled(Style::Cyan, heading);
     console.line(&format!("  {heading}"))?;
     for signal in signals.iter().take(SHOWN) {
-        let times = if signal.times > 1 && !signal.text.contains('×') {
-            format!(" ({}×)", signal.times)
-        } else {
-            String::new()
-        };
+        let times = if signal.times > 1 { format!("{}× ", signal.times) } else { String::new() };
         let place = format!("s{}", signal.step);
-        let line = format!("{}{times}", one_line(&signal.text));
+        let line = format!("{times}{}", one_line(&signal.text));
         console.line(&format!("    {place:<6} {}", cut(&line, console.columns().saturating_sub(11).max(20))))?;
     }
     more(signals.len() as u64, signals.len().min(SHOWN), console)
