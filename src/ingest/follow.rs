@@ -91,7 +91,7 @@ impl Trail {
         Ok(())
     }
 
-    /// The file that a reference in a log leads to, if it is to be entered: see [`resolve`].
+    /// The file that a reference in a log leads to, if it is to be entered: it must lie below the folder of the log, or of its trial.
     pub fn follow(&mut self, from: &Path, reference: &str) -> Result<PathBuf, Refused> {
         let found = resolve(from, reference)?;
         if self.visited.contains(&found) {

@@ -10,7 +10,7 @@ fn messages_that_differ_by_run_are_one() {
         ("error in ./src/x.rs:3", "error in /build/work/src/x.rs:44"),
         (r"C:\Users\a\x.ts(3,4): error TS2345: no", r"D:\b\x.ts(13,40): error TS2345: no"),
         ("File \"/a/b/c.py\", line 3, in f", "File \"/z/c.py\", line 99, in f"),
-        ("cannot open ~/a/config.toml", "cannot open /root/b/config.toml"),
+        ("cannot open ~/a/config.toml", "cannot open /srv/b/config.toml"),
         ("at f (file:///a/cli.js:1:2)", "at f (file:///b/c/cli.js:300:15)"),
         ("FAILED tests/unit/test_a.py::test_x - no", "FAILED test_a.py::test_x - no"),
         ("make: *** [/a/Makefile:12: all] Error 2", "make: *** [/b/Makefile:40: all] Error 2"),
