@@ -8,6 +8,7 @@ use super::gather::Gathered;
 use super::related::related;
 use super::settle;
 use super::signal::Signal;
+use super::survey::Survey;
 use crate::domain::{AgentMemory, Episode, Extra, Outcome, Timestamp, Trajectory, Usage};
 use crate::redact::Redactor;
 
@@ -40,6 +41,8 @@ pub struct ReflectionContext {
     pub existing_memories: Vec<AgentMemory>,
     /// What stands out.
     pub signals: Vec<Signal>,
+    /// How much was read, and what was skipped, cut or shed on the way.
+    pub survey: Survey,
     /// Which of the inputs were not there.
     pub missing: Vec<String>,
 }
@@ -132,6 +135,7 @@ impl ReflectionContext {
             apm_snapshot,
             existing_memories: inputs.memories.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
             signals: inputs.gathered.signals,
+            survey: inputs.gathered.survey,
             missing: missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (*name).to_owned()).collect(),
         }
     }

@@ -47,6 +47,7 @@ fn all_nine_fields_are_there_and_what_is_missing_is_named() {
     }
     assert_eq!(json["missing"], serde_json::json!(["sessions", "relatedEpisodes", "existingMemories"]));
     assert!(!json.to_string().contains("16C7e42F"));
+    assert_eq!(json["survey"]["steps"], 2);
 }
 
 #[test]
