@@ -18,9 +18,6 @@ const MAX_UNANSWERED: usize = 1024;
 /// Kinds of lines that are reported as unknown.
 const MAX_STRANGERS: usize = 32;
 
-/// As much of an unknown kind's name is shown.
-const SHOWN_CHARACTERS: usize = 40;
-
 /// What the content of a message holds.
 #[derive(Debug, Default)]
 pub(super) struct Content {
@@ -235,7 +232,7 @@ pub(super) struct Strangers {
 
 impl Strangers {
     pub(super) fn meet(&mut self, line: u64, kind: &str, sink: &mut dyn Sink) {
-        let kind: String = kind.chars().take(SHOWN_CHARACTERS).collect();
+        let kind = pick::name(kind).to_owned();
         if self.seen.len() < MAX_STRANGERS && !self.seen.contains(&kind) {
             let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
             sink.hear(Event::Skipped(Skipped { line, why }));

@@ -90,6 +90,14 @@ pub(super) fn amount(object: &Object, key: &str) -> Option<f64> {
     }
 }
 
+/// The longest name of a kind of line.
+const MAX_NAME_BYTES: usize = 40;
+
+/// What a line calls itself, whole or not at all: half a word could be half a secret, which nothing would recognise.
+pub(super) fn name(word: &str) -> &str {
+    if word.len() <= MAX_NAME_BYTES { word } else { "(too long for a name)" }
+}
+
 /// A moment under this key.
 pub(super) fn time(object: &Object, key: &str) -> Option<Timestamp> {
     moment(object.get(key)?)

@@ -60,3 +60,9 @@ fn one_object_counts_as_a_list_of_one() {
     assert_eq!(take_array(&mut values, "many").len(), 2);
     assert!(take_array(&mut values, "none").is_empty() && take_array(&mut values, "missing").is_empty());
 }
+
+#[test]
+fn a_name_is_shown_whole_or_not_at_all() {
+    assert_eq!(name("hologram"), "hologram");
+    assert_eq!(name(&"x".repeat(41)), "(too long for a name)");
+}

@@ -177,7 +177,7 @@ impl Reader for Claude {
                 Some(kind) => self.told_line(number, kind, &mut line, sink),
                 None if KNOWN_METADATA.contains(&kind) => {}
                 None if kind.is_empty() => self.unknown(number, "a line without a type".to_owned(), sink),
-                None => self.unknown(number, format!("unknown type `{}`", short(kind)), sink),
+                None => self.unknown(number, format!("unknown type `{}`", pick::name(kind)), sink),
             },
         }
     }
@@ -326,11 +326,6 @@ fn queued(line: &mut Object) -> Option<Object> {
     let message = Object::from_iter([("content".to_owned(), content)]);
     line.insert("message".to_owned(), Value::Object(message));
     Some(line)
-}
-
-/// The beginning of a word that comes from outside.
-fn short(word: &str) -> String {
-    word.chars().take(40).collect()
 }
 
 /// Lines that tell nothing about what the agent did. Those of `progress` repeat it.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::pick::{self, Object};
 use super::said::Said;
-use super::{Claude, Place, short, usage};
+use super::{Claude, Place, usage};
 use crate::domain::{About, EpisodeStatus, Event, Happening, Outcome, Sink, Speaker, Usage};
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ impl Claude {
                 self.tell(place, said, line, sink);
             }
             subtype if subtype.is_empty() || KNOWN_SUBTYPES.contains(&subtype) => {}
-            subtype => self.unknown(place.number, format!("unknown system line `{}`", short(subtype)), sink),
+            subtype => self.unknown(place.number, format!("unknown system line `{}`", pick::name(subtype)), sink),
         }
     }
 

@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use crate::domain::Event;
 use crate::domain::Sink;
 use crate::domain::Skipped;
+use crate::ingest::pick;
 
 /// So many kinds are reported.
 const MAX_KINDS: usize = 32;
-
-/// So much of what a line calls itself is shown.
-const MAX_KIND_CHARS: usize = 48;
 
 /// What was reported so far.
 #[derive(Debug, Default)]
@@ -21,7 +19,7 @@ pub(in crate::ingest) struct Unknown {
 impl Unknown {
     /// Reports a line of an unknown kind, if none of its kind was.
     pub(in crate::ingest) fn report(&mut self, kind: &str, line: u64, sink: &mut dyn Sink) {
-        let kind: String = kind.chars().take(MAX_KIND_CHARS).collect();
+        let kind = pick::name(kind).to_owned();
         if self.kinds.len() < MAX_KINDS && !self.kinds.contains(&kind) {
             let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
             sink.hear(Event::Skipped(Skipped { line, why }));
