@@ -105,8 +105,21 @@ pub(super) fn moment(at: Timestamp) -> String {
 pub(super) fn count(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     match number.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {one}"),
-        number => format!("{number} {many}"),
+        number => format!("{} {many}", grouped(number)),
     }
+}
+
+/// A number with its thousands set apart.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// A size for people: bytes up to a kibibyte, then one decimal.

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::domain::Cut;
 use crate::redact::{Redacted, Redactor};
 
 #[cfg(test)]
@@ -84,7 +85,7 @@ pub(super) fn settled(text: String, redactor: &Redactor) -> String {
         lost += before;
         if !shown.text.is_empty() {
             if lost > 0 {
-                out.push_str(&format!("\n{}\n", mark(lost)));
+                out.push_str(&format!("\n{}\n", Cut::mark(lost as u64)));
             }
             out.push_str(shown.text);
             lost = 0;
@@ -92,14 +93,9 @@ pub(super) fn settled(text: String, redactor: &Redactor) -> String {
         lost += after + piece.lost;
     }
     if lost > 0 {
-        out.push_str(&format!("\n{}\n", mark(lost)));
+        out.push_str(&format!("\n{}\n", Cut::mark(lost as u64)));
     }
     out
-}
-
-/// What stands where something is missing.
-fn mark(bytes: usize) -> String {
-    format!("[… {bytes} bytes cut …]")
 }
 
 /// The text without secrets, cut to its beginning, its end, and the passage that matters; and whether words changed.
@@ -126,12 +122,12 @@ pub(super) fn around(text: &str, passage: &str, redactor: &Redactor) -> (String,
     let is_near = at + passage.len() < KEPT_BYTES / 2 - MARGIN_BYTES || at > text.len() - KEPT_BYTES / 2 + MARGIN_BYTES;
     let kept = if is_near {
         let lost = text.len().saturating_sub(head.len() + tail.len());
-        format!("{head}\n{}\n{tail}", mark(lost))
+        format!("{head}\n{}\n{tail}", Cut::mark(lost as u64))
     } else {
         let (from, to) = (at.saturating_sub(2 * MARGIN_BYTES), at + passage.len() + 2 * MARGIN_BYTES);
         let window = clean(from, to, Cuts { at_start: from > 0, at_end: to < text.len() });
         let lost = text.len().saturating_sub(head.len() + window.len() + tail.len());
-        format!("{head}\n{}\n{window}\n{}\n{tail}", mark(lost / 2), mark(lost - lost / 2))
+        format!("{head}\n{}\n{window}\n{}\n{tail}", Cut::mark((lost / 2) as u64), Cut::mark((lost - lost / 2) as u64))
     };
     (kept, has_secrets)
 }

@@ -412,6 +412,13 @@ pub struct Cut {
     pub bytes: u64,
 }
 
+impl Cut {
+    /// What stands in a text where so many bytes are missing.
+    pub fn mark(bytes: u64) -> String {
+        format!("[… {bytes} bytes cut …]")
+    }
+}
+
 /// Listens to a reader.
 pub trait Sink {
     /// Hears one event.

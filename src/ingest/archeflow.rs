@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::Reader;
-use super::chat::{self, Strangers, Teller};
+use super::chat::{self, Teller};
 use super::pick::{self, Object};
+use super::unknown::Unknown;
 use crate::domain::{
     About, Call, EpisodeStatus, Event, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp, Usage,
 };
@@ -20,7 +21,7 @@ const ADVICE: &[&str] = &["info", "recommendation", "low", "minor", "nit", "note
 #[derive(Debug, Default)]
 pub(super) struct ArcheFlow {
     teller: Teller,
-    strangers: Strangers,
+    unknown: Unknown,
     run: Option<u64>,
     last_sign: Option<Timestamp>,
 }
@@ -60,7 +61,7 @@ impl Reader for ArcheFlow {
             }
             "run.complete" => finish(event, sink),
             "phase.transition" => {}
-            other => self.strangers.meet(number, other, sink),
+            other => self.unknown.report(other, number, sink),
         }
         self.last_sign = self.last_sign.max(at);
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::pick;
 use super::pick::Object;
-use crate::domain::{Call, Event, Output, OutputOf, Sink, Skipped, Speaker, Step, Timestamp, Usage};
+use crate::domain::{Call, Event, Output, OutputOf, Sink, Speaker, Step, Timestamp, Usage};
 
 #[cfg(test)]
 #[path = "chat_tests.rs"]
@@ -14,9 +14,6 @@ pub(super) mod tests;
 
 /// Calls that wait for their output; of more than these the oldest is forgotten.
 const MAX_UNANSWERED: usize = 1024;
-
-/// Kinds of lines that are reported as unknown.
-const MAX_STRANGERS: usize = 32;
 
 /// What the content of a message holds.
 #[derive(Debug, Default)]
@@ -221,23 +218,6 @@ impl Teller {
             None => OutputOf::Step(self.said(Speaker::Tool, String::new(), output.at, sink)),
         };
         sink.hear(Event::Output(of, output));
-    }
-}
-
-/// Reports each kind of line that is not known, once.
-#[derive(Debug, Default)]
-pub(super) struct Strangers {
-    seen: Vec<String>,
-}
-
-impl Strangers {
-    pub(super) fn meet(&mut self, line: u64, kind: &str, sink: &mut dyn Sink) {
-        let kind = pick::name(kind).to_owned();
-        if self.seen.len() < MAX_STRANGERS && !self.seen.contains(&kind) {
-            let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
-            sink.hear(Event::Skipped(Skipped { line, why }));
-            self.seen.push(kind);
-        }
     }
 }
 

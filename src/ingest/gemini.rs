@@ -7,9 +7,9 @@ use std::hash::Hasher;
 use serde_json::Value;
 
 use super::Reader;
-use super::codex::Unknown;
 use super::pick;
 use super::pick::Object;
+use super::unknown::Unknown;
 use crate::domain::About;
 use crate::domain::Call;
 use crate::domain::Elsewhere;

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::Reader;
-use super::chat::{self, Content, Strangers, Teller};
+use super::chat::{self, Content, Teller};
 use super::pick::{self, Object};
+use super::unknown::Unknown;
 use crate::domain::{About, EpisodeStatus, Event, Outcome, Output, Sink, Speaker, Step, Timestamp};
 
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod tests;
 #[derive(Debug, Default)]
 pub(super) struct Generic {
     teller: Teller,
-    strangers: Strangers,
+    unknown: Unknown,
     has_told: bool,
     model: Option<String>,
 }
@@ -32,7 +33,7 @@ impl Reader for Generic {
         let outcome = line.get_mut("outcome").map(Value::take);
         let usage = line.get("usage").and_then(Value::as_object).map(chat::usage);
         if session.is_none() && outcome.is_none() && usage.is_none() {
-            self.strangers.meet(number, pick::str(&line, "type").unwrap_or_default(), sink);
+            self.unknown.report(pick::str(&line, "type").unwrap_or_default(), number, sink);
         }
         if let Some(session) = session {
             self.session(&session, sink);

@@ -15,6 +15,7 @@ mod packed;
 mod pick;
 mod shape;
 mod squeeze;
+mod unknown;
 mod values;
 
 mod archeflow;

@@ -42,11 +42,6 @@ const MAX_DEPTH: usize = 120;
 /// Longer keys are of no interest.
 const MAX_KEY_BYTES: usize = 32;
 
-/// What stands where something is missing.
-pub(super) fn mark(bytes: u64) -> String {
-    format!("[… {bytes} bytes cut …]")
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Between values, or in one that is no string.
@@ -411,7 +406,7 @@ impl Squeeze {
     fn leave(&mut self, out: &mut Vec<u8>) {
         if self.lost > 0 {
             out.extend_from_slice(b"\\n");
-            out.extend_from_slice(mark(self.lost).as_bytes());
+            out.extend_from_slice(Cut::mark(self.lost).as_bytes());
             out.extend_from_slice(b"\\n");
             self.cut.values += 1;
             self.cut.bytes += self.lost;

@@ -25,9 +25,9 @@ fn a_long_string_keeps_its_beginning_and_its_end() {
     let text = value["a"].as_str().unwrap();
     assert!(text.starts_with("first xxx") && text.ends_with("xxx last"), "{} bytes", text.len());
     assert!(text.len() < 4 * KEPT_BYTES);
-    assert!(text.contains(&mark(cut.bytes)));
+    assert!(text.contains(&Cut::mark(cut.bytes)));
     assert_eq!((cut.values, value["b"].as_i64()), (1, Some(1)));
-    assert_eq!(text.len() as u64 + cut.bytes, 3_000_011 + mark(cut.bytes).len() as u64 + 2);
+    assert_eq!(text.len() as u64 + cut.bytes, 3_000_011 + Cut::mark(cut.bytes).len() as u64 + 2);
 }
 
 #[test]

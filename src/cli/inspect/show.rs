@@ -3,7 +3,7 @@
 use super::report::Report;
 use crate::cli::console::{Console, Style};
 use crate::cli::failure::Failure;
-use crate::cli::prose::{cut, one_line, wrap};
+use crate::cli::prose::{count, cut, grouped, one_line, wrap};
 use crate::context::{Signal, SignalKind};
 use crate::domain::Usage;
 
@@ -174,19 +174,6 @@ fn remarks(report: &Report) -> Vec<String> {
     remarks
 }
 
-fn plural(count: u64, word: &str) -> String {
-    format!("{} {word}{}", grouped(count), if count == 1 { "" } else { "s" })
-}
-
-/// A number with its thousands set apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+fn plural(number: u64, word: &str) -> String {
+    count(number, word, &format!("{word}s"))
 }

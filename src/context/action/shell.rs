@@ -1,6 +1,6 @@
 //! A command line taken apart, as far as needed to know whether it changes anything.
 
-use super::super::failure::is_verification;
+use super::super::failure::{Characters, document_end, is_verification, skip_document};
 
 #[cfg(test)]
 #[path = "shell_tests.rs"]
@@ -333,8 +333,6 @@ pub(in crate::context) fn is_assignment(word: &str) -> bool {
     })
 }
 
-type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
 /// Where the taking apart stands.
 #[derive(Default)]
 struct Scan {
@@ -430,30 +428,5 @@ impl Scan {
         let is_number = is_joined && target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
         let is_nowhere = matches!(target.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty");
         self.writes |= !is_number && !is_nowhere;
-    }
-}
-
-fn document_end(characters: &mut Characters<'_>) -> String {
-    let mut end = String::new();
-    while characters.next_if(|next| matches!(next, '-' | ' ')).is_some() {}
-    while let Some(next) = characters.next_if(|next| next.is_alphanumeric() || "_'\"-!".contains(*next)) {
-        if !matches!(next, '\'' | '"') {
-            end.push(next);
-        }
-    }
-    end
-}
-
-fn skip_document(characters: &mut Characters<'_>, end: &str) {
-    let mut line = String::new();
-    for character in characters.by_ref() {
-        if character == '\n' {
-            if line.trim() == end {
-                return;
-            }
-            line.clear();
-        } else {
-            line.push(character);
-        }
     }
 }

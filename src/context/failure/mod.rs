@@ -18,4 +18,5 @@ pub(super) use command::is_verification;
 pub(super) use family::family;
 pub(super) use noise::is_noise;
 pub(super) use read::{Class, Failure, Told, read};
+pub(super) use split::{Characters, document_end, skip_document};
 pub(super) use verification::{TestOutcome, outcome_of_tests};

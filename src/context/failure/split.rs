@@ -92,7 +92,8 @@ pub(super) fn split(command: &str) -> Vec<Simple> {
     simples
 }
 
-type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+/// A line that is being taken apart.
+pub(in crate::context) type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 fn quoted(quote: char, characters: &mut Characters<'_>, into: &mut String) {
     while let Some(inner) = characters.next() {
@@ -107,7 +108,8 @@ fn quoted(quote: char, characters: &mut Characters<'_>, into: &mut String) {
     }
 }
 
-fn document_end(characters: &mut Characters<'_>) -> String {
+/// The word at which a here-document ends, read from behind its `<<`.
+pub(in crate::context) fn document_end(characters: &mut Characters<'_>) -> String {
     let mut end = String::new();
     while characters.next_if(|next| matches!(next, '-' | ' ')).is_some() {}
     while let Some(next) =
@@ -120,7 +122,8 @@ fn document_end(characters: &mut Characters<'_>) -> String {
     end
 }
 
-fn skip_document(characters: &mut Characters<'_>, end: &str) {
+/// Passes over a here-document.
+pub(in crate::context) fn skip_document(characters: &mut Characters<'_>, end: &str) {
     let mut line = String::new();
     for character in characters.by_ref() {
         if character == '\n' {

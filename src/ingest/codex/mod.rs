@@ -13,7 +13,6 @@ mod replies;
 mod steps;
 mod tokens;
 mod twins;
-mod unknown;
 mod voices;
 
 use std::collections::BTreeSet;
@@ -23,6 +22,7 @@ use serde_json::Value;
 use super::Reader;
 use super::pick;
 use super::pick::Object;
+use super::unknown::Unknown;
 use crate::domain::About;
 use crate::domain::Elsewhere;
 use crate::domain::Event;
@@ -41,7 +41,6 @@ use twins::{Calls, Said, Source, Twins, fingerprint};
 pub(super) use items::{Item as TypedItem, item as typed_item, message as error_message};
 pub(super) use steps::{Moment, Steps};
 pub(super) use tokens::{has_grown, usage};
-pub(super) use unknown::Unknown;
 pub(super) use voices::sure_stranger;
 
 #[cfg(test)]
@@ -51,6 +50,9 @@ mod tests;
 #[cfg(test)]
 #[path = "tale_tests.rs"]
 pub(super) mod tale;
+
+/// What Codex calls the agent that talks to the person. Agents have names like paths; this is none of a file.
+const MAIN_AGENT: &str = "/root";
 
 /// So many agents are remembered, so that each is named once.
 const MAX_AGENTS: usize = 8192;
@@ -218,7 +220,7 @@ impl Codex {
             return;
         }
         self.settle(sink);
-        let subagent = pick::string(&message, "author").filter(|author| author != "/root");
+        let subagent = pick::string(&message, "author").filter(|author| author != MAIN_AGENT);
         let step = Step { text, subagent, ..self.step(Speaker::OtherAgent) };
         self.steps.tell(step, sink);
     }

@@ -8,8 +8,9 @@ use crate::domain::{
     About, Call, EpisodeStatus, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp,
 };
 use crate::ingest::Reader;
-use crate::ingest::chat::{self, Content, Strangers, Teller};
+use crate::ingest::chat::{self, Content, Teller};
 use crate::ingest::pick::{self, Object};
+use crate::ingest::unknown::Unknown;
 
 #[cfg(test)]
 #[path = "run_log_tests.rs"]
@@ -19,7 +20,7 @@ mod tests;
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct RunLog {
     teller: Teller,
-    strangers: Strangers,
+    unknown: Unknown,
     run: Option<u64>,
     /// The step that the model's calls belong to, until somebody else speaks.
     turn: Option<u32>,
@@ -65,7 +66,7 @@ impl Reader for RunLog {
                 sink.hear(Event::Happened(self.teller.last(), Happening::Trimmed, super::trimmed(&line)));
             }
             "turn_start" | "edit_detected" => {}
-            other => self.strangers.meet(number, other, sink),
+            other => self.unknown.report(other, number, sink),
         }
         self.last_sign = self.last_sign.max(at);
     }
@@ -92,7 +93,7 @@ impl RunLog {
         if self.run.is_some() && known.is_some() && self.run != known {
             self.end(sink);
             self.teller.begin(sink);
-            *self = Self { strangers: std::mem::take(&mut self.strangers), ..Self::default() };
+            *self = Self { unknown: std::mem::take(&mut self.unknown), ..Self::default() };
         }
         self.run = known.or(self.run);
         sink.hear(Event::About(Box::new(About {

@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::AGENT;
 use crate::domain::{About, Event, Happening, Sink, Speaker, Step, Timestamp, Usage};
 use crate::ingest::Reader;
-use crate::ingest::chat::{self, Content, Strangers, Teller};
+use crate::ingest::chat::{self, Content, Teller};
 use crate::ingest::pick::{self, Object};
+use crate::ingest::unknown::Unknown;
 
 #[cfg(test)]
 #[path = "session_tests.rs"]
@@ -20,7 +21,7 @@ mod tests;
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Session {
     teller: Teller,
-    strangers: Strangers,
+    unknown: Unknown,
     session: Option<u64>,
     has_task: bool,
     model: Option<String>,
@@ -51,7 +52,7 @@ impl Reader for Session {
             "log_trimmed" => {
                 sink.hear(Event::Happened(self.teller.last(), Happening::Trimmed, super::trimmed(&line)));
             }
-            other => self.strangers.meet(number, other, sink),
+            other => self.unknown.report(other, number, sink),
         }
         self.last_sign = self.last_sign.max(at);
     }
@@ -68,7 +69,7 @@ impl Session {
         if self.session.is_some() && known.is_some() && self.session != known {
             self.over(sink);
             self.teller.begin(sink);
-            *self = Self { strangers: std::mem::take(&mut self.strangers), ..Self::default() };
+            *self = Self { unknown: std::mem::take(&mut self.unknown), ..Self::default() };
         }
         self.session = known.or(self.session);
         let mut config = pick::take_object(&mut line, "config").unwrap_or_default();

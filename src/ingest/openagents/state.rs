@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::AGENT;
 use crate::domain::{About, Call, Event, Extra, Output, OutputOf, Sink, Speaker, Step, Usage};
 use crate::ingest::Reader;
-use crate::ingest::chat::{self, Strangers, Teller};
+use crate::ingest::chat::{self, Teller};
 use crate::ingest::pick::{self, Object};
+use crate::ingest::unknown::Unknown;
 
 #[cfg(test)]
 #[path = "state_tests.rs"]
@@ -19,7 +20,7 @@ const NO_MODEL: &str = "orchestrator";
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct State {
     teller: Teller,
-    strangers: Strangers,
+    unknown: Unknown,
     has_told: bool,
     session: Option<u64>,
 }
@@ -40,7 +41,7 @@ impl Reader for State {
         } else if has("taskId") || has("logFilePath") || has("sessionFilePath") || has("totalTurns") {
             self.run(document, sink);
         } else {
-            self.strangers.meet(number, kind, sink);
+            self.unknown.report(kind, number, sink);
         }
     }
 }

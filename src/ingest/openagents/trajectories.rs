@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::AGENT;
 use crate::domain::{About, Call, Event, Output, OutputOf, Sink, Speaker, Step, Timestamp, Usage};
 use crate::ingest::Reader;
-use crate::ingest::chat::{self, Strangers, Teller};
+use crate::ingest::chat::{self, Teller};
 use crate::ingest::pick::{self, Object};
+use crate::ingest::unknown::Unknown;
 
 #[cfg(test)]
 #[path = "trajectories_tests.rs"]
@@ -16,7 +17,7 @@ mod tests;
 /// Reads trajectory records.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Trajectories {
-    strangers: Strangers,
+    unknown: Unknown,
     told: u64,
 }
 
@@ -24,7 +25,7 @@ impl Reader for Trajectories {
     fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
         let record = pick::object(line);
         if !record.contains_key("actions") && !record.contains_key("outcome") {
-            self.strangers.meet(number, pick::str(&record, "type").unwrap_or_default(), sink);
+            self.unknown.report(pick::str(&record, "type").unwrap_or_default(), number, sink);
             return;
         }
         if self.told > 0 {

@@ -2,23 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::Event;
-use crate::domain::Sink;
-use crate::domain::Skipped;
-use crate::ingest::pick;
+use super::pick;
+use crate::domain::{Event, Sink, Skipped};
 
 /// So many kinds are reported.
 const MAX_KINDS: usize = 32;
 
 /// What was reported so far.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Unknown {
+pub(super) struct Unknown {
     kinds: BTreeSet<String>,
 }
 
 impl Unknown {
     /// Reports a line of an unknown kind, if none of its kind was.
-    pub(in crate::ingest) fn report(&mut self, kind: &str, line: u64, sink: &mut dyn Sink) {
+    pub(super) fn report(&mut self, kind: &str, line: u64, sink: &mut dyn Sink) {
         let kind = pick::name(kind).to_owned();
         if self.kinds.len() < MAX_KINDS && !self.kinds.contains(&kind) {
             let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
