@@ -4,8 +4,9 @@ mod support;
 
 use std::sync::OnceLock;
 
-use archivist::context::{Material, Tokenizer, digest};
+use archivist::context::{Material, digest};
 use archivist::ingest::Format::{ClaudeCode, Generic};
+use archivist::text::Tokenizer;
 
 static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
 

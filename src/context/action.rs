@@ -6,7 +6,8 @@ use serde_json::Value;
 
 mod shell;
 
-pub(super) use shell::{git, is_assignment, is_look, parts};
+pub(crate) use shell::{Part, is_look, parts};
+pub(super) use shell::{git, is_assignment};
 
 #[cfg(test)]
 #[path = "action_tests.rs"]
@@ -17,7 +18,7 @@ const MAX_COMMAND_BYTES: usize = 4096;
 
 /// What an agent asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
+pub(crate) enum Action {
     /// To run a command.
     Run {
         /// As it was given, without the shell around it.
@@ -40,9 +41,9 @@ pub(super) enum Action {
 
 /// One file that is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(crate) struct Change {
     /// Which.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// A fingerprint of what stood there; 0 if that is not told.
     pub(super) before: u64,
     /// A fingerprint of what stands there now; 0 if that is not told.
@@ -51,7 +52,7 @@ pub(super) struct Change {
 
 impl Action {
     /// Reads a call.
-    pub(super) fn of(tool: &str, arguments: &Value) -> Self {
+    pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
         let name = bare(tool);
         match kind(&name) {
             Kind::Run => command(arguments).map_or(Self::Other, |command| Self::Run { command }),

@@ -147,7 +147,7 @@ fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
     let fixed: Vec<&ErrorFamily> = gathered
         .signals
         .iter()
-        .filter(|signal| signal.kind == SignalKind::Fixed && !signal.extra.contains_key("alternative"))
+        .filter(|signal| signal.kind == SignalKind::Fixed && !signal.alternative)
         .filter_map(|signal| signal.error_family.as_ref())
         .collect();
     gathered.signals.iter().filter(move |signal| {
@@ -201,7 +201,7 @@ fn most_telling(gathered: &Gathered) -> Option<&Signal> {
             .filter(move |signal| signal.kind == kind)
             .max_by_key(|signal| (signal.times, std::cmp::Reverse(signal.step)))
     };
-    let fixed = || of(SignalKind::Fixed).filter(|signal| !signal.extra.contains_key("alternative"));
+    let fixed = || of(SignalKind::Fixed).filter(|signal| !signal.alternative);
     of(SignalKind::RepeatedFailure)
         .or_else(fixed)
         .or_else(|| of(SignalKind::FlakyTest))

@@ -20,7 +20,7 @@ use super::survey::{Counts, Survey};
 use super::trust;
 use crate::domain::{
     About, Call, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp, Trajectory,
-    Usage,
+    TrustClass, Usage,
 };
 use crate::redact::Redactor;
 
@@ -445,6 +445,9 @@ impl<'r> Gathering<'r> {
                     let family = family("model", failure.class.as_str(), &failure.headline);
                     self.miner.provider_failed(at, failure, family);
                 }
+                // Kept with the step that it followed, so that it can be quoted.
+                let (text, trust) = (self.clip(text), Some(TrustClass::ToolOutput));
+                self.keep.output(step, None, Output { text, trust, failed: Some(true), ..Output::default() });
             }
             _ => {}
         }
@@ -502,7 +505,7 @@ impl<'r> Gathering<'r> {
 }
 
 /// Whether a call that did not fail has no result yet, or checked nothing.
-fn is_no_result(text: &str) -> bool {
+pub(super) fn is_no_result(text: &str) -> bool {
     let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(2000))..).unwrap_or_default();
     let is_empty_run = ["ok. 0 passed; 0 failed", "no tests ran", "collected 0 items", "Ran 0 tests", "No tests found"];
     is_empty_run.iter().any(|words| tail.contains(words)) && !tail.contains(" 1 passed")

@@ -240,3 +240,12 @@ fn an_outcome_is_kept_without_secrets() {
     let kept = gathered.trajectories[0].outcome.as_ref().unwrap();
     assert!(kept.error.as_ref().is_some_and(|error| error.starts_with("bad token [redacted:")), "{kept:?}");
 }
+
+#[test]
+fn a_providers_error_can_be_quoted() {
+    let happened = Event::Happened(1, Happening::ApiError, "API Error: 529 Overloaded".to_owned());
+    let gathered = gather_events(vec![step(1, Speaker::User, "go on"), happened]);
+    let outputs = &gathered.trajectories[0].steps[0].outputs;
+    assert_eq!(outputs.iter().map(|output| output.text.as_str()).collect::<Vec<_>>(), ["API Error: 529 Overloaded"]);
+    assert_eq!(outputs[0].trust, Some(TrustClass::ToolOutput));
+}

@@ -3,28 +3,33 @@
 mod action;
 mod clip;
 mod digest;
+mod ended;
 mod episode;
 mod failure;
 mod gather;
 mod injected;
 mod keep;
 mod mine;
+mod passage;
 mod reflection;
 mod related;
 mod settle;
 mod signal;
 mod survey;
-mod tokens;
 mod trust;
 
 #[cfg(test)]
 mod test_support;
 
+pub(crate) use action::{Action, Part, is_look, parts};
+pub(crate) use ended::{Ended, Fault, ended};
+pub(crate) use failure::is_verification;
+
 pub use digest::{Digest, Material, digest, texts};
 pub use episode::{Outline, Run, episode, outline};
 pub use gather::{Gathered, Gathering};
+pub use passage::{Passage, passages, step_text};
 pub use reflection::{Inputs, ReflectionContext, SessionSummary};
 pub use related::related;
-pub use signal::{Signal, SignalKind};
+pub use signal::{SeenAt, Signal, SignalKind};
 pub use survey::{Counts, Survey};
-pub use tokens::Tokenizer;

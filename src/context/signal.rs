@@ -14,6 +14,9 @@ pub struct Signal {
     /// Which failure, where it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_family: Option<ErrorFamily>,
+    /// What sort of failure, where it is about one: `compile`, `not_found`, `permission`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_class: Option<String>,
     /// Which of the trajectories that were read together, counted from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trajectory: u32,
@@ -22,12 +25,18 @@ pub struct Signal {
     /// Every step that it rests on, in order, `step` among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
+    /// Where else: a step of each of the other trajectories, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<SeenAt>,
     /// How often.
     #[serde(default = "once", skip_serializing_if = "is_one")]
     pub times: u32,
     /// With which tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// Something else was done instead: what failed was not mended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alternative: bool,
     /// In one line.
     pub text: String,
     /// Words of the log that show it, letter for letter.
@@ -36,6 +45,15 @@ pub struct Signal {
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// A place in another trajectory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenAt {
+    /// Which one, counted from 0.
+    pub trajectory: u32,
+    /// Its step.
+    pub step: u32,
 }
 
 fn once() -> u32 {

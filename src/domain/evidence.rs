@@ -1,5 +1,7 @@
 //! What a lesson rests on.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -85,6 +87,31 @@ impl Quote {
             start: u64::try_from(start).ok()?,
             end: u64::try_from(start.checked_add(passage.len())?).ok()?,
             text: passage.to_owned(),
+            level,
+            trust,
+            extra: Extra::new(),
+        })
+    }
+
+    /// The same where the place is known: `span` of a passage that begins at byte `base` of the step's text.
+    ///
+    /// The words are taken from the passage, so whoever found the place cannot bring words of their own.
+    pub fn at(
+        trajectory_id: &str,
+        step: u32,
+        passage: &str,
+        span: Range<usize>,
+        base: usize,
+        level: EvidenceLevel,
+        trust: TrustClass,
+    ) -> Option<Self> {
+        let text = passage.get(span.clone()).filter(|text| !text.trim().is_empty())?;
+        Some(Self {
+            trajectory_id: trajectory_id.to_owned(),
+            step,
+            start: u64::try_from(base.checked_add(span.start)?).ok()?,
+            end: u64::try_from(base.checked_add(span.end)?).ok()?,
+            text: text.to_owned(),
             level,
             trust,
             extra: Extra::new(),

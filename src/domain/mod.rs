@@ -4,6 +4,7 @@
 
 pub(crate) mod words;
 
+mod candidate;
 mod episode;
 mod evidence;
 mod facets;
@@ -21,6 +22,7 @@ mod trajectory;
 #[path = "domain_tests.rs"]
 mod tests;
 
+pub use candidate::{Candidate, Distilled, DropReason, Dropped, Engine, Reflection};
 pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage};
 pub use evidence::{Evidence, EvidenceLevel, Quote, TrustClass};
 pub use facets::{Facet, FacetSet, Facets};

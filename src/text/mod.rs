@@ -1,4 +1,4 @@
-//! Words as search sees them: lower case, stemmed, identifiers whole and in parts.
+//! Words as search sees them: lower case, stemmed, identifiers whole and in parts. And tokens as models count them.
 //!
 //! Every memory indexes these words and every question is cut into them, so that all of them rank alike. Whoever
 //! changes what comes out here raises [`VERSION`], and derived indexes are built anew.
@@ -8,6 +8,10 @@ use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
+
+mod tokens;
+
+pub use tokens::Tokenizer;
 
 #[cfg(test)]
 #[path = "text_tests.rs"]

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use archivist::context::{Gathered, Gathering, Material, SignalKind, Tokenizer, digest};
+use archivist::context::{Gathered, Gathering, Material, SignalKind, digest};
 use archivist::ingest::{Format, Reading, Rules};
 use archivist::redact::Redactor;
 use archivist::service::{Progress, inspect};
+use archivist::text::Tokenizer;
 use serde_json::{Value, json};
 
 /// The folder of real logs, if there is one.

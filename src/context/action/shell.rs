@@ -98,7 +98,7 @@ const MENDS: &[&str] =
 
 /// What joins a command to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::context) enum Joint {
+pub(crate) enum Joint {
     Pipe,
     Next,
     End,
@@ -106,7 +106,7 @@ pub(in crate::context) enum Joint {
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::context) struct Part {
+pub(crate) struct Part {
     words: Vec<String>,
     then: Joint,
     /// Whether its output goes into a file, or other commands hide in its words.
@@ -114,14 +114,14 @@ pub(in crate::context) struct Part {
 }
 
 /// Takes a command line apart.
-pub(in crate::context) fn parts(command: &str) -> Vec<Part> {
+pub(crate) fn parts(command: &str) -> Vec<Part> {
     let mut scan = Scan::default();
     scan.run(command);
     scan.parts
 }
 
 /// Whether a command changes nothing: it looks, lists or prints.
-pub(in crate::context) fn is_look(command: &str) -> bool {
+pub(crate) fn is_look(command: &str) -> bool {
     all(command, 0, &Part::looks)
 }
 
@@ -151,8 +151,18 @@ fn all(command: &str, depth: usize, holds: &dyn Fn(&Part) -> bool) -> bool {
 }
 
 impl Part {
+    /// All its words, settings before the command among them.
+    pub(crate) fn all_words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Whether its output goes into a file, or other commands hide in its words.
+    pub(crate) fn writes(&self) -> bool {
+        self.writes
+    }
+
     /// Its words without what only wraps the command.
-    pub(in crate::context) fn words(&self) -> &[String] {
+    pub(crate) fn words(&self) -> &[String] {
         let mut rest = self.words.as_slice();
         while let [head, tail @ ..] = rest {
             if tail.is_empty() {
@@ -180,7 +190,7 @@ impl Part {
     }
 
     /// Whether it runs tests, a build, a type check or a linter, and mends nothing.
-    pub(in crate::context) fn checks(&self) -> bool {
+    pub(crate) fn checks(&self) -> bool {
         let words = self.words();
         let mends = words.iter().any(|word| {
             MENDS.iter().any(|flag| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
@@ -222,7 +232,8 @@ impl Part {
         }
     }
 
-    fn looks(&self) -> bool {
+    /// Whether it only shows what is there.
+    pub(crate) fn looks(&self) -> bool {
         if self.writes {
             return false;
         }

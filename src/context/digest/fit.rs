@@ -6,8 +6,8 @@ use super::marks::{Tally, mark};
 use super::order::{Order, Place};
 use super::render::{self, Telling};
 use super::{Digest, Material};
-use crate::context::tokens::Tokenizer;
 use crate::domain::{Speaker, Step, Trajectory};
+use crate::text::Tokenizer;
 
 /// Shares of the budget, in hundredths, that may be spent when something is done.
 mod share {

@@ -20,10 +20,11 @@ mod render;
 mod tests;
 
 use super::signal::Signal;
-use super::tokens::Tokenizer;
 use crate::domain::Trajectory;
+use crate::text::Tokenizer;
 
 pub use parts::texts;
+pub(super) use parts::{What, parts};
 
 /// A session in few words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

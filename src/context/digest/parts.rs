@@ -15,13 +15,13 @@ const PATH_KEYS: &[&str] =
     &["file_path", "path", "filePath", "absolute_path", "filename", "target_file", "notebook_path", "file"];
 
 /// One part of a step.
-pub(super) struct Part<'s> {
-    pub(super) what: What<'s>,
-    pub(super) text: Cow<'s, str>,
+pub(in crate::context) struct Part<'s> {
+    pub(in crate::context) what: What<'s>,
+    pub(in crate::context) text: Cow<'s, str>,
 }
 
 /// What a part is.
-pub(super) enum What<'s> {
+pub(in crate::context) enum What<'s> {
     /// Words of whoever speaks.
     Said,
     /// Thoughts before them.
@@ -41,7 +41,7 @@ pub fn texts(step: &Step) -> Vec<Cow<'_, str>> {
 }
 
 /// The parts of a step in the order of the log. The first one names the speaker, so there is always one.
-pub(super) fn parts(step: &Step) -> Vec<Part<'_>> {
+pub(in crate::context) fn parts(step: &Step) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     if let Some(thought) = step.reasoning.as_deref().map(bare).filter(|thought| !thought.is_empty()) {
         parts.push(Part { what: What::Thought, text: thought.into() });

@@ -267,7 +267,7 @@ fn has_background(command: &str) -> bool {
 }
 
 /// Whether a command runs tests, a build, a type check or a linter.
-pub(in crate::context) fn is_verification(command: &str) -> bool {
+pub(crate) fn is_verification(command: &str) -> bool {
     Line::parse(command).verifies()
 }
 

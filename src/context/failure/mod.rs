@@ -14,7 +14,7 @@ mod verification;
 mod verifiers;
 mod wordings;
 
-pub(super) use command::is_verification;
+pub(crate) use command::is_verification;
 pub(super) use family::family;
 pub(super) use noise::is_noise;
 pub(super) use read::{Class, Failure, Told, read};

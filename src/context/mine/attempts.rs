@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::action::{command_key, is_assignment, is_look};
+use super::super::failure::Class;
 use super::super::signal::{Signal, SignalKind};
 use super::edits::Edits;
 use super::{Came, Place, Returned, SHOWN_CHARACTERS, one_line, signal, steps};
@@ -35,6 +36,7 @@ struct Attempt {
     failures: u32,
     headline: String,
     family: Option<ErrorFamily>,
+    class: Option<Class>,
     command: String,
     /// The command without the way to its folder.
     done: String,
@@ -115,9 +117,11 @@ impl Attempts {
 
     /// The new last word on a command; a loop that ends here is told.
     fn noted(&self, call: &Returned<'_>, run: &Run<'_>, before: Option<Attempt>, found: &mut Vec<Signal>) -> Attempt {
-        let (passed, headline, family) = match &call.came {
-            Came::Failed(failure, family) => (false, failure.headline.clone(), Some(family.clone())),
-            Came::Passed | Came::Void => (true, String::new(), None),
+        let (passed, headline, family, class) = match &call.came {
+            Came::Failed(failure, family) => {
+                (false, failure.headline.clone(), Some(family.clone()), Some(failure.class))
+            }
+            Came::Passed | Came::Void => (true, String::new(), None, None),
         };
         let mut attempt = Attempt {
             passed,
@@ -128,6 +132,7 @@ impl Attempts {
             failures: u32::from(!passed),
             headline,
             family,
+            class,
             command: run.command.chars().take(SHOWN_CHARACTERS).collect(),
             done: run.done.chars().take(SHOWN_CHARACTERS).collect(),
             folder: run.folder.map(str::to_owned),
@@ -168,6 +173,7 @@ impl Attempts {
             let mut signal = flaky(call.at, before.at, &what, "failed, then passed");
             signal.quote = (!before.headline.is_empty()).then(|| before.headline.clone());
             signal.error_family.clone_from(&before.family);
+            signal.error_class = before.class.map(|class| class.as_str().to_owned());
             return signal;
         }
         let changed = edits.since(before.at);
@@ -180,6 +186,7 @@ impl Attempts {
         let mut signal = signal(SignalKind::Fixed, call.at, text);
         signal.steps = steps([before.at.step, call.at.step].into_iter().chain(changed.iter().map(|(_, step)| *step)));
         signal.error_family.clone_from(&before.family);
+        signal.error_class = before.class.map(|class| class.as_str().to_owned());
         signal.tool = Some(call.tool.to_owned());
         signal.times = before.failures.max(1);
         signal.quote = (!before.headline.is_empty()).then(|| before.headline.clone());
@@ -212,10 +219,10 @@ impl Attempts {
         let mut signal = signal(SignalKind::Fixed, call.at, text);
         signal.steps = steps([failed.at.step, call.at.step]);
         signal.error_family.clone_from(&failed.family);
+        signal.error_class = failed.class.map(|class| class.as_str().to_owned());
         signal.tool = Some(call.tool.to_owned());
         signal.quote = (!failed.headline.is_empty()).then(|| failed.headline.clone());
-        // Going another way mends nothing.
-        signal.extra.insert("alternative".to_owned(), true.into());
+        signal.alternative = true;
         Some(signal)
     }
 }
@@ -259,6 +266,7 @@ fn looped(attempt: &Attempt) -> Option<Signal> {
         let mut signal = signal(SignalKind::RetryLoop, attempt.at, text);
         signal.steps = steps(attempt.row.iter().copied().take(4).chain([attempt.at.step]));
         signal.error_family.clone_from(&attempt.family);
+        signal.error_class = attempt.class.map(|class| class.as_str().to_owned());
         signal.times = times;
         signal.quote = (!attempt.headline.is_empty()).then(|| attempt.headline.clone());
         signal

@@ -1,10 +1,10 @@
 //! The same failure, however often.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::super::failure::{Class, Failure};
-use super::super::signal::{Signal, SignalKind};
+use super::super::signal::{SeenAt, Signal, SignalKind};
 use super::{Place, signal, steps};
 use crate::domain::ErrorFamily;
 
@@ -15,11 +15,17 @@ mod tests;
 /// From how many times on a failure is a repeated one.
 const REPEATED: u32 = 3;
 
+/// The same for limits that others set: nobody mends them by trying again.
+const REPEATED_LIMIT: u32 = 2;
+
 /// Families remembered. Beyond this the oldest of those seen once are forgotten.
 const MAX_FAMILIES: usize = 4096;
 
 /// How many of the places are remembered.
 const PLACES: usize = 8;
+
+/// How many trajectories are remembered, each with its first place.
+const MAX_TRAJECTORIES: usize = 128;
 
 #[derive(Debug)]
 struct Seen {
@@ -29,8 +35,21 @@ struct Seen {
     /// The first few places, and the last.
     places: Vec<Place>,
     last: Place,
+    /// The first step in each trajectory.
+    runs: BTreeMap<u32, u32>,
     tool: String,
+    class: Class,
     headline: String,
+}
+
+impl Seen {
+    /// How often it must come to be a repeated one.
+    fn least(&self) -> u32 {
+        match self.class {
+            Class::RateLimit | Class::ContextWindow | Class::Timeout => REPEATED_LIMIT,
+            _ => REPEATED,
+        }
+    }
 }
 
 /// The families of failures met so far.
@@ -51,6 +70,9 @@ impl Families {
             if seen.places.len() < PLACES {
                 seen.places.push(at);
             }
+            if seen.runs.len() < MAX_TRAJECTORIES {
+                seen.runs.entry(at.trajectory).or_insert(at.step);
+            }
             return false;
         }
         if self.seen.len() >= MAX_FAMILIES {
@@ -58,7 +80,9 @@ impl Families {
         }
         self.count += 1;
         let (tool, headline) = (tool.to_owned(), failure.headline.clone());
-        let seen = Seen { number: self.count, times: 1, places: vec![at], last: at, tool, headline };
+        let runs = BTreeMap::from([(at.trajectory, at.step)]);
+        let (places, class) = (vec![at], failure.class);
+        let seen = Seen { number: self.count, times: 1, places, last: at, runs, tool, class, headline };
         self.seen.insert(family.clone(), seen);
         self.once.push_back(family.clone());
         true
@@ -80,13 +104,16 @@ impl Families {
 
     /// Where failures were seen.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
-        self.seen.values().flat_map(|seen| seen.places.iter().copied().chain([seen.last]))
+        self.seen.values().flat_map(|seen| {
+            let runs = seen.runs.iter().map(|(&trajectory, &step)| Place { trajectory, step });
+            seen.places.iter().copied().chain([seen.last]).chain(runs)
+        })
     }
 
     /// One signal for each family that came again and again, those that came most often first.
     pub(super) fn repeated(self) -> Vec<Signal> {
         let mut families: Vec<(ErrorFamily, Seen)> =
-            self.seen.into_iter().filter(|(_, seen)| seen.times >= REPEATED).collect();
+            self.seen.into_iter().filter(|(_, seen)| seen.times >= seen.least()).collect();
         families.sort_by_key(|(_, seen)| (Reverse(seen.times), seen.number));
         families
             .into_iter()
@@ -100,7 +127,10 @@ impl Families {
                         .filter(|at| at.trajectory == seen.last.trajectory)
                         .map(|at| at.step),
                 );
+                let others = seen.runs.iter().filter(|(trajectory, _)| **trajectory != seen.last.trajectory);
+                signal.also = others.map(|(&trajectory, &step)| SeenAt { trajectory, step }).collect();
                 signal.error_family = Some(family);
+                signal.error_class = Some(seen.class.as_str().to_owned());
                 signal.times = seen.times;
                 signal.tool = Some(seen.tool);
                 signal.quote = Some(seen.headline);

@@ -32,3 +32,17 @@ fn a_new_family_is_noted_however_many_came_before() {
         families.repeated().into_iter().map(|signal| (signal.times, signal.quote.unwrap())).collect();
     assert_eq!(told, [(10, "RuntimeError: the real one".to_owned()), (3, "TypeError: kept".to_owned())]);
 }
+
+#[test]
+fn a_limit_is_repeated_from_the_second_time_on() {
+    let mut families = Families::default();
+    for (class, headline) in [(Class::RateLimit, "429 Too Many Requests"), (Class::Exception, "TypeError: once more")] {
+        let failure = Failure { class, headline: headline.to_owned(), exit_code: None };
+        let family = family("model", class.as_str(), headline);
+        for step in 1..3 {
+            families.saw(Place { trajectory: 0, step }, "model", &failure, &family);
+        }
+    }
+    let told: Vec<String> = families.repeated().into_iter().filter_map(|signal| signal.quote).collect();
+    assert_eq!(told, ["429 Too Many Requests"]);
+}

@@ -261,6 +261,7 @@ impl Miner {
 fn failed(at: Place, tool: &str, failure: &Failure, family: ErrorFamily) -> Signal {
     let mut signal = signal(families::kind(failure), at, format!("{tool}: {}", failure.headline));
     signal.error_family = Some(family);
+    signal.error_class = Some(failure.class.as_str().to_owned());
     signal.tool = Some(tool.to_owned());
     signal.quote = Some(failure.headline.clone());
     signal
@@ -271,11 +272,14 @@ fn signal(kind: SignalKind, at: Place, text: String) -> Signal {
     Signal {
         kind,
         error_family: None,
+        error_class: None,
         trajectory: at.trajectory,
         step: at.step,
         steps: vec![at.step],
+        also: Vec::new(),
         times: 1,
         tool: None,
+        alternative: false,
         text,
         quote: None,
         extra: Extra::new(),
