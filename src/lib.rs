@@ -12,6 +12,8 @@ pub mod redact;
 
 pub mod context;
 
+pub mod model;
+
 pub mod memory;
 pub mod recall;
 

@@ -1,0 +1,117 @@
+//! Embeddings from an OpenAI-compatible endpoint.
+
+use std::sync::OnceLock;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::transport::one_line;
+use super::{EmbedError, Embedder, Transport, Vector, beginning};
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;
+
+/// Texts in one question.
+const BATCH: usize = 64;
+
+/// Asks an endpoint.
+#[derive(Debug)]
+pub struct EndpointEmbedder {
+    transport: Transport,
+    model: String,
+    name: String,
+    /// As asked for; otherwise the endpoint decides.
+    wanted: Option<usize>,
+    seen: OnceLock<usize>,
+}
+
+impl EndpointEmbedder {
+    /// Asks a model there. `dimensions` shortens the vectors where the model can do that.
+    pub fn new(transport: Transport, model: &str, dimensions: Option<usize>) -> Self {
+        let wanted = dimensions.map(|count| format!(" in {count}")).unwrap_or_default();
+        let name = format!("{model}{wanted} at {}", transport.shown());
+        Self { transport, model: model.to_owned(), name, wanted: dimensions, seen: OnceLock::new() }
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+        // Endpoints refuse a batch for one empty text in it.
+        let texts = texts.iter().map(|text| Some(beginning(text)).filter(|text| !text.is_empty()).unwrap_or(" "));
+        let texts: Vec<&str> = texts.collect();
+        let mut body = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
+        if let (Some(wanted), Some(body)) = (self.wanted, body.as_object_mut()) {
+            body.insert("dimensions".to_owned(), wanted.into());
+        }
+        let endpoint = || self.transport.shown().to_owned();
+        let reply =
+            self.transport.post(body).await.map_err(|why| EmbedError::Endpoint { endpoint: endpoint(), why })?;
+        let vectors = vectors(&reply, texts.len(), self.dimensions())
+            .map_err(|why| EmbedError::Answer { endpoint: endpoint(), why })?;
+        if let Some(first) = vectors.first() {
+            self.seen.get_or_init(|| first.dimensions());
+        }
+        Ok(vectors)
+    }
+}
+
+#[async_trait]
+impl Embedder for EndpointEmbedder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn dimensions(&self) -> Option<usize> {
+        self.wanted.or_else(|| self.seen.get().copied())
+    }
+
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(BATCH) {
+            vectors.extend(self.ask(batch).await?);
+        }
+        Ok(vectors)
+    }
+}
+
+/// Reads the vectors out of a reply, one for each text, in the order of the texts.
+fn vectors(reply: &Value, count: usize, dimensions: Option<usize>) -> Result<Vec<Vector>, String> {
+    let Some(data) = reply.get("data").and_then(Value::as_array) else {
+        let message =
+            ["/error/message", "/error"].iter().find_map(|place| reply.pointer(place).and_then(Value::as_str));
+        return Err(message.map_or("the answer has no data".to_owned(), |said| format!("it says {:?}", one_line(said))));
+    };
+    if data.len() != count {
+        return Err(format!("{} vectors for {count} texts", data.len()));
+    }
+    let mut placed: Vec<Option<Vector>> = vec![None; count];
+    let mut expected = dimensions;
+    for (position, entry) in data.iter().enumerate() {
+        let vector = vector(entry.get("embedding").unwrap_or(&Value::Null))?;
+        let found = vector.dimensions();
+        let expected = *expected.get_or_insert(found);
+        if found != expected {
+            return Err(format!("a vector of {found} numbers where others have {expected}"));
+        }
+        // Some endpoints count from the order alone.
+        let index = match entry.get("index") {
+            None | Some(Value::Null) => Some(position),
+            Some(index) => index.as_u64().and_then(|index| usize::try_from(index).ok()),
+        };
+        match index.and_then(|index| placed.get_mut(index)) {
+            Some(place @ None) => *place = Some(vector),
+            Some(Some(_)) => return Err("two vectors for one text".to_owned()),
+            None => return Err(format!("a vector for a text beyond the {count} that were sent")),
+        }
+    }
+    placed.into_iter().collect::<Option<_>>().ok_or_else(|| "a text without a vector".to_owned())
+}
+
+fn vector(embedding: &Value) -> Result<Vector, String> {
+    if embedding.is_string() {
+        return Err("vectors in base64 where numbers were asked for".to_owned());
+    }
+    let numbers =
+        Vec::<f32>::deserialize(embedding).map_err(|_| "a vector that is not a list of numbers".to_owned())?;
+    Vector::unit(numbers).ok_or_else(|| "a vector that is empty, zero or not finite".to_owned())
+}

@@ -1,0 +1,93 @@
+use std::time::Duration;
+
+use super::*;
+use crate::domain::Usage;
+use crate::model::Finish;
+
+const SIZE: Size = Size { expected_prompt: 90, whole_prompt: 100, at_most: Tokens { prompt: 400, completion: 50 } };
+
+fn tokens(prompt: u64, completion: u64) -> Tokens {
+    Tokens { prompt, completion }
+}
+
+/// The bill for an answer of five words with this usage.
+fn bill(prompt_tokens: Option<u64>, completion_tokens: Option<u64>) -> Bill {
+    let usage = Usage { prompt_tokens, completion_tokens, ..Usage::default() };
+    let text = "one two three four five".to_owned();
+    Bill::of(&SIZE, &Ok(Reply { text, calls: vec![], finish: Finish::Stop, usage }))
+}
+
+#[test]
+fn an_endpoint_is_believed_between_our_count_and_the_reservation() {
+    let max = u64::MAX;
+    // said, counted, billed, claimed
+    let cases = [
+        ((None, None), (100, 5), (100, 5), None),
+        ((Some(120), Some(7)), (120, 7), (120, 7), None),
+        ((Some(400), Some(50)), (400, 50), (400, 50), None),
+        ((Some(95), Some(7)), (100, 7), (95, 7), Some((95, 7))),
+        ((Some(0), Some(0)), (100, 5), (0, 0), Some((0, 0))),
+        ((Some(120), None), (120, 5), (120, 5), None),
+        ((None, Some(9)), (100, 9), (100, 9), None),
+        ((Some(401), Some(7)), (400, 7), (400, 7), Some((401, 7))),
+        ((Some(120), Some(51)), (120, 50), (120, 50), Some((120, 51))),
+        ((Some(max), Some(max)), (400, 50), (400, 50), Some((max, max))),
+        ((Some(max), None), (400, 5), (400, 5), Some((max, 5))),
+    ];
+    for ((prompt, completion), counted, billed, claimed) in cases {
+        let expected = Bill::Known {
+            counted: tokens(counted.0, counted.1),
+            billed: tokens(billed.0, billed.1),
+            claimed: claimed.map(|(prompt, completion)| tokens(prompt, completion)),
+        };
+        assert_eq!(bill(prompt, completion), expected, "{prompt:?} {completion:?}");
+    }
+}
+
+#[test]
+fn only_more_than_the_reservation_is_too_much() {
+    let most = SIZE.at_most;
+    for (claimed, expected) in
+        [((400, 50), false), ((0, 0), false), ((401, 0), true), ((0, 51), true), ((u64::MAX, u64::MAX), true)]
+    {
+        assert_eq!(is_too_much(&tokens(claimed.0, claimed.1), &most), expected, "{claimed:?}");
+    }
+}
+
+#[test]
+fn a_long_answer_without_usage_is_no_claim() {
+    let reply = Reply { text: "word ".repeat(500), calls: vec![], finish: Finish::Stop, usage: Usage::default() };
+    for usage in [Usage::default(), Usage { prompt_tokens: Some(120), ..Usage::default() }] {
+        let Bill::Known { counted, claimed, .. } = Bill::of(&SIZE, &Ok(Reply { usage, ..reply.clone() })) else {
+            panic!("the answer was not billed");
+        };
+        assert_eq!((counted.completion, claimed), (50, None));
+    }
+}
+
+#[test]
+fn an_error_is_free_only_where_that_is_certain() {
+    let said = || "no".to_owned();
+    let free = Bill::Known { counted: tokens(0, 0), billed: tokens(0, 0), claimed: None };
+    let read = Bill::Known { counted: tokens(100, 0), billed: tokens(100, 0), claimed: None };
+    let cases = [
+        (ModelError::Misconfigured { why: said() }, free),
+        (ModelError::Refused { why: said() }, free),
+        (ModelError::Resting { failures: 3, for_: Duration::ZERO }, free),
+        (ModelError::NotRecorded { key: said() }, free),
+        (ModelError::Unauthorized { status: 401, said: said() }, free),
+        (ModelError::NotFound { said: said() }, free),
+        (ModelError::BadRequest { status: 400, said: said() }, free),
+        (ModelError::RateLimited { retry_after: None, said: said() }, free),
+        (ModelError::TooLong { said: said() }, free),
+        (ModelError::Declined { said: said() }, read),
+        (ModelError::Server { status: 500, retry_after: None, said: said() }, Bill::Unknown),
+        (ModelError::Connection { said: said() }, Bill::Unknown),
+        (ModelError::TimedOut { after: Duration::ZERO }, Bill::Unknown),
+        (ModelError::Oversized { max_bytes: 1 }, Bill::Unknown),
+        (ModelError::Unreadable { why: said() }, Bill::Unknown),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(Bill::of(&SIZE, &Err(error.clone())), expected, "{error}");
+    }
+}

@@ -1,0 +1,316 @@
+//! The spend governor: asked before every call that leaves the process.
+//!
+//! A call is reserved at the most it can cost, and only if that fits under every cap, on top of all that is spent and
+//! all that is reserved. The reservation is on disk before the call is made. When the call comes back it is settled at
+//! what it did cost; if it never does (a crash, a cancelled reflection, a timeout), the reservation stays and counts as
+//! spent. So the caps hold, whatever endpoints say and whenever a process dies:
+//!
+//! - an endpoint that claims more than the reservation is not believed, and not asked again that day;
+//! - an endpoint that claims less than we count ourselves is not believed either;
+//! - several processes share the ledger and its caps (`ledger.rs`);
+//! - where the ledger cannot be written, nothing is spent.
+//!
+//! What a model thinks without showing it is known from the endpoint's word only.
+//!
+//! Being refused is an outcome, [`ModelError::Refused`], and says which cap to raise. The files are read and written on
+//! tokio's threads for blocking work, because waiting for another process may take seconds.
+
+mod bill;
+mod caps;
+mod day;
+mod estimate;
+mod ledger;
+mod money;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use self::bill::{Bill, is_too_much};
+use self::caps::Standing;
+use self::day::{Entry, Reserve, Settle};
+use self::estimate::Size;
+use self::ledger::{Durability, Ledger};
+use self::money::{Amount, Sum};
+use super::{LanguageModel, ModelError, Reply, Request};
+use crate::domain::{Timestamp, Usage};
+
+pub use self::caps::Caps;
+pub use self::estimate::{estimate, reservation};
+pub use self::ledger::LedgerError;
+pub use self::money::{Prices, Tokens};
+
+#[cfg(test)]
+#[path = "governor_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "hostile_tests.rs"]
+mod hostile_tests;
+
+#[cfg(test)]
+#[path = "race_tests.rs"]
+mod race_tests;
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Holds the caps for one endpoint. Shared by everything that asks it.
+pub struct Governor {
+    ledger: Ledger,
+    endpoint: String,
+    prices: Prices,
+    caps: Caps,
+    clock: Clock,
+}
+
+impl std::fmt::Debug for Governor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { ledger, endpoint, prices, caps, clock: _ } = self;
+        f.debug_struct("Governor")
+            .field("ledger", ledger)
+            .field("endpoint", endpoint)
+            .field("prices", prices)
+            .field("caps", caps)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What was spent or reserved in a day.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spent {
+    /// Calls of all projects.
+    pub calls: u64,
+    /// By all projects together.
+    pub total: Usage,
+    /// By one project.
+    pub project: Usage,
+}
+
+impl Governor {
+    /// The directory of the ledger is made when the first call is. Of the endpoint's address, a user, a password and a
+    /// query are left out, for it stands in the ledger.
+    pub fn new(ledger: impl Into<PathBuf>, endpoint: &str, prices: Prices, caps: Caps, clock: Clock) -> Arc<Self> {
+        Arc::new(Self { ledger: Ledger::new(ledger.into()), endpoint: without_secrets(endpoint), prices, caps, clock })
+    }
+
+    /// What one reflection may spend.
+    pub fn reflection(self: &Arc<Self>, project: &str) -> Allowance {
+        Allowance { governor: Arc::clone(self), project: project.to_owned(), purse: Mutex::default() }
+    }
+
+    /// What was spent or reserved today, by all and by one project. Waits for nobody and writes nothing.
+    pub fn today(&self, project: &str) -> Result<Spent, LedgerError> {
+        let day = self.ledger.look((self.clock)())?;
+        Ok(Spent { calls: day.calls, total: day.total.usage(), project: day.project(project).usage() })
+    }
+
+    /// Whether a call can be made without being written down.
+    fn needs_no_ledger(&self) -> bool {
+        self.caps.are_none() && self.prices.are_zero()
+    }
+}
+
+/// What one reflection may spend, and what it has spent.
+#[derive(Debug)]
+pub struct Allowance {
+    governor: Arc<Governor>,
+    project: String,
+    purse: Mutex<Purse>,
+}
+
+#[derive(Debug, Default)]
+struct Purse {
+    calls: u32,
+    /// Against the caps.
+    counted: Sum,
+    /// For people.
+    billed: Sum,
+}
+
+/// A call that may be made.
+#[derive(Debug)]
+struct Ticket {
+    amount: Amount,
+    /// Where it is written: the moment it was reserved, and its id. `None` where it did not have to be and could not.
+    written: Option<(Timestamp, String)>,
+    model: String,
+}
+
+impl Allowance {
+    /// What was billed. Calls that are under way or never came back count for all they can have cost.
+    pub fn spent(&self) -> Usage {
+        self.purse().billed.usage()
+    }
+
+    /// How many calls were made, every attempt counted.
+    pub fn calls(&self) -> u32 {
+        self.purse().calls
+    }
+
+    fn purse(&self) -> MutexGuard<'_, Purse> {
+        self.purse.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for permission.
+    fn reserve(&self, model: &str, size: &Size) -> Result<Ticket, ModelError> {
+        let amount = self.governor.prices.of(size.at_most);
+        match self.try_reserve(model, amount) {
+            Ok(Ok(ticket)) => Ok(ticket),
+            Ok(Err(why)) => Err(ModelError::Refused { why }),
+            Err(error) if self.governor.needs_no_ledger() => {
+                tracing::warn!(%error, "the call is not in the ledger of spend; it is free and there are no caps");
+                self.purse().hold(&amount);
+                Ok(Ticket { amount, written: None, model: model.to_owned() })
+            }
+            Err(error) => Err(no_ledger(&error)),
+        }
+    }
+
+    fn try_reserve(&self, model: &str, amount: Amount) -> Result<Result<Ticket, String>, LedgerError> {
+        let governor = &*self.governor;
+        // Held to the end: nobody else may reserve between the check and the counting.
+        let mut book = governor.ledger.open(|| (governor.clock)())?;
+        let day = book.day()?;
+        if day.is_greedy(&governor.endpoint, model) {
+            let endpoint = &governor.endpoint;
+            return Ok(Err(format!(
+                "the model {model} at {endpoint} billed more than was sent or asked for, see {}; \
+                 it is not asked again before midnight UTC; until then use another endpoint or model",
+                governor.ledger.path(book.at()).display(),
+            )));
+        }
+        let standing = {
+            let purse = self.purse();
+            Standing {
+                calls: purse.calls,
+                reflection: purse.counted,
+                project: day.project(&self.project),
+                day: day.total,
+            }
+        };
+        if let Some(why) = governor.caps.refusal(&amount, &standing) {
+            return Ok(Err(why));
+        }
+        let (at, id) = (book.at(), book.fresh_id()?);
+        let reserve = Reserve {
+            id: id.clone(),
+            at,
+            project: self.project.clone(),
+            endpoint: governor.endpoint.clone(),
+            model: model.to_owned(),
+            amount,
+        };
+        book.append(&Entry::Reserve(reserve), Durability::Now)?;
+        self.purse().hold(&amount);
+        Ok(Ok(Ticket { amount, written: Some((at, id)), model: model.to_owned() }))
+    }
+
+    /// Writes down what a call did cost. If that fails, the reservation stands.
+    fn settle(&self, ticket: Ticket, size: &Size, bill: Bill) {
+        let Bill::Known { counted, billed, claimed } = bill else {
+            return;
+        };
+        let governor = &*self.governor;
+        if let Some(claimed) = claimed.filter(|claimed| is_too_much(claimed, &size.at_most)) {
+            tracing::warn!(
+                endpoint = governor.endpoint,
+                model = ticket.model,
+                claimed.prompt,
+                claimed.completion,
+                most.prompt = size.at_most.prompt,
+                most.completion = size.at_most.completion,
+                "the endpoint billed more than was sent or asked for; it is not asked again today"
+            );
+        }
+        let counted = governor.prices.of(counted);
+        if let Some((at, id)) = ticket.written {
+            let settle = Entry::Settle(Settle { id, amount: counted, claimed });
+            let written = governor.ledger.open(|| at).and_then(|mut book| book.append(&settle, Durability::Later));
+            if let Err(error) = written {
+                tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
+                return;
+            }
+        }
+        self.purse().settle(&ticket.amount, &counted, &governor.prices.of(billed));
+    }
+}
+
+impl Purse {
+    fn hold(&mut self, amount: &Amount) {
+        self.calls = self.calls.saturating_add(1);
+        self.counted.add(amount);
+        self.billed.add(amount);
+    }
+
+    fn settle(&mut self, held: &Amount, counted: &Amount, billed: &Amount) {
+        self.counted.remove(held);
+        self.counted.add(counted);
+        self.billed.remove(held);
+        self.billed.add(billed);
+    }
+}
+
+/// A model that is asked only as far as an allowance goes.
+#[derive(Debug)]
+pub struct Governed<M> {
+    inner: M,
+    allowance: Arc<Allowance>,
+}
+
+impl<M> Governed<M> {
+    /// Every call of `inner` is paid for by `allowance`.
+    pub fn new(inner: M, allowance: Arc<Allowance>) -> Self {
+        Self { inner, allowance }
+    }
+
+    /// What pays for it.
+    pub fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    /// Files block, and an executor must not. What was begun is finished even if nobody waits for it any more.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Allowance) -> T + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        let allowance = Arc::clone(&self.allowance);
+        let done = tokio::task::spawn_blocking(move || work(&allowance)).await;
+        done.map_err(|error| LedgerError::Interrupted(error.to_string()))
+    }
+}
+
+#[async_trait]
+impl<M: LanguageModel> LanguageModel for Governed<M> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        let (size, model) = (Size::of(request), self.name().to_owned());
+        let reserved = self.blocking(move |allowance| allowance.reserve(&model, &size)).await;
+        let ticket = reserved.map_err(|error| no_ledger(&error))??;
+        let answer = self.inner.ask(request).await;
+        let bill = Bill::of(&size, &answer);
+        if let Err(error) = self.blocking(move |allowance| allowance.settle(ticket, &size, bill)).await {
+            tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
+        }
+        answer
+    }
+}
+
+fn no_ledger(error: &LedgerError) -> ModelError {
+    ModelError::Refused { why: format!("nothing is spent that cannot be written down: {error}") }
+}
+
+/// An address without user, password, query and fragment.
+fn without_secrets(address: &str) -> String {
+    let plain = address.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = plain.split_once("://") else {
+        return plain.to_owned();
+    };
+    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
+}

@@ -1,0 +1,180 @@
+use std::sync::Arc;
+
+use super::*;
+
+const HERE: &str = "http://127.0.0.1:11434/v1";
+
+fn day(day: i64) -> Timestamp {
+    Timestamp::from_timestamp(1_700_000_000 + day * 86_400, 0).unwrap()
+}
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache").join("ladders.json");
+    (folder, path)
+}
+
+fn open(path: &Path) -> Ladders {
+    Ladders::open(Some(path.to_owned()))
+}
+
+#[test]
+fn a_rung_is_remembered_by_endpoint_and_model() {
+    let (_folder, path) = folder();
+    for ladders in [Ladders::open(None), open(&path)] {
+        ladders.remember(HERE, "small", Rung::Json, day(0));
+        ladders.remember(HERE, "large", Rung::Tools, day(0));
+        assert_eq!(ladders.get(HERE, "small", day(1)), Some(Rung::Json));
+        assert_eq!(ladders.get(HERE, "large", day(1)), Some(Rung::Tools));
+        assert_eq!(ladders.get("http://elsewhere/v1", "small", day(1)), None);
+        ladders.remember(HERE, "small", Rung::Text, day(1));
+        assert_eq!(ladders.get(HERE, "small", day(1)), Some(Rung::Text));
+        ladders.forget(HERE, "small");
+        ladders.forget("http://elsewhere/v1", "small");
+        assert_eq!(ladders.get(HERE, "small", day(1)), None);
+        assert_eq!(ladders.get(HERE, "large", day(1)), Some(Rung::Tools));
+    }
+    assert_eq!(open(&path).get(HERE, "large", day(1)), Some(Rung::Tools), "the next process knows it");
+    assert_eq!(open(&path).get(HERE, "small", day(1)), None);
+}
+
+#[test]
+fn the_file_reads_like_what_it_says() {
+    let (_folder, path) = folder();
+    open(&path).remember(HERE, "small", Rung::Schema, day(0));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let expected = r#"{
+  "http://127.0.0.1:11434/v1": {
+    "small": {
+      "rung": "json_schema",
+      "learnedAt": "2023-11-14T22:13:20Z"
+    }
+  }
+}
+"#;
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_was_learned_long_ago_is_not_known() {
+    let (_folder, path) = folder();
+    let ladders = open(&path);
+    ladders.remember(HERE, "small", Rung::Tools, day(0));
+    for (then, known) in [(29, true), (30, false), (400, false), (-29, true), (-30, false)] {
+        assert_eq!(ladders.get(HERE, "small", day(then)).is_some(), known, "day {then}");
+    }
+    ladders.remember("http://elsewhere/v1", "other", Rung::Text, day(31));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("small") && text.contains("other"), "{text}");
+}
+
+#[test]
+fn a_broken_file_is_ignored_and_replaced() {
+    let whole = r#"{"http://127.0.0.1:11434/v1":{"small":{"rung":"tools","learnedAt":"2023-11-14T22:13:20Z"}}}"#;
+    let broken: [&[u8]; 7] = [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        br#"{"a":{"b":{"rung":1}}}"#,
+        br#"{"a":{"b":{"rung":"tools","learnedAt":"yesterday"}}}"#,
+        &whole.as_bytes()[..whole.len() - 1],
+    ];
+    for bytes in broken {
+        let (_folder, path) = folder();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let ladders = open(&path);
+        assert_eq!(ladders.get(HERE, "small", day(0)), None);
+        ladders.remember(HERE, "small", Rung::Json, day(0));
+        assert_eq!(open(&path).get(HERE, "small", day(0)), Some(Rung::Json));
+    }
+}
+
+#[test]
+fn a_file_without_end_is_not_read_to_its_end() {
+    let (_folder, path) = folder();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let spaces = vec![b' '; usize::try_from(MAX_FILE_BYTES).unwrap()];
+    std::fs::write(&path, [spaces.as_slice(), b"{}"].concat()).unwrap();
+    assert!(read(&path).is_err());
+}
+
+#[test]
+fn a_word_of_a_newer_version_is_not_known_but_kept() {
+    let (_folder, path) = folder();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let newer = r#"{"http://127.0.0.1:11434/v1":{"new":{"rung":"grammar","learnedAt":"2023-11-14T22:13:20Z"}}}"#;
+    std::fs::write(&path, newer).unwrap();
+    let ladders = open(&path);
+    assert_eq!(ladders.get(HERE, "new", day(0)), None);
+    ladders.remember(HERE, "small", Rung::Json, day(0));
+    assert!(std::fs::read_to_string(&path).unwrap().contains("grammar"));
+}
+
+#[test]
+fn where_nothing_can_be_written_it_is_known_until_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let ladders = open(&file.join("ladders.json"));
+    ladders.remember(HERE, "small", Rung::Json, day(0));
+    ladders.remember(HERE, "large", Rung::Tools, day(0));
+    assert_eq!(ladders.get(HERE, "small", day(0)), Some(Rung::Json));
+    assert_eq!(ladders.get(HERE, "large", day(0)), Some(Rung::Tools));
+}
+
+#[test]
+fn two_processes_learn_from_each_other() {
+    let (_folder, path) = folder();
+    let (one, other) = (open(&path), open(&path));
+    one.remember(HERE, "small", Rung::Json, day(0));
+    other.remember(HERE, "large", Rung::Tools, day(0));
+    assert_eq!(other.get(HERE, "small", day(0)), Some(Rung::Json));
+    other.forget(HERE, "small");
+    one.remember(HERE, "third", Rung::Text, day(0));
+    assert_eq!(one.get(HERE, "small", day(0)), None);
+    assert_eq!(open(&path).get(HERE, "large", day(0)), Some(Rung::Tools));
+}
+
+#[test]
+fn many_writers_never_leave_a_broken_file() {
+    let (_folder, path) = folder();
+    let start = Arc::new(std::sync::Barrier::new(4));
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let (path, start) = (path.clone(), Arc::clone(&start));
+            std::thread::spawn(move || {
+                let ladders = open(&path);
+                start.wait();
+                for round in 0..10 {
+                    ladders.remember(HERE, &format!("{writer}-{round}"), Rung::Json, day(0));
+                    assert!(!read(&path).unwrap().is_empty());
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    let left: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing else lies about: {left:?}");
+}
+
+#[test]
+fn an_address_is_kept_without_what_may_be_secret() {
+    let table = [
+        ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+        ("http://127.0.0.1:11434/v1/", "http://127.0.0.1:11434/v1"),
+        ("https://me:pa@ss@host/v1?key=abc#there", "https://host/v1"),
+        ("https://me@host", "https://host"),
+        ("https://host/a@b", "https://host/a@b"),
+        ("host:80/v1", "host:80/v1"),
+        ("me:pass@host", "host"),
+        ("?key=abc", ""),
+        ("", ""),
+    ];
+    for (endpoint, expected) in table {
+        assert_eq!(place(endpoint), expected, "{endpoint}");
+    }
+}
