@@ -12,6 +12,7 @@ pub mod redact;
 
 pub mod context;
 
+pub mod distill;
 pub mod model;
 
 pub mod memory;

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
-use super::{add, episodes, eval, forget, history, inspect, list, recall, reference, settings, show, upkeep};
+use super::{add, episodes, eval, forget, history, inspect, list, prompt, recall, reference, settings, show, upkeep};
 use crate::domain::Timestamp;
 
 const EXAMPLES: &str = "\
@@ -108,6 +108,9 @@ pub(super) enum OtherCommand {
     /// Show the configuration and its schema
     #[command(subcommand)]
     Config(settings::ConfigCommand),
+    /// Show what a model is told
+    #[command(subcommand, after_help = prompt::EXAMPLES)]
+    Prompt(prompt::PromptCommand),
     /// Measure the parts that decide by rules
     #[command(subcommand, after_help = eval::EXAMPLES)]
     Eval(eval::EvalCommand),

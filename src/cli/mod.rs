@@ -8,6 +8,7 @@ mod arguments;
 mod circumstances;
 mod question;
 
+mod adviser;
 mod session;
 
 mod add;
@@ -17,6 +18,7 @@ mod forget;
 mod history;
 mod inspect;
 mod list;
+mod prompt;
 mod recall;
 mod reference;
 mod settings;
@@ -101,7 +103,8 @@ fn run_other(
     match command {
         OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
-        OtherCommand::Eval(command) => command.run(console),
+        OtherCommand::Prompt(command) => command.run(&arguments.globals, surroundings, console),
+        OtherCommand::Eval(command) => command.run(now, console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),
     }

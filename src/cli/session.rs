@@ -45,6 +45,7 @@ pub(super) struct Session {
     pub(super) memory: JsonlMemory,
     pub(super) now: Timestamp,
     pub(super) ids: IdSource,
+    pub(super) seed: u64,
     config: Config,
     root: PathBuf,
     identity: RepoIdentity,
@@ -71,6 +72,7 @@ impl Session {
             memory,
             now,
             ids: IdSource::new(seed),
+            seed,
             identity: config::repo_id(&root, &config.project.key),
             tenancy,
             has_global,
@@ -84,6 +86,11 @@ impl Session {
         let mut query = MemoryQuery::for_project(self.project_root());
         query.repo_id = self.identity.text();
         query
+    }
+
+    /// The configuration that holds here.
+    pub(super) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// How the configuration ranks lessons.

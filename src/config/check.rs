@@ -7,6 +7,7 @@ use super::error::Problem;
 use super::nearest::nearest;
 use super::schema;
 use super::shown::{Origin, Secrecy, without_userinfo};
+use super::variables::variable_name;
 
 /// A quoted text in a message is cut after this many characters.
 const MAX_QUOTED_CHARS: usize = 60;
@@ -77,6 +78,9 @@ pub(super) fn not_a_section(path: &str, found: &ValueKind, origin: &Origin) -> P
 pub(super) struct Leaf {
     pub(super) key: String,
     pub(super) secrecy: Secrecy,
+    /// Whether a project's files may not set it. A key is the user's alone when its field carries
+    /// `#[schemars(extend("x-set-by" = "user"))]`.
+    is_users: bool,
     kind: Kind,
     choices: Vec<String>,
     least: Option<f64>,
@@ -102,6 +106,7 @@ impl Leaf {
         Leaf {
             key,
             secrecy: if secret { Secrecy::Secret } else { Secrecy::Open },
+            is_users: rule.get("x-set-by").and_then(Value::as_str) == Some("user"),
             kind: match rule.get("type").and_then(Value::as_str) {
                 Some("boolean") => Kind::Boolean,
                 Some("integer") => Kind::Integer,
@@ -118,6 +123,12 @@ impl Leaf {
 
     /// The value, in this key's own type, or the problem with it.
     pub(super) fn accept(&self, found: ValueKind, origin: &Origin) -> Result<ValueKind, Problem> {
+        if self.is_users && matches!(origin, Origin::Project(_) | Origin::ProjectJson(_)) {
+            return Err(Problem::with_hint(
+                format!("`{}` may not be set by a project, found in {origin}", self.key),
+                format!("set it in the user file, with --config, or with {}", variable_name(&self.key)),
+            ));
+        }
         let value = match (self.kind, found) {
             (Kind::Number, ValueKind::I64(number)) => ValueKind::Float(number as f64),
             (Kind::Number, ValueKind::U64(number)) => ValueKind::Float(number as f64),

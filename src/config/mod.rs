@@ -10,6 +10,7 @@ mod layers;
 mod nearest;
 mod parse;
 mod project;
+mod reflecting;
 mod remote;
 mod schema;
 mod settings;
@@ -23,6 +24,9 @@ use self::layers::Layers;
 
 pub use self::error::{ConfigError, Problem};
 pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
+pub use self::reflecting::{
+    CapSettings, CassetteMode, DistillSettings, EngineChoice, FormChoice, ModelSettings, PriceSettings,
+};
 pub use self::schema::schema;
 pub use self::settings::{
     AgentHomes, Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights,
@@ -43,6 +47,13 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Where programs keep what is worth keeping of their own: `$XDG_STATE_HOME/archivist`, or below the home directory.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        let xdg = self.variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = xdg.or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
+        Some(folder.join("archivist"))
+    }
+
     /// The environment variable of this name.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -119,7 +130,61 @@ fn between_keys(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
             "set HOME, or give the path in full".to_owned(),
         ));
     }
+    problems.extend(model_problems(layers));
+    problems.extend(user_path_problems(layers, request));
     problems
+}
+
+/// A model needs an address and a name; a cassette needs a place.
+fn model_problems(layers: &Layers<'_>) -> Vec<Problem> {
+    let text = |key: &str| match layers.values.get(key) {
+        Some(held) => match &held.value {
+            config::ValueKind::String(text) => (text.as_str(), held.origin.to_string()),
+            _ => ("", held.origin.to_string()),
+        },
+        None => ("", String::new()),
+    };
+    let mut problems = Vec::new();
+    let mut needs = |key: &str, needed: &str, hint: &str| {
+        let origin = text(key).1;
+        problems.push(Problem::with_hint(
+            format!("`{key}` must be set together with `{needed}`, which is empty, found in {origin}"),
+            hint.to_owned(),
+        ));
+    };
+    let (url, engine, cassette) = (text("model.baseUrl").0, text("distill.engine").0, text("model.cassette").0);
+    if !url.is_empty() && text("model.name").0.is_empty() {
+        needs("model.baseUrl", "model.name", "set it to a name that the endpoint knows, such as \"qwen2.5-coder\"");
+    }
+    if engine == "model" && url.is_empty() && cassette != "replay" {
+        needs("distill.engine", "model.baseUrl", "set it to the address of an OpenAI-compatible endpoint");
+    }
+    if matches!(cassette, "record" | "replay") && text("model.cassetteDir").0.is_empty() {
+        needs("model.cassette", "model.cassetteDir", "set it to the directory of the recordings");
+    }
+    problems
+}
+
+/// Paths that no project may set do not start in one either.
+fn user_path_problems(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
+    let of_user = ["distill.promptDir", "model.keyFile", "model.cassetteDir"].into_iter();
+    let held = of_user.filter_map(|key| Some((key, layers.values.get(key)?)));
+    held.filter_map(|(key, held)| {
+        let config::ValueKind::String(path) = &held.value else { return None };
+        let starts_at_home = settings::starts_at_home(path);
+        let is_known = request.surroundings.home.is_some() || !starts_at_home;
+        let is_fit = path.is_empty() || (is_known && (starts_at_home || std::path::Path::new(path).is_absolute()));
+        (!is_fit).then(|| {
+            Problem::with_hint(
+                format!(
+                    "`{key}` must be an absolute path, or begin with ~/ where HOME is set, found in {}",
+                    held.origin
+                ),
+                "give the path in full".to_owned(),
+            )
+        })
+    })
+    .collect()
 }
 
 fn typed(layers: &Layers<'_>) -> Result<Config, config::ConfigError> {

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
+use super::reflecting::{DistillSettings, ModelSettings};
 use crate::domain::ArchivistConfig;
 use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
 use crate::recall::{HalfLives, Ranking, Weights};
@@ -30,6 +31,10 @@ pub struct Config {
     pub recall: RecallSettings,
     /// Where agents keep their sessions.
     pub sources: SourceSettings,
+    /// How lessons are distilled from a session.
+    pub distill: DistillSettings,
+    /// The language model that reflections may ask.
+    pub model: ModelSettings,
 }
 
 /// Which repository this is.
@@ -196,10 +201,13 @@ pub struct HalfLifeDays {
 pub struct SourceSettings {
     /// The home of Claude Code; a relative path starts at the project root, one that begins with `~/` at the home
     /// directory; empty: $CLAUDE_CONFIG_DIR, else ~/.claude.
+    #[schemars(extend("x-set-by" = "user"))]
     pub claude_home: String,
     /// The home of Codex, read like `claudeHome`; empty: $CODEX_HOME, else ~/.codex.
+    #[schemars(extend("x-set-by" = "user"))]
     pub codex_home: String,
     /// The home of Gemini CLI, read like `claudeHome`; empty: ~/.gemini.
+    #[schemars(extend("x-set-by" = "user"))]
     pub gemini_home: String,
 }
 
@@ -239,7 +247,7 @@ pub(super) fn starts_at_home(path: &str) -> bool {
 }
 
 /// A configured path made absolute; `None` when it starts at a home directory that is not known.
-fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
     if starts_at_home(path) {
         let below_home = path.trim_start_matches('~').trim_start_matches('/');
         return home.map(|home| home.join(below_home));

@@ -60,25 +60,27 @@ fn checks_only(command: &str) -> bool {
 
 /// Whether a command brings text from elsewhere.
 fn fetches(command: &str) -> bool {
-    let mut words = command
+    let words: Vec<&str> = command
         .split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`' | '"' | '\''))
         .map(|word| word.rsplit('/').next().unwrap_or(word))
-        .peekable();
-    while let Some(word) = words.next() {
-        let next = words.peek().copied().unwrap_or_default();
-        let is_fetcher = match word {
-            "curl" | "wget" | "lynx" | "w3m" | "http" | "https" | "gh" | "glab" | "ssh" | "scp" | "nc" | "telnet"
-            | "npx" => true,
+        .collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        match *word {
+            "curl" | "wget" | "lynx" | "w3m" | "http" | "https" | "gh" | "glab" | "ssh" | "scp" | "nc" | "telnet" => {
+                true
+            }
+            // Whatever it runs was fetched, unless it is one of the project's own checks.
+            "npx" => {
+                let run: Vec<&str> = words.iter().skip(at).take(3).copied().collect();
+                !is_verification(&run.join(" "))
+            }
             "git" => matches!(next, "clone" | "fetch" | "pull" | "ls-remote"),
             "npm" | "pnpm" | "yarn" | "bun" => matches!(next, "view" | "info" | "install" | "i" | "add" | "audit"),
             "pip" | "pip3" | "uv" | "gem" | "brew" | "apt" | "apt-get" => {
                 matches!(next, "install" | "show" | "search" | "download")
             }
             _ => false,
-        };
-        if is_fetcher {
-            return true;
         }
-    }
-    false
+    })
 }

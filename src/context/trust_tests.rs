@@ -24,6 +24,9 @@ fn words_are_trusted_by_where_they_come_from() {
         ("Bash", json!({"command": "python fetch.py && pytest"}), TrustClass::ToolOutput),
         ("Bash", json!({"command": "cd shop && cargo test 2>&1 | tail -5"}), TrustClass::BuildOutput),
         ("Read", json!({"file_path": "/tmp/page.html"}), TrustClass::ToolOutput),
+        ("Bash", json!({"command": "npx jest cart"}), TrustClass::BuildOutput),
+        ("Bash", json!({"command": "npx create-thing"}), TrustClass::Web),
+        ("Bash", json!({"command": "npx create-thing && npx jest cart"}), TrustClass::Web),
     ];
     for (tool, arguments, expected) in table {
         assert_eq!(of_output(tool, &Action::of(tool, &arguments)), expected, "{tool} {arguments}");

@@ -57,8 +57,8 @@ fn cleaned(value: Value, clean: &Clean) -> Value {
 
 /// A model whose answers are written down, errors among them.
 ///
-/// The answer is handed on as it came; only the recording is cleaned. What was never asked is not recorded: a refusal of
-/// our own says nothing about the model, and would stand in the way of an earlier answer.
+/// The answer is handed on as it came; only the recording is cleaned. What was never asked is not recorded, and an error
+/// takes no earlier answer's place: it says nothing about what the model would have answered.
 pub struct Recorder<M> {
     inner: M,
     directory: PathBuf,
@@ -78,6 +78,9 @@ impl<M> Recorder<M> {
             Err(error) => ("error", json!(error)),
         };
         let path = path_of(&self.directory, &key_of(&exchange));
+        if answer.is_err() && path.exists() {
+            return;
+        }
         if let Value::Object(members) = &mut exchange {
             members.insert(member.to_owned(), cleaned(value, &self.clean));
         }

@@ -178,10 +178,16 @@ fn was_cut_off(rung: Rung, reply: &Reply) -> bool {
     reply.finish == Finish::Length && !holds(rung, reply)
 }
 
+/// Whether a refusal may be one of the form: not of the account, the method or the time of day.
+pub fn is_form_status(status: u16) -> bool {
+    matches!(status, 400 | 415 | 422)
+}
+
 /// Whether an error may be owed to the form of the question, so that another form may do.
 fn is_about_the_form(error: &ModelError, model: &str) -> bool {
     match error {
-        ModelError::BadRequest { .. } | ModelError::Unreadable { .. } | ModelError::Oversized { .. } => true,
+        ModelError::BadRequest { status, .. } => is_form_status(*status),
+        ModelError::Unreadable { .. } | ModelError::Oversized { .. } => true,
         ModelError::Server { status: 501, .. } => true,
         ModelError::Server { said, .. } | ModelError::NotFound { said } => {
             // A model may be called `toolmaker` and still not be there.

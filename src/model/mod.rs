@@ -30,7 +30,7 @@ pub use error::ModelError;
 pub use governor::{
     Allowance, Caps, Clock, Governed, Governor, LedgerError, Prices, Spent, Tokens, estimate, reservation,
 };
-pub use ladder::{Ladders, Rung, probe};
+pub use ladder::{Ladders, Rung, is_form_status, probe};
 pub use openai::{Endpoint, KeyError, OpenAi, key_from_file};
 pub use reply::{Finish, Reply};
 pub use request::{Form, Message, Request, Schema, Tool, ToolCall};

@@ -10,13 +10,16 @@ mod support;
 
 mod bad_files;
 mod bad_stores;
+mod cassettes;
 mod cli;
 mod cli_lessons;
 mod cli_projects;
 mod cli_recall;
 mod contract;
 mod crash;
+mod distill;
 mod docs;
+mod endpoint;
 mod eval;
 mod frozen;
 mod full_disk;
@@ -25,6 +28,7 @@ mod inspect;
 mod interference;
 mod laws;
 mod logs;
+mod model;
 #[cfg(unix)]
 mod no_permission;
 mod processes;

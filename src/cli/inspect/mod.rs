@@ -1,5 +1,6 @@
 //! `archivist inspect`: what a log holds.
 
+mod lessons;
 mod report;
 mod show;
 mod work;
@@ -10,17 +11,20 @@ use anyhow::Result;
 use clap::Args;
 
 use self::report::{Report, Unread};
+use super::adviser::adviser;
 use super::arguments::Globals;
 use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::session::Session;
 use crate::config::Surroundings;
-use crate::context::{Inputs, Material, ReflectionContext, Run, Tokenizer, digest};
-use crate::domain::{SessionId, Timestamp};
+use crate::context::{Inputs, Material, ReflectionContext, Run, digest};
+use crate::distill::Distiller;
+use crate::domain::{Distilled, ReflectionScenario, SessionId, Timestamp};
 use crate::ingest::{Rules, subagents_beside};
 use crate::memory::{EpisodeFilter, MemoryService};
 use crate::redact::Redactor;
-use crate::service::Logs;
+use crate::service::{KnownLessons, Logs, documents};
+use crate::text::Tokenizer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +33,7 @@ Examples:
   archivist inspect trajectory.json --strict
   archivist inspect session.jsonl --context > context.json
   archivist inspect session.jsonl --digest --budget 8000
+  archivist inspect session.jsonl --lessons
 
 The format is known by what a file holds, not by its name. In folders, files that are no logs are passed over.
 Secrets are masked in everything that is printed.";
@@ -54,6 +59,9 @@ pub(super) struct Inspect {
     /// Print what a model would read of these logs, as one session
     #[arg(long, conflicts_with_all = ["strict", "json"])]
     digest: bool,
+    /// Print the lessons that these logs, as one session, would give; nothing is stored
+    #[arg(long, conflicts_with_all = ["strict", "context", "digest"])]
+    lessons: bool,
     /// The most tokens of a digest
     #[arg(long, value_name = "TOKENS", requires = "digest", default_value_t = DIGEST_TOKENS)]
     budget: usize,
@@ -78,6 +86,16 @@ impl Inspect {
             let session = Session::open(globals, surroundings, now, seed)?;
             let context = context(&files, &session)?;
             console.json(&context)?;
+            return Ok(Exit::Done);
+        }
+        if self.lessons {
+            let session = Session::open(globals, surroundings, now, seed)?;
+            let context = context(&files, &session)?;
+            let distilled = distil(&context, &session, surroundings)?;
+            match self.json {
+                true => console.json(&distilled)?,
+                false => lessons::print(&distilled, console)?,
+            }
             return Ok(Exit::Done);
         }
         if self.digest {
@@ -208,4 +226,24 @@ fn context(files: &[work::Found], session: &Session) -> Result<ReflectionContext
         memories: memories.into_iter().map(|hit| hit.lesson.memory).collect(),
     };
     Ok(ReflectionContext::build(inputs, &redactor))
+}
+
+/// What these files teach, by the engine that the configuration names.
+fn distil(context: &ReflectionContext, session: &Session, surroundings: &Surroundings) -> Result<Distilled> {
+    let redactor = Redactor::new();
+    let documents = documents(session.root());
+    let settings = &session.config().archivist;
+    let distiller = Distiller {
+        redactor: &redactor,
+        documents: &documents,
+        max_candidates: usize::try_from(settings.max_memories_per_run).unwrap_or(usize::MAX),
+        min_importance: settings.min_importance_to_persist,
+    };
+    let Some(adviser) = adviser(session, surroundings)? else {
+        return Ok(distiller.by_heuristics(context));
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
+    let known = KnownLessons::new(&session.memory, session.question());
+    let distilled = adviser.distil(&distiller, context, &ReflectionScenario::Manual, &known, chrono::Utc::now());
+    Ok(runtime.block_on(distilled))
 }

@@ -151,9 +151,9 @@ fn numbered(files: &[Found], number: usize) -> Option<(usize, &Found)> {
     files.get(number).map(|file| (number, file))
 }
 
-/// A small file beside the logs, if it is there.
+/// A small file of the project's, if it is there. A link may lead to a file that is none of the project's.
 pub(super) fn small_text(path: &Path) -> Option<String> {
-    let metadata = std::fs::metadata(path).ok()?;
+    let metadata = std::fs::symlink_metadata(path).ok()?;
     (metadata.is_file() && metadata.len() <= SMALL_BYTES).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 

@@ -1,6 +1,6 @@
 //! What an endpoint may do instead of answering, at the level of HTTP.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 

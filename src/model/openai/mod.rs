@@ -10,6 +10,7 @@ mod answer;
 mod exchange;
 mod fault;
 mod key;
+mod ordered;
 mod patience;
 mod question;
 mod said;
@@ -25,12 +26,12 @@ use async_openai::Client;
 use async_openai::config::Config;
 use async_trait::async_trait;
 use secrecy::SecretString;
-use serde_json::Value;
 
 use self::address::Address;
 use self::exchange::Exchange;
 use self::fault::Fault;
 pub use self::key::{KeyError, key_from_file};
+use self::ordered::Ordered;
 use self::question::Dialect;
 use self::said::Mask;
 use super::{Finish, Form, LanguageModel, ModelError, Reply, Request, loose};
@@ -134,7 +135,7 @@ impl LanguageModel for OpenAi {
         let mut dialect = self.dialect();
         loop {
             let body = question::body(&self.model, request, dialect);
-            match self.client.chat().create_byot::<Value, Reply>(body).await {
+            match self.client.chat().create_byot::<Ordered<'_>, Reply>(Ordered(&body)).await {
                 Ok(reply) => {
                     self.remember(dialect);
                     return Ok(with_printed_calls(reply, &request.form));

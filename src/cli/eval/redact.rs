@@ -1,4 +1,4 @@
-//! `archivist eval`: how good the parts are that decide by rules, measured on labelled data.
+//! `archivist eval redact`: how many secrets are found, and what else is taken for one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,19 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::Args;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::prose::{bytes, count};
-use super::table::{Column, Stay, Table};
+use crate::cli::console::Console;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::prose::{bytes, count};
+use crate::cli::table::{Column, Stay, Table};
 use crate::redact::{Benign, BenignScore, Labelled, Redactor, RuleScore, SetScore, score};
-
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  archivist eval redact";
 
 const REDACT_EXAMPLES: &str = "\
 Examples:
@@ -33,11 +29,11 @@ there.";
 
 /// What is measured without `--data`: a set of our own making. `¦` stands inside everything that another scanner might
 /// take for a leak, and is taken out here.
-const OWN_SECRETS: &str = include_str!("../../fixtures/redact/secrets.jsonl");
+const OWN_SECRETS: &str = include_str!("../../../fixtures/redact/secrets.jsonl");
 /// Lines that look like secrets and are none.
-const OWN_TRAPS: &str = include_str!("../../fixtures/redact/benign.txt");
+const OWN_TRAPS: &str = include_str!("../../../fixtures/redact/benign.txt");
 /// Code and documents as they usually are.
-const OWN_ORDINARY: &str = include_str!("../../fixtures/redact/ordinary.txt");
+const OWN_ORDINARY: &str = include_str!("../../../fixtures/redact/ordinary.txt");
 const SPLIT: char = '¦';
 
 /// So many of a set's rules are named, the worst first.
@@ -64,24 +60,9 @@ const BASELINES: &[(&str, &str, f64)] = &[
 const BENIGN_BASELINES: &[(&str, &str, f64)] =
     &[("shell lines", "gitleaks", 0.09), ("lines of coding chat", "gitleaks", 0.7)];
 
-/// What can be measured.
-#[derive(Debug, Subcommand)]
-pub(super) enum EvalCommand {
-    /// Measure how many secrets are found and what else is taken for one
-    Redact(EvalRedact),
-}
-
-impl EvalCommand {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
-        match self {
-            Self::Redact(command) => command.run(console),
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = REDACT_EXAMPLES)]
-pub(super) struct EvalRedact {
+pub(in crate::cli) struct EvalRedact {
     /// A directory of labelled sets (*.jsonl, *.jsonl.gz); a small one of our own otherwise
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -128,7 +109,7 @@ struct Named<T> {
 }
 
 impl EvalRedact {
-    fn run(&self, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
         let sets = match &self.data {
             Some(directory) => labelled_sets(directory, console)?,
             None => vec![own_secrets(console)],

@@ -1,0 +1,35 @@
+//! `archivist eval`: how good the parts are that decide by rules, measured on labelled data.
+
+mod distill;
+mod planted;
+mod redact;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use super::console::Console;
+use super::failure::Exit;
+use crate::domain::Timestamp;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  archivist eval distill
+  archivist eval redact";
+
+/// What can be measured.
+#[derive(Debug, Subcommand)]
+pub(super) enum EvalCommand {
+    /// Measure what is learned from sessions without a model, and what is made up
+    Distill(distill::EvalDistill),
+    /// Measure how many secrets are found and what else is taken for one
+    Redact(redact::EvalRedact),
+}
+
+impl EvalCommand {
+    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
+        match self {
+            Self::Distill(command) => command.run(now, console),
+            Self::Redact(command) => command.run(console),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! How a failure is told: what fails, and what to do about it.
+
+use serde_json::Value;
+
+use super::cause::Cause;
+use super::command;
+use super::remedy::{How, Remedy};
+use super::scene::{Deed, Scene};
+use super::trouble::{Trouble, Worth};
+use super::words::{capital, cut, list, relative, telling};
+use crate::context::Action;
+use crate::distill::verify::reads_as_failure;
+
+/// A change that is shown word for word is no longer than this.
+const SHOWN_CHANGE: usize = 60;
+
+/// What a lesson says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) summary: String,
+    pub(super) rule: String,
+    pub(super) detail: String,
+}
+
+/// The words around a failure that every sentence about it needs.
+struct Words {
+    /// What failed: a command in backticks, or a tool.
+    what: String,
+    error: String,
+    root: String,
+}
+
+pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Told {
+    let remedy = trouble.remedy.as_ref();
+    let deed = remedy.map(|remedy| remedy.failed).or_else(|| trouble.deeds.last().copied());
+    let deed = deed.and_then(|index| scene.deeds.get(index));
+    let trajectory = trouble.places.keys().next().copied().unwrap_or_default();
+    let root = scene.root(deed.map_or(trajectory, |deed| deed.place.trajectory)).to_owned();
+    let what = deed.and_then(Deed::command).map_or_else(|| tool_name(&trouble.tool), |run| quoted(run, &root));
+    let mut words = Words { what, error: telling(&relative(&trouble.headline, Some(&root))), root };
+    let clear = remedy.filter(|remedy| remedy.how.is_clear());
+    let (summary, rule) = match clear {
+        Some(remedy) if reads_as_failure(&words.error) => mended(scene, trouble, remedy, &words),
+        // What to do is known; words that may be anybody's are not needed to say it.
+        Some(remedy) => {
+            words.error.clear();
+            let (summary, rule) = mended(scene, trouble, remedy, &words);
+            (summary.replace(" ()", ""), rule.replace(" with \"\"", ""))
+        }
+        None => recurring(scene, trouble, worth, &words),
+    };
+    Told { summary, rule, detail: detail(scene, trouble, &words) }
+}
+
+/// A tool by its name; the model is no tool.
+fn tool_name(tool: &str) -> String {
+    match tool {
+        "" => "a command".to_owned(),
+        "model" => "the model".to_owned(),
+        tool => format!("`{tool}`"),
+    }
+}
+
+fn quoted(run: &str, root: &str) -> String {
+    format!("`{}`", command::shown(&relative(run, Some(root))))
+}
+
+/// A failure with what to do about it.
+fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> (String, String) {
+    let Words { what, error, .. } = words;
+    let fix = fix(scene, trouble, remedy, words);
+    let worked = scene.deeds.get(remedy.worked).and_then(Deed::command).map(|run| quoted(run, &words.root));
+    let on_error = format!("IF {what} fails with \"{error}\" THEN {fix}{}.", again(&remedy.how));
+    if let (How::Instead(_), Some(worked), Cause::Patience) = (&remedy.how, &worked, &trouble.cause) {
+        let summary = format!("{what} can run into a rate limit ({error}): run {worked} instead.");
+        return (summary, format!("IF {what} is refused with \"{error}\" THEN run {worked} instead of waiting."));
+    }
+    if let (How::Instead(_), Some(worked)) = (&remedy.how, worked) {
+        let summary = match &trouble.cause {
+            Cause::Variable(Some(name)) if worked.contains(name.as_str()) => {
+                format!("{what} needs `{name}` to be set: run {worked}.")
+            }
+            Cause::Program(Some(name)) if what.contains(name.as_str()) && !worked.contains(&format!("`{name} ")) => {
+                format!("`{name}` is not available here: run {worked} instead.")
+            }
+            Cause::Port(port) => {
+                format!("{} may be taken when {what} starts: run {worked} instead.", port_name(port.as_deref()))
+            }
+            _ => format!("{what} fails here ({error}): run {worked} instead."),
+        };
+        return (summary, format!("IF you are about to run {what} THEN run {worked} instead."));
+    }
+    let summary = match (&trouble.cause, &remedy.how) {
+        (_, How::In(folder)) => {
+            let folder = relative(folder, Some(&words.root));
+            let rule = format!("IF you are about to run {what} THEN run it in `{folder}`.");
+            return (format!("Run {what} in `{folder}`: elsewhere it fails ({error})."), rule);
+        }
+        (Cause::Time, How::Background) => format!("{what} takes longer than a call may: run it in the background."),
+        (Cause::Time, How::MoreTime(seconds)) => {
+            format!("{what} does not finish within the default time limit: give it {seconds} s.")
+        }
+        (_, How::Wait) => format!("{what} can fail for a moment ({error}): wait a little and try again."),
+        (Cause::Module(Some(name)), _) => format!("{what} needs `{name}`, which is not installed: {fix} first."),
+        (Cause::Program(Some(name)), _) => format!("`{name}` is not installed: {fix} before {what}."),
+        (Cause::Variable(Some(name)), _) => format!("{what} needs `{name}` to be set: {fix} first."),
+        (Cause::Port(port), _) => {
+            format!("{} may still be taken when {what} starts: {fix} first.", port_name(port.as_deref()))
+        }
+        (Cause::Service, _) => format!("{what} needs a service that may not be running ({error}): {fix} first."),
+        (Cause::Lock, _) => format!("{what} can stop at a lock that was left behind ({error}): {fix}."),
+        (Cause::Lockfile, _) => format!("{what} fails when the lock file is out of step ({error}): {fix} first."),
+        (Cause::Migration, _) => format!("{what} needs a migrated database ({error}): {fix} first."),
+        (Cause::Version, _) => format!("{what} needs another version than the default ({error}): {fix} first."),
+        (Cause::Permission, _) => format!("{what} is not permitted ({error}): {fix} first."),
+        (Cause::Login, _) => format!("{what} needs to be signed in ({error}): {fix} first."),
+        _ => format!("{what} fails ({error}) until this is done: {fix}."),
+    };
+    (summary, on_error)
+}
+
+fn again(how: &How) -> &'static str {
+    match how {
+        How::After(_) => ", then run it again",
+        _ => "",
+    }
+}
+
+fn port_name(port: Option<&str>) -> String {
+    port.map_or_else(|| "The port".to_owned(), |port| format!("Port {port}"))
+}
+
+/// What to do, as an order.
+fn fix(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> String {
+    match &remedy.how {
+        How::After(deeds) => {
+            let deeds: Vec<&Deed<'_>> = deeds.iter().filter_map(|index| scene.deeds.get(*index)).collect();
+            let mut orders: Vec<String> = Vec::new();
+            for deed in deeds {
+                let order = order(deed, trouble, words);
+                if !orders.contains(&order) {
+                    orders.push(order);
+                }
+            }
+            match orders.as_slice() {
+                [one, two] if one.starts_with("run ") && two.starts_with("run ") => {
+                    format!("{one} and {}", two.trim_start_matches("run "))
+                }
+                orders => list(orders),
+            }
+        }
+        How::MoreTime(seconds) => format!("give it {seconds} s"),
+        How::Background => "run it in the background".to_owned(),
+        How::In(folder) => format!("run it in `{}`", relative(folder, Some(&words.root))),
+        How::Wait => "wait a little and try again".to_owned(),
+        How::Instead(_) | How::Code(_) | How::Nothing => "do it in another way".to_owned(),
+    }
+}
+
+/// One deed as an order.
+fn order(deed: &Deed<'_>, trouble: &Trouble, words: &Words) -> String {
+    if let Some(run) = deed.command() {
+        let is_one_process = command::base(run).starts_with("kill")
+            && run
+                .split_whitespace()
+                .skip(1)
+                .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_one_process && matches!(trouble.cause, Cause::Port(_) | Cause::Lock) {
+            return "find and stop the process that holds it".to_owned();
+        }
+        return format!("run {}", quoted(run, &words.root));
+    }
+    changed(deed, &words.root).unwrap_or_else(|| "change the settings".to_owned())
+}
+
+/// An edit as an order: what was changed to what, where that is short, else which file.
+pub(super) fn changed(deed: &Deed<'_>, root: &str) -> Option<String> {
+    let Action::Edit(changes) = &deed.action else { return None };
+    let path = relative(&changes.first()?.path, Some(root));
+    let text = |keys: &[&str]| {
+        let given = deed.arguments?;
+        keys.iter()
+            .find_map(|key| given.get(key))
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let old = text(&["old_string", "old_str", "oldString"]);
+    let new = text(&["new_string", "new_str", "newString"]);
+    let is_short = |text: &str| text.len() <= SHOWN_CHANGE && !text.contains(['\n', '`']);
+    Some(match (old, new) {
+        (Some(old), Some(new)) if new.contains(old) && is_short(new.replacen(old, "", 1).trim()) => {
+            format!("add `{}` to `{path}`", new.replacen(old, "", 1).trim())
+        }
+        (Some(old), Some(new)) if is_short(old) && is_short(new) => format!("change `{old}` to `{new}` in `{path}`"),
+        _ => match text(&["content", "file_text", "contents"]).filter(|content| is_short(content)) {
+            Some(content) => format!("put `{content}` into `{path}`"),
+            None => format!("edit `{path}`"),
+        },
+    })
+}
+
+/// A failure that comes again and again, with no more than advice.
+fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) -> (String, String) {
+    let Words { what, error, .. } = words;
+    let all = scene.runs();
+    let here = trouble.episodes.len();
+    let often = match (here, trouble.earlier.len()) {
+        (2.., _) => format!("in {here} of {all} runs"),
+        (_, 1) => "in this run and an earlier one".to_owned(),
+        (_, earlier @ 2..) => format!("in this run and {earlier} earlier ones"),
+        _ if trouble.times < 2 => "once, and the run failed".to_owned(),
+        _ => format!("{} times in one run", trouble.times),
+    };
+    if let Some(Remedy { how: How::Code(edits), .. }) = &trouble.remedy {
+        let edit = edits.last().and_then(|index| scene.deeds.get(*index));
+        let change = edit.and_then(|deed| changed(deed, &words.root));
+        if let Some(change) = change {
+            let times = if trouble.times > 1 { format!(" {} times", trouble.times) } else { String::new() };
+            let summary = format!("{what} failed{times} ({error}) until this was done: {change}.");
+            return (summary, format!("IF {what} fails with \"{error}\" THEN {change}, or look there first."));
+        }
+    }
+    let advice = match &trouble.cause {
+        Cause::Code | Cause::Unknown | Cause::Network | Cause::Service if trouble.tool == "model" => {
+            format!("change what is asked or pause before asking again: {} attempts ended the same way", trouble.times)
+        }
+        cause => advice(cause, trouble.times),
+    };
+    let summary = match &trouble.cause {
+        Cause::Room => format!("More is sent to {what} than the context window holds: \"{error}\" {often}."),
+        Cause::Patience => format!("{} limits the rate of calls: \"{error}\" {often}.", capital(what)),
+        Cause::Time => format!("{} runs out of time: \"{error}\" {often}.", capital(what)),
+        Cause::Name(name) => format!("`{name}` is not defined where {what} needs it; it failed so {often}."),
+        _ if worth == Worth::Loop => {
+            format!(
+                "Running {what} again does not help: it failed {} times in a row with \"{error}\".",
+                trouble.in_a_row
+            )
+        }
+        _ => format!("{} fails with \"{error}\": {often}, and nothing in the log mended it.", capital(what)),
+    };
+    let condition = match &trouble.cause {
+        Cause::Room => format!("you give {what} a large task or a long input"),
+        Cause::Patience => format!("{what} answers with \"{error}\""),
+        _ => format!("{what} fails with \"{error}\""),
+    };
+    (summary, format!("IF {condition} THEN {advice}."))
+}
+
+/// What the cause itself asks for.
+fn advice(cause: &Cause, times: u32) -> String {
+    let named =
+        |name: &Option<String>, else_: &str| name.as_ref().map_or_else(|| else_.to_owned(), |name| format!("`{name}`"));
+    match cause {
+        Cause::Room => "send less at once: trim, split or summarise the input before asking".to_owned(),
+        Cause::Patience => "slow down: fewer calls at a time, and a longer pause after each refusal".to_owned(),
+        Cause::Time => "raise the time limit, run it in the background, or split it into smaller runs".to_owned(),
+        Cause::Name(name) => format!("define, import or export `{name}` where it is used before running anything else"),
+        Cause::Module(name) => format!("install {} before running it", named(name, "what is missing")),
+        Cause::Program(name) => format!("install {}, or use what is there instead", named(name, "the program")),
+        Cause::Variable(name) => format!("set {} before running it", named(name, "the variable")),
+        Cause::Port(_) => "stop what holds the port, or choose another, before starting".to_owned(),
+        Cause::Service => "start the service and see that it answers before running it".to_owned(),
+        Cause::Lock => "make sure that nobody holds the lock, then remove it".to_owned(),
+        Cause::Lockfile => "bring the lock file up to date first".to_owned(),
+        Cause::Migration => "run the migrations first".to_owned(),
+        Cause::Version => "switch to the version that it asks for first".to_owned(),
+        Cause::Flag => "read its help before trying another flag".to_owned(),
+        Cause::Permission => {
+            "set the permissions right, or work where writing is allowed, before trying again".to_owned()
+        }
+        Cause::Login => "sign in first".to_owned(),
+        Cause::Folder => "go to the folder that holds the project first".to_owned(),
+        Cause::Unmade => "build or generate what it asks for first".to_owned(),
+        Cause::Resource => "free memory or disk, or do less at once, before trying again".to_owned(),
+        Cause::Network => "see that the host can be reached before trying again".to_owned(),
+        Cause::Code | Cause::Edit | Cause::Unknown => {
+            format!("find the cause before running it again: {times} attempts ended the same way")
+        }
+    }
+}
+
+/// How often and where, and how it went away.
+fn detail(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> String {
+    let times = match trouble.times {
+        0 | 1 => "It failed once".to_owned(),
+        times => format!("It failed {times} times"),
+    };
+    let runs = match trouble.episodes.len() {
+        0 | 1 => String::new(),
+        runs => format!(" in {runs} runs"),
+    };
+    let ended = match &trouble.remedy {
+        Some(remedy) => {
+            let worked = scene.deeds.get(remedy.worked);
+            let run = worked.and_then(Deed::command).map(|run| quoted(run, &words.root)).unwrap_or_default();
+            match worked.is_some_and(Deed::has_passed) {
+                true => format!(", then {run} passed"),
+                false => format!(", then {run} got further"),
+            }
+        }
+        None => ", and the log shows no fix".to_owned(),
+    };
+    // The whole message, where the summary shows but a part of it.
+    let line = if words.error.ends_with('…') {
+        format!(" It said: {}", cut(&relative(&trouble.headline, Some(&words.root)), 200))
+    } else {
+        String::new()
+    };
+    format!("{times}{runs}{ended}.{line}")
+}

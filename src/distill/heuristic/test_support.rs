@@ -1,0 +1,183 @@
+//! Small sessions, told in a few words, and what is distilled from them.
+
+use serde_json::{Value, json};
+
+use super::super::claim::Claim;
+use super::{Distillate, distil, quote};
+use crate::context::{Gathering, Inputs, ReflectionContext, Run, passages};
+use crate::domain::{
+    About, Call, Episode, Event, Happening, Outcome, Output, OutputOf, SessionId, Sink, Speaker, Step,
+};
+use crate::redact::Redactor;
+
+/// A session that is being written.
+#[derive(Default)]
+pub(super) struct Session {
+    events: Vec<Event>,
+    number: u32,
+}
+
+impl Session {
+    pub(super) fn new(order: &str) -> Self {
+        let mut session = Self::default();
+        let about = About {
+            directory: Some("/home/ada/shop".to_owned()),
+            agent: Some("claude-code".to_owned()),
+            ..About::default()
+        };
+        session.events.push(Event::About(Box::new(about)));
+        session.user(order)
+    }
+
+    /// Another run in the same store.
+    pub(super) fn run(mut self, id: &str, status: &str) -> Self {
+        let about = About { trajectory_id: Some(id.to_owned()), session_id: Some(id.to_owned()), ..About::default() };
+        if !self.events.is_empty() {
+            self.events.push(Event::Begin);
+        }
+        self.events.push(Event::About(Box::new(about)));
+        let status = crate::domain::EpisodeStatus::from_outcome(status).unwrap();
+        self.events.push(Event::Outcome(Outcome { status, reward: None, error: None, from: "store".to_owned() }));
+        self.number = 0;
+        self
+    }
+
+    fn step(&mut self, speaker: Speaker, text: &str) -> u32 {
+        self.number += 1;
+        let step = Step { number: self.number, speaker, text: text.to_owned(), ..Step::default() };
+        self.events.push(Event::Step(Box::new(step)));
+        self.number
+    }
+
+    pub(super) fn user(mut self, text: &str) -> Self {
+        self.step(Speaker::User, text);
+        self
+    }
+
+    pub(super) fn agent(mut self, text: &str) -> Self {
+        self.step(Speaker::Agent, text);
+        self
+    }
+
+    pub(super) fn stop(mut self) -> Self {
+        self.events.push(Event::Happened(self.number, Happening::Interrupted, String::new()));
+        self
+    }
+
+    pub(super) fn api_error(mut self, text: &str) -> Self {
+        self.events.push(Event::Happened(self.number, Happening::ApiError, text.to_owned()));
+        self
+    }
+
+    pub(super) fn call(mut self, tool: &str, arguments: Value, output: Output) -> Self {
+        let number = self.step(Speaker::Agent, "");
+        let id = format!("call-{}-{number}", self.events.len());
+        self.events.push(Event::Call(number, Call { id: id.clone(), tool: tool.to_owned(), arguments, output: None }));
+        self.events.push(Event::Output(OutputOf::Call(id), output));
+        self
+    }
+
+    pub(super) fn passes(self, command: &str, output: &str) -> Self {
+        self.call("Bash", json!({"command": command}), Output { text: output.to_owned(), ..Output::default() })
+    }
+
+    pub(super) fn fails(self, command: &str, output: &str) -> Self {
+        let output = Output { text: output.to_owned(), failed: Some(true), ..Output::default() };
+        self.call("Bash", json!({"command": command}), output)
+    }
+
+    pub(super) fn edits(self, path: &str, old: &str, new: &str) -> Self {
+        let given = json!({"file_path": path, "old_string": old, "new_string": new});
+        self.call("Edit", given, Output { text: "edited".to_owned(), ..Output::default() })
+    }
+
+    pub(super) fn context(self, episodes: Vec<Episode>) -> ReflectionContext {
+        let redactor = Redactor::new();
+        let mut gathering = Gathering::new(&redactor);
+        for event in self.events {
+            gathering.hear(event);
+        }
+        let inputs = Inputs {
+            run: run("session-1"),
+            gathered: gathering.finish(),
+            sessions: Vec::new(),
+            config: None,
+            progress_md: None,
+            apm_snapshot: None,
+            episodes,
+            memories: Vec::new(),
+        };
+        ReflectionContext::build(inputs, &redactor)
+    }
+
+    /// What is learned, with every quote looked up.
+    pub(super) fn distil(self) -> Distillate {
+        let context = self.context(Vec::new());
+        let distillate = distilled(&context);
+        for claim in &distillate.claims {
+            assert!(claim.quotes.iter().any(|cited| quote::is_own(&context, cited)), "only words of others: {claim:?}");
+        }
+        distillate
+    }
+
+    pub(super) fn claims(self) -> Vec<Claim> {
+        self.distil().claims
+    }
+}
+
+/// What a log alone does not say.
+pub(super) fn run(session: &str) -> Run {
+    Run {
+        session_id: SessionId::parse(session).unwrap(),
+        project_root: "/home/ada/shop".to_owned(),
+        repo_id: None,
+        task_id: None,
+        subtask_id: None,
+        kind: None,
+        now: chrono::DateTime::UNIX_EPOCH,
+    }
+}
+
+/// What is distilled, with what must hold of everything that is.
+pub(super) fn distilled(context: &ReflectionContext) -> Distillate {
+    let distillate = distil(context);
+    assert_eq!(distillate, distil(context), "not the same twice");
+    for claim in &distillate.claims {
+        assert!(!claim.quotes.is_empty() && claim.quotes.len() <= 6, "{claim:?}");
+        assert!(claim.summary.chars().count() <= 300, "long: {}", claim.summary);
+        assert!(!claim.episodes.is_empty());
+        for cited in &claim.quotes {
+            let trajectory = &context.trajectories[cited.place.trajectory as usize];
+            let step = trajectory.steps.iter().find(|step| step.number == cited.place.step).expect("a step");
+            let holding: Vec<_> = passages(step).into_iter().filter(|one| one.text.contains(&cited.text)).collect();
+            assert!(!holding.is_empty(), "not in the log: {cited:?}");
+            assert!(cited.text.chars().filter(|c| c.is_alphanumeric()).count() >= 6);
+        }
+        let text = format!("{} {}", claim.summary, claim.rule.as_deref().unwrap_or_default());
+        assert!(!text.contains("/home/") && !text.contains("/Users/"), "a path of this machine: {text}");
+    }
+    distillate
+}
+
+/// The claims as they read.
+pub(super) fn told(distillate: &Distillate) -> String {
+    let mut text = String::new();
+    for claim in &distillate.claims {
+        text += &format!(
+            "  * {} [{} {} {}]\n    {}\n    {}\n    tags {:?} quotes {:?} episodes {}\n",
+            claim.summary,
+            claim.category.as_str(),
+            claim.scope.as_str(),
+            claim.importance,
+            claim.rule.as_deref().unwrap_or("-"),
+            claim.detail.as_deref().unwrap_or("-"),
+            claim.tags,
+            claim.quotes.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(),
+            claim.episodes.len(),
+        );
+    }
+    for one in &distillate.dropped {
+        text += &format!("  - {}: {} ({})\n", one.why.as_str(), one.summary, one.detail);
+    }
+    text
+}

@@ -1,0 +1,123 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::context::{Gathering, Inputs, Run};
+use crate::domain::{AgentMemory, Engine, SessionId};
+use crate::model::scripted::{Scripted, said};
+use crate::model::{Caps, Caution, Form, Prices};
+use crate::redact::Redactor;
+
+#[derive(Debug)]
+struct Nothing;
+
+#[async_trait]
+impl Known for Nothing {
+    async fn near(&self, _: &str, _: usize) -> Vec<AgentMemory> {
+        Vec::new()
+    }
+}
+
+const EMPTY: &str = r#"{"outcome_summary": "Done.", "candidates": []}"#;
+
+fn now() -> Timestamp {
+    "2026-11-16T12:00:00Z".parse().unwrap()
+}
+
+fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Adviser {
+    let caps = Caps {
+        calls_per_reflection: calls,
+        tokens_per_reflection: 0,
+        usd_per_reflection: 0.0,
+        tokens_per_day: 0,
+        usd_per_day: 0.0,
+        tokens_per_project_day: 0,
+        usd_per_project_day: 0.0,
+    };
+    let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
+    let caution = Caution { failures: 5, rest: Duration::from_secs(30), max_rest: Duration::from_secs(300) };
+    Adviser {
+        model: Arc::clone(model) as Arc<dyn LanguageModel>,
+        address: "http://127.0.0.1:1/v1".to_owned(),
+        governor: Some(Governor::new(folder.join("spend"), "http://127.0.0.1:1/v1", prices, caps, Arc::new(now))),
+        breaker: Arc::new(Breaker::new(caution)),
+        patience: Patience {
+            max_attempts: 2,
+            first_delay: Duration::from_millis(1),
+            max_delay: Duration::from_millis(2),
+            max_retry_after: Duration::from_secs(1),
+        },
+        form: None,
+        ladders: Ladders::open(Some(folder.join("models.json"))),
+        prompts: Prompts::with([]).unwrap(),
+        asking: Asking { digest_tokens: 1000, max_output_tokens: 200, max_turns: 3 },
+        deadline: Duration::from_secs(5),
+        seed: 1,
+    }
+}
+
+async fn distil(adviser: &Adviser) -> Distilled {
+    let redactor = Redactor::new();
+    let inputs = Inputs {
+        run: Run {
+            session_id: SessionId::parse("s-1").unwrap(),
+            project_root: "/shop".to_owned(),
+            repo_id: None,
+            task_id: None,
+            subtask_id: None,
+            kind: None,
+            now: now(),
+        },
+        gathered: Gathering::new(&redactor).finish(),
+        sessions: Vec::new(),
+        config: None,
+        progress_md: None,
+        apm_snapshot: None,
+        episodes: Vec::new(),
+        memories: Vec::new(),
+    };
+    let context = ReflectionContext::build(inputs, &redactor);
+    let distiller = Distiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
+    adviser.distil(&distiller, &context, &ReflectionScenario::Manual, &Nothing, now()).await
+}
+
+fn refused() -> Result<crate::model::Reply, ModelError> {
+    Err(ModelError::BadRequest { status: 400, said: "tools are not supported".to_owned() })
+}
+
+#[tokio::test]
+async fn the_form_is_learned_once_and_remembered_for_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    // Tools are refused, a schema is obeyed, and then comes the answer.
+    let model = Arc::new(Scripted::new(vec![refused(), Ok(said(r#"{"leg_count": 8}"#)), Ok(said(EMPTY))]));
+    let first = distil(&adviser(&model, folder.path(), 0)).await;
+    assert_eq!((first.engine, first.form.as_deref(), first.calls), (Engine::Model, Some("json_schema"), 3));
+    let model = Arc::new(Scripted::new(vec![Ok(said(EMPTY))]));
+    let second = distil(&adviser(&model, folder.path(), 0)).await;
+    assert_eq!((second.form.as_deref(), second.calls), (Some("json_schema"), 1));
+}
+
+#[tokio::test]
+async fn a_form_that_no_longer_works_is_unlearned() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Arc::new(Scripted::new(vec![refused(), Ok(said(EMPTY)), Ok(said(EMPTY))]));
+    let adviser = adviser(&model, folder.path(), 0);
+    adviser.ladders.remember(&adviser.address, Scripted::NAME, Rung::Schema, now());
+    assert_eq!(distil(&adviser).await.form.as_deref(), Some("json_object"));
+    assert_eq!(distil(&adviser).await.form.as_deref(), Some("json_object"));
+    let forms: Vec<Form> = model.asked().into_iter().map(|request| request.form).collect();
+    assert!(matches!(forms.as_slice(), [Form::Schema(_), Form::Json, Form::Json]), "{forms:?}");
+}
+
+#[tokio::test]
+async fn probing_and_asking_again_are_counted_and_capped() {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = || Err(ModelError::Server { status: 500, retry_after: None, said: "busy".to_owned() });
+    let model = Arc::new(Scripted::new(vec![refused(), Ok(said(r#"{"leg_count": 8}"#)), busy()]));
+    let distilled = distil(&adviser(&model, folder.path(), 3)).await;
+    assert_eq!((distilled.engine, distilled.calls), (Engine::Heuristic, 3));
+    let why = distilled.fallback.unwrap();
+    assert!(why.starts_with("not asked: ") && why.contains("callsPerReflection"), "{why}");
+    assert!(distilled.usage.cost_usd.unwrap() > 0.0);
+}

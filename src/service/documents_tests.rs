@@ -1,0 +1,15 @@
+use super::*;
+
+#[test]
+fn only_documents_that_can_be_read_count() {
+    let project = tempfile::tempdir().unwrap();
+    fs::write(project.path().join("AGENTS.md"), "Use pnpm.\n").unwrap();
+    fs::write(project.path().join("README.md"), [b'a', 0xff, b'b']).unwrap();
+    fs::create_dir(project.path().join("CLAUDE.md")).unwrap();
+    fs::write(project.path().join("GEMINI.md"), vec![b'x'; 600 * 1024]).unwrap();
+    let found = documents(project.path());
+    let found: Vec<(&str, &str)> =
+        found.iter().map(|document| (document.path.as_str(), document.text.as_str())).collect();
+    assert_eq!(found, [("AGENTS.md", "Use pnpm.\n"), ("README.md", "a\u{fffd}b")]);
+    assert!(documents(&project.path().join("nowhere")).is_empty());
+}
