@@ -25,16 +25,12 @@ const KEY_DIGITS: usize = 32;
 /// Takes secrets out of a text; what is clean stays as it is.
 pub type Clean = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// What names an exchange: a hash of the model's name and the request. The order of members in a schema does not count.
-pub fn key(request: &Request, model: &str) -> String {
-    key_of(&exchange(request, model))
-}
-
 /// The part of a recording that is known before there is an answer.
 fn exchange(request: &Request, model: &str) -> Value {
     json!({ "model": model, "request": request })
 }
 
+/// What names an exchange: a hash of the model's name and the request. The order of members in a schema does not count.
 fn key_of(exchange: &Value) -> String {
     let mut sorted = exchange.clone();
     sorted.sort_all_objects();

@@ -7,6 +7,10 @@ use crate::domain::Usage;
 
 type Answer = Result<Reply, ModelError>;
 
+fn key(request: &Request, model: &str) -> String {
+    key_of(&exchange(request, model))
+}
+
 fn as_it_is() -> Clean {
     Arc::new(str::to_owned)
 }

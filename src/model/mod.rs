@@ -12,6 +12,7 @@ mod governor;
 mod ladder;
 pub mod loose;
 mod openai;
+mod place;
 mod replace;
 mod reply;
 mod request;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use breaker::{Breaker, Caution, Guarded};
-pub use cassette::{Clean, Player, Recorder, key as recording_key};
+pub use cassette::{Clean, Player, Recorder};
 pub use error::ModelError;
 pub use governor::{
     Allowance, Caps, Clock, Governed, Governor, LedgerError, Prices, Spent, Tokens, estimate, reservation,

@@ -11,7 +11,6 @@ use crate::cli::console::{Console, Style};
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::prose::{list, one_line};
 use crate::cli::table::{Column, Stay, Table};
-use crate::context::ReflectionContext;
 use crate::distill::Distiller;
 use crate::domain::{Candidate, Timestamp};
 use crate::redact::Redactor;
@@ -61,8 +60,6 @@ struct Scored {
     tally: Tally,
 }
 
-type Distil<'d> = &'d dyn Fn(&ReflectionContext) -> Vec<Candidate>;
-
 impl EvalDistill {
     pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
         let sessions = self.made()?;
@@ -73,38 +70,34 @@ impl EvalDistill {
             max_candidates: MAX_CANDIDATES,
             min_importance: MIN_IMPORTANCE,
         };
-        let own = |context: &ReflectionContext| {
-            let mut candidates = distiller.by_heuristics(context).candidates;
-            candidates.retain(|candidate| candidate.quarantine.is_none());
-            candidates
-        };
-        let others = Baseline::ALL.iter().map(|other| (other.name, &other.distill as Distil<'_>));
-        let distillers: Vec<(&'static str, Distil<'_>)> =
-            [("archivist", &own as Distil<'_>)].into_iter().chain(others).collect();
         let mut quarantined = Vec::new();
-        let mut verdicts: Vec<Vec<Verdict>> = vec![Vec::new(); distillers.len()];
+        let mut own = Vec::new();
+        let mut others: Vec<Vec<Verdict>> = vec![Vec::new(); Baseline::ALL.len()];
         for session in &sessions {
             let context = planted::context(session, &redactor, now)
                 .map_err(|error| Failure::user(format!("{}: {error}", session.name)))?;
-            if self.misses && session.half != Half::Held {
-                let candidates = distiller.by_heuristics(&context).candidates;
-                let held_back = candidates.into_iter().filter_map(|one| Some((one.summary, one.quarantine?)));
-                quarantined.extend(held_back.map(|(summary, why)| format!("{}: {summary} ({why})", session.name)));
+            let (given, held_back): (Vec<Candidate>, Vec<Candidate>) =
+                distiller.by_heuristics(&context).candidates.into_iter().partition(|one| one.quarantine.is_none());
+            own.push(planted::score(session, &given));
+            if session.half != Half::Held {
+                let why = |one: &Candidate| one.quarantine.clone().unwrap_or_default();
+                let told = |one: &Candidate| format!("{}: {} ({})", session.name, one.summary, why(one));
+                quarantined.extend(held_back.iter().map(told));
             }
-            for ((_, distil), verdicts) in distillers.iter().zip(&mut verdicts) {
-                verdicts.push(planted::score(session, &distil(&context)));
+            for (other, verdicts) in Baseline::ALL.iter().zip(&mut others) {
+                verdicts.push(planted::score(session, &(other.distill)(&context)));
             }
         }
-        let scored: Vec<Scored> = distillers
-            .iter()
-            .zip(&verdicts)
-            .map(|((distiller, _), verdicts)| Scored { distiller, tally: shown(planted::tally(verdicts)) })
+        let names = ["archivist"].into_iter().chain(Baseline::ALL.iter().map(|other| other.name));
+        let scored: Vec<Scored> = names
+            .zip([own].iter().chain(&others))
+            .map(|(distiller, verdicts)| Scored { distiller, tally: shown(planted::tally(verdicts)) })
             .collect();
         if self.json {
             console.json(&scored)?;
         } else {
             print(&scored, self.misses, console)?;
-            for one in &quarantined {
+            for one in quarantined.iter().filter(|_| self.misses) {
                 let label = console.styled(Style::Yellow, "quarantined");
                 console.line(&format!("{label} {}", one_line(one)))?;
             }

@@ -23,7 +23,7 @@ use crate::domain::{Distilled, ReflectionScenario, SessionId, Timestamp};
 use crate::ingest::{Rules, subagents_beside};
 use crate::memory::{EpisodeFilter, MemoryService};
 use crate::redact::Redactor;
-use crate::service::{KnownLessons, Logs, documents};
+use crate::service::{KnownLessons, Logs, documents, notes, settings};
 use crate::text::Tokenizer;
 
 const EXAMPLES: &str = "\
@@ -214,13 +214,12 @@ fn context(files: &[work::Found], session: &Session) -> Result<ReflectionContext
         let near = session.memory.neighbours(&question, EXISTING_MEMORIES).await?;
         Ok::<_, crate::memory::MemoryError>((episodes, near))
     })?;
-    let openagents = session.root().join(".openagents");
     let inputs = Inputs {
         run,
         gathered: logs.gathered,
         sessions: logs.sessions,
-        config: work::small_json(&openagents.join("project.json")),
-        progress_md: work::small_text(&openagents.join("progress.md")),
+        config: settings(session.root()),
+        progress_md: notes(session.root()),
         apm_snapshot: None,
         episodes,
         memories: memories.into_iter().map(|hit| hit.lesson.memory).collect(),
@@ -232,12 +231,12 @@ fn context(files: &[work::Found], session: &Session) -> Result<ReflectionContext
 fn distil(context: &ReflectionContext, session: &Session, surroundings: &Surroundings) -> Result<Distilled> {
     let redactor = Redactor::new();
     let documents = documents(session.root());
-    let settings = &session.config().archivist;
+    let limits = &session.config().archivist;
     let distiller = Distiller {
         redactor: &redactor,
         documents: &documents,
-        max_candidates: usize::try_from(settings.max_memories_per_run).unwrap_or(usize::MAX),
-        min_importance: settings.min_importance_to_persist,
+        max_candidates: usize::try_from(limits.max_memories_per_run).unwrap_or(usize::MAX),
+        min_importance: limits.min_importance_to_persist,
     };
     let Some(adviser) = adviser(session, surroundings)? else {
         return Ok(distiller.by_heuristics(context));

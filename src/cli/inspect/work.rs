@@ -8,16 +8,12 @@ use std::time::{Duration, Instant};
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::domain::Extra;
 use crate::ingest::{Rules, Unreadable};
 use crate::redact::Redactor;
 use crate::service::{Log, Progress, inspect};
 
 /// How often somebody who waits is told how far it got.
 const TOLD_EVERY: Duration = Duration::from_secs(2);
-
-/// Files beside logs are small; a longer one is none of those.
-const SMALL_BYTES: u64 = 1024 * 1024;
 
 /// Names of folders that hold no logs of their own.
 const PASSED_FOLDERS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
@@ -149,15 +145,4 @@ pub(super) fn in_parallel(
 
 fn numbered(files: &[Found], number: usize) -> Option<(usize, &Found)> {
     files.get(number).map(|file| (number, file))
-}
-
-/// A small file of the project's, if it is there. A link may lead to a file that is none of the project's.
-pub(super) fn small_text(path: &Path) -> Option<String> {
-    let metadata = std::fs::symlink_metadata(path).ok()?;
-    (metadata.is_file() && metadata.len() <= SMALL_BYTES).then(|| std::fs::read_to_string(path).ok()).flatten()
-}
-
-/// The object in a small JSON file, if it is there.
-pub(super) fn small_json(path: &Path) -> Option<Extra> {
-    serde_json::from_str(&small_text(path)?).ok()
 }

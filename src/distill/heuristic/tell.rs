@@ -30,6 +30,18 @@ struct Words {
     root: String,
 }
 
+impl Words {
+    /// The error in brackets. Where what to do is known, words that may be anybody's are not needed to say it.
+    fn told(&self) -> String {
+        if reads_as_failure(&self.error) { format!(" ({})", self.error) } else { String::new() }
+    }
+
+    /// The error behind "fails".
+    fn with(&self) -> String {
+        if reads_as_failure(&self.error) { format!(" with \"{}\"", self.error) } else { String::new() }
+    }
+}
+
 pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Told {
     let remedy = trouble.remedy.as_ref();
     let deed = remedy.map(|remedy| remedy.failed).or_else(|| trouble.deeds.last().copied());
@@ -37,16 +49,10 @@ pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Told {
     let trajectory = trouble.places.keys().next().copied().unwrap_or_default();
     let root = scene.root(deed.map_or(trajectory, |deed| deed.place.trajectory)).to_owned();
     let what = deed.and_then(Deed::command).map_or_else(|| tool_name(&trouble.tool), |run| quoted(run, &root));
-    let mut words = Words { what, error: telling(&relative(&trouble.headline, Some(&root))), root };
+    let words = Words { what, error: telling(&relative(&trouble.headline, Some(&root))), root };
     let clear = remedy.filter(|remedy| remedy.how.is_clear());
     let (summary, rule) = match clear {
-        Some(remedy) if reads_as_failure(&words.error) => mended(scene, trouble, remedy, &words),
-        // What to do is known; words that may be anybody's are not needed to say it.
-        Some(remedy) => {
-            words.error.clear();
-            let (summary, rule) = mended(scene, trouble, remedy, &words);
-            (summary.replace(" ()", ""), rule.replace(" with \"\"", ""))
-        }
+        Some(remedy) => mended(scene, trouble, remedy, &words),
         None => recurring(scene, trouble, worth, &words),
     };
     Told { summary, rule, detail: detail(scene, trouble, &words) }
@@ -67,13 +73,14 @@ fn quoted(run: &str, root: &str) -> String {
 
 /// A failure with what to do about it.
 fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> (String, String) {
-    let Words { what, error, .. } = words;
+    let Words { what, .. } = words;
+    let (told, with) = (words.told(), words.with());
     let fix = fix(scene, trouble, remedy, words);
     let worked = scene.deeds.get(remedy.worked).and_then(Deed::command).map(|run| quoted(run, &words.root));
-    let on_error = format!("IF {what} fails with \"{error}\" THEN {fix}{}.", again(&remedy.how));
+    let on_error = format!("IF {what} fails{with} THEN {fix}{}.", again(&remedy.how));
     if let (How::Instead(_), Some(worked), Cause::Patience) = (&remedy.how, &worked, &trouble.cause) {
-        let summary = format!("{what} can run into a rate limit ({error}): run {worked} instead.");
-        return (summary, format!("IF {what} is refused with \"{error}\" THEN run {worked} instead of waiting."));
+        let summary = format!("{what} can run into a rate limit{told}: run {worked} instead.");
+        return (summary, format!("IF {what} is refused{with} THEN run {worked} instead of waiting."));
     }
     if let (How::Instead(_), Some(worked)) = (&remedy.how, worked) {
         let summary = match &trouble.cause {
@@ -86,7 +93,7 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
             Cause::Port(port) => {
                 format!("{} may be taken when {what} starts: run {worked} instead.", port_name(port.as_deref()))
             }
-            _ => format!("{what} fails here ({error}): run {worked} instead."),
+            _ => format!("{what} fails here{told}: run {worked} instead."),
         };
         return (summary, format!("IF you are about to run {what} THEN run {worked} instead."));
     }
@@ -94,27 +101,27 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
         (_, How::In(folder)) => {
             let folder = relative(folder, Some(&words.root));
             let rule = format!("IF you are about to run {what} THEN run it in `{folder}`.");
-            return (format!("Run {what} in `{folder}`: elsewhere it fails ({error})."), rule);
+            return (format!("Run {what} in `{folder}`: elsewhere it fails{told}."), rule);
         }
         (Cause::Time, How::Background) => format!("{what} takes longer than a call may: run it in the background."),
         (Cause::Time, How::MoreTime(seconds)) => {
             format!("{what} does not finish within the default time limit: give it {seconds} s.")
         }
-        (_, How::Wait) => format!("{what} can fail for a moment ({error}): wait a little and try again."),
+        (_, How::Wait) => format!("{what} can fail for a moment{told}: wait a little and try again."),
         (Cause::Module(Some(name)), _) => format!("{what} needs `{name}`, which is not installed: {fix} first."),
         (Cause::Program(Some(name)), _) => format!("`{name}` is not installed: {fix} before {what}."),
         (Cause::Variable(Some(name)), _) => format!("{what} needs `{name}` to be set: {fix} first."),
         (Cause::Port(port), _) => {
             format!("{} may still be taken when {what} starts: {fix} first.", port_name(port.as_deref()))
         }
-        (Cause::Service, _) => format!("{what} needs a service that may not be running ({error}): {fix} first."),
-        (Cause::Lock, _) => format!("{what} can stop at a lock that was left behind ({error}): {fix}."),
-        (Cause::Lockfile, _) => format!("{what} fails when the lock file is out of step ({error}): {fix} first."),
-        (Cause::Migration, _) => format!("{what} needs a migrated database ({error}): {fix} first."),
-        (Cause::Version, _) => format!("{what} needs another version than the default ({error}): {fix} first."),
-        (Cause::Permission, _) => format!("{what} is not permitted ({error}): {fix} first."),
-        (Cause::Login, _) => format!("{what} needs to be signed in ({error}): {fix} first."),
-        _ => format!("{what} fails ({error}) until this is done: {fix}."),
+        (Cause::Service, _) => format!("{what} needs a service that may not be running{told}: {fix} first."),
+        (Cause::Lock, _) => format!("{what} can stop at a lock that was left behind{told}: {fix}."),
+        (Cause::Lockfile, _) => format!("{what} fails when the lock file is out of step{told}: {fix} first."),
+        (Cause::Migration, _) => format!("{what} needs a migrated database{told}: {fix} first."),
+        (Cause::Version, _) => format!("{what} needs another version than the default{told}: {fix} first."),
+        (Cause::Permission, _) => format!("{what} is not permitted{told}: {fix} first."),
+        (Cause::Login, _) => format!("{what} needs to be signed in{told}: {fix} first."),
+        _ => format!("{what} fails{told} until this is done: {fix}."),
     };
     (summary, on_error)
 }
@@ -303,7 +310,7 @@ fn detail(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> String {
         None => ", and the log shows no fix".to_owned(),
     };
     // The whole message, where the summary shows but a part of it.
-    let line = if words.error.ends_with('…') {
+    let line = if words.error.ends_with('…') && reads_as_failure(&words.error) {
         format!(" It said: {}", cut(&relative(&trouble.headline, Some(&words.root)), 200))
     } else {
         String::new()

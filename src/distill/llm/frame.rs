@@ -16,7 +16,7 @@ const KNOWN_CHARACTERS: usize = 240;
 /// to answer.
 pub(super) fn messages(matter: &Matter<'_>, request: &str, tokens: usize) -> Vec<Message> {
     let context = matter.context;
-    let prompts = matter.prompts;
+    let prompts = matter.asked.prompts;
     let max = matter.max_candidates.to_string();
     let material = Material {
         trajectories: &context.trajectories,
@@ -50,7 +50,7 @@ fn name(root: &str) -> &str {
 
 /// What to look for depends on what set the reflection off and on how the run ended.
 fn guidance(matter: &Matter<'_>) -> &'static str {
-    match (matter.scenario, &matter.context.episode.status) {
+    match (matter.asked.scenario, &matter.context.episode.status) {
         (ReflectionScenario::PatternDetected, _) => "pattern.md",
         (ReflectionScenario::SessionFailed | ReflectionScenario::HealerInvocation, _) => "failure.md",
         (_, EpisodeStatus::Success) => "success.md",

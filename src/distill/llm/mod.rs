@@ -74,12 +74,9 @@ pub(super) enum NoAnswer {
 /// Everything that goes into a question.
 pub(super) struct Matter<'m> {
     pub(super) context: &'m ReflectionContext,
-    pub(super) prompts: &'m Prompts,
+    pub(super) asked: &'m Asked<'m>,
     pub(super) redactor: &'m Redactor,
     pub(super) verifier: &'m Verifier<'m>,
-    pub(super) known: &'m dyn Known,
-    pub(super) asking: &'m Asking,
-    pub(super) scenario: &'m ReflectionScenario,
     pub(super) max_candidates: usize,
 }
 
@@ -123,12 +120,9 @@ impl Distiller<'_> {
         let verifier = self.verifier(context);
         let matter = Matter {
             context,
-            prompts: asked.prompts,
+            asked,
             redactor: self.redactor,
             verifier: &verifier,
-            known: asked.known,
-            asking: asked.asking,
-            scenario: asked.scenario,
             max_candidates: self.max_candidates,
         };
         let mut effort = Effort::new(asked.until);
@@ -171,7 +165,7 @@ async fn ask(
     effort: &mut Effort,
 ) -> Result<Told, NoAnswer> {
     let mut rung = from;
-    let mut tokens = matter.asking.digest_tokens;
+    let mut tokens = matter.asked.asking.digest_tokens;
     loop {
         effort.rung = Some(rung);
         let told = match rung {

@@ -17,11 +17,11 @@ pub(super) async fn ask(
     effort: &mut Effort,
 ) -> Result<Told, NoAnswer> {
     let (form, how) = match rung {
-        Rung::Schema => (Form::Schema(matter.prompts.schema()), "by-schema.md"),
+        Rung::Schema => (Form::Schema(matter.asked.prompts.schema()), "by-schema.md"),
         Rung::Json => (Form::Json, "by-json.md"),
         Rung::Tools | Rung::Text => (Form::Text, "by-json.md"),
     };
-    let max_output_tokens = matter.asking.max_output_tokens;
+    let max_output_tokens = matter.asked.asking.max_output_tokens;
     let mut request = Request { messages: frame::messages(matter, how, tokens), form, max_output_tokens };
     let reply = effort.ask(model, &request).await?;
     let problem = match read(&reply.text) {
@@ -38,7 +38,7 @@ pub(super) fn remind(matter: &Matter<'_>, said: &str, problem: &str, request: &m
     let said: String = said.chars().take(SHOWN_CHARACTERS).collect();
     let text = matter.redactor.redact(&said).text.into_owned();
     request.messages.push(Message::Assistant { text, calls: Vec::new() });
-    request.messages.push(Message::User { text: matter.prompts.fill("repair.md", &[("problem", problem)]) });
+    request.messages.push(Message::User { text: matter.asked.prompts.fill("repair.md", &[("problem", problem)]) });
 }
 
 /// An answer out of a text that may hold more than it.

@@ -34,12 +34,12 @@ pub(super) async fn converse(
 ) -> Result<Told, NoAnswer> {
     let mut request = Request {
         messages: frame::messages(matter, "by-tools.md", tokens),
-        form: Form::Tools(matter.prompts.tools().to_vec()),
-        max_output_tokens: matter.asking.max_output_tokens,
+        form: Form::Tools(matter.asked.prompts.tools().to_vec()),
+        max_output_tokens: matter.asked.asking.max_output_tokens,
     };
     let mut desk = Desk::default();
     let mut is_reminded = false;
-    for _ in 0..matter.asking.max_turns {
+    for _ in 0..matter.asked.asking.max_turns {
         let reply = match effort.ask(model, &request).await {
             // What was handed in stands, whatever happens to the rest of the conversation.
             Err(error) if desk.answer.is_some() => {
@@ -74,7 +74,7 @@ pub(super) async fn converse(
         request.messages.push(Message::Assistant { text: reply.text, calls });
         request.messages.extend(results);
     }
-    let answer = desk.answer.ok_or(NoAnswer::Endless(matter.asking.max_turns))?;
+    let answer = desk.answer.ok_or(NoAnswer::Endless(matter.asked.asking.max_turns))?;
     told(&answer)
 }
 
@@ -115,7 +115,7 @@ impl Desk {
         }
         let mut lines = String::new();
         for (number, summary) in (1..).zip(&summaries) {
-            let near = matter.known.near(summary, MAX_NEAR).await;
+            let near = matter.asked.known.near(summary, MAX_NEAR).await;
             let _ = writeln!(lines, "{number}. {}", if near.is_empty() { "nothing near" } else { "near:" });
             if !near.is_empty() {
                 lines.push_str(&matter.redactor.redact(&frame::known(&near)).text);

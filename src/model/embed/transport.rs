@@ -18,6 +18,7 @@ use tower::BoxError;
 
 use super::EmbedError;
 use crate::model::ModelError;
+use crate::model::place::place;
 
 #[cfg(test)]
 #[path = "transport_tests.rs"]
@@ -77,7 +78,7 @@ impl Config for Address {
 impl Transport {
     /// A way to the endpoint below `base`, such as `http://localhost:11434/v1`. An empty key is not sent.
     pub fn new(base: &str, key: SecretString, timeout: Duration) -> Result<Self, EmbedError> {
-        let shown = shown(base);
+        let shown = place(base);
         let unfit = |why: &str| EmbedError::Address { endpoint: shown.clone(), why: why.to_owned() };
         let url = Url::parse(base).map_err(|error| unfit(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -118,16 +119,6 @@ impl Transport {
         let answer = tokio::time::timeout(self.timeout, embeddings.create_byot(body)).await;
         answer.map_err(|_| ModelError::TimedOut { after: self.timeout })?.map_err(unwrapped)
     }
-}
-
-/// The address without user, password and query.
-fn shown(base: &str) -> String {
-    let Ok(mut url) = Url::parse(base) else { return "(not an address)".to_owned() };
-    url.set_query(None);
-    url.set_fragment(None);
-    // Only addresses that have no place for them refuse, and those show none.
-    let _ = url.set_username("").and_then(|()| url.set_password(None));
-    url.to_string().trim_end_matches('/').to_owned()
 }
 
 /// Our own errors come back in the client's box.

@@ -33,6 +33,7 @@ use self::day::{Entry, Reserve, Settle};
 use self::estimate::Size;
 use self::ledger::{Durability, Ledger};
 use self::money::{Amount, Sum};
+use super::place::place;
 use super::{LanguageModel, ModelError, Reply, Request};
 use crate::domain::{Timestamp, Usage};
 
@@ -92,7 +93,7 @@ impl Governor {
     /// The directory of the ledger is made when the first call is. Of the endpoint's address, a user, a password and a
     /// query are left out, for it stands in the ledger.
     pub fn new(ledger: impl Into<PathBuf>, endpoint: &str, prices: Prices, caps: Caps, clock: Clock) -> Arc<Self> {
-        Arc::new(Self { ledger: Ledger::new(ledger.into()), endpoint: without_secrets(endpoint), prices, caps, clock })
+        Arc::new(Self { ledger: Ledger::new(ledger.into()), endpoint: place(endpoint), prices, caps, clock })
     }
 
     /// What one reflection may spend.
@@ -302,15 +303,4 @@ impl<M: LanguageModel> LanguageModel for Governed<M> {
 
 fn no_ledger(error: &LedgerError) -> ModelError {
     ModelError::Refused { why: format!("nothing is spent that cannot be written down: {error}") }
-}
-
-/// An address without user, password, query and fragment.
-fn without_secrets(address: &str) -> String {
-    let plain = address.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = plain.split_once("://") else {
-        return plain.to_owned();
-    };
-    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    path.map_or_else(|| format!("{scheme}://{host}"), |path| format!("{scheme}://{host}/{path}"))
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
+use super::super::place::place;
 use super::super::replace::replace;
 use super::Rung;
 use crate::domain::Timestamp;
@@ -107,17 +108,6 @@ impl Ladders {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// An endpoint's address without what may be secret in it, or says nothing: who asks, parameters, slashes at the end.
-fn place(endpoint: &str) -> String {
-    let address = endpoint.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
-    let host_at = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at_checked(host_at).unwrap_or((rest, ""));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let colon = if scheme.is_empty() { "" } else { "://" };
-    format!("{scheme}{colon}{host}{path}").trim_end_matches('/').to_owned()
 }
 
 /// A file that cannot be read is as good as none: it will be replaced.

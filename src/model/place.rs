@@ -1,0 +1,16 @@
+//! What an endpoint is called in files and messages.
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;
+
+/// An endpoint's address without what may be secret in it or says nothing: who asks, parameters, slashes at the end.
+pub(super) fn place(endpoint: &str) -> String {
+    let address = endpoint.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let host_at = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(host_at).unwrap_or((rest, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let colon = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{colon}{host}{path}").trim_end_matches('/').to_owned()
+}
