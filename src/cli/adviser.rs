@@ -106,7 +106,7 @@ fn answering(settings: &ModelSettings, surroundings: &Surroundings) -> Result<Ar
         temperature: Some(settings.temperature),
     })
     .map_err(|error| {
-        Failure::user(error.to_string()).with_hint("look at `model.baseUrl` in `archivist config show`")
+        Failure::user(error.to_string()).with_hint("`archivist config show` tells what `model` is set to")
     })?;
     Ok(match settings.cassette {
         CassetteMode::Record => Arc::new(Recorder::new(endpoint, cassette, clean)),

@@ -28,19 +28,19 @@ mod upkeep;
 mod console;
 mod failure;
 mod lesson;
+mod log;
 mod prose;
 mod table;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing::Level;
 
 use self::arguments::{Arguments, Command, MemoryCommand, OtherCommand};
-use self::console::{ColorChoice, Console, Paint, is_gone};
+use self::console::{ColorChoice, Console, Paint, Talk, is_gone};
 use self::failure::{Exit, Failure, report};
 use self::prose::one_line;
 use self::session::Session;
@@ -62,8 +62,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> E
     let now = globals.now.unwrap_or(process.now);
     let seed = globals.seed.unwrap_or(process.seed);
     let mut console = Console::new(process, globals.color, globals.talk());
-    if globals.verbose > 0 {
-        log_to_stderr(globals.verbose, console.errors_paint());
+    if globals.talk() == Talk::Normal {
+        log::to_stderr(globals.verbose, console.errors_paint());
     }
     let done = match &arguments.command {
         Command::Other(command) => run_other(command, &arguments, &surroundings, (now, seed), &mut console),
@@ -90,7 +90,7 @@ pub fn report_panic(panic: &PanicHookInfo<'_>) {
     let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
     let what = one_line(what);
     // There is nobody left to tell if this fails.
-    let _ = writeln!(io::stderr(), "error: internal error: {what}{place}\nhint: please report it");
+    let _ = writeln!(std::io::stderr(), "error: internal error: {what}{place}\nhint: please report it");
 }
 
 fn run_other(
@@ -158,20 +158,4 @@ fn asked_colour(given: &[OsString]) -> ColorChoice {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     }
-}
-
-fn log_to_stderr(verbosity: u8, paint: Paint) {
-    let level = match verbosity {
-        1 => Level::INFO,
-        2 => Level::DEBUG,
-        _ => Level::TRACE,
-    };
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_ansi(paint == Paint::Colour)
-        .with_max_level(level)
-        .without_time()
-        .finish();
-    // A program that calls `run` twice keeps its first subscriber.
-    let _ = tracing::subscriber::set_global_default(subscriber);
 }

@@ -17,7 +17,7 @@ use crate::distill::Prompts;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   archivist prompt show
-  archivist prompt show archivist.md > my-prompts/archivist.md
+  archivist prompt show --builtin archivist.md > my-prompts/archivist.md
 
 A file of the same name in the directory `distill.promptDir` replaces a prompt. The version is a
 fingerprint of all of them; every reflection by a model tells it.";
@@ -37,6 +37,9 @@ pub(super) struct ShowPrompt {
     /// Which one
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(Prompts::NAMES))]
     name: Option<String>,
+    /// Those that come with the program, whatever holds here
+    #[arg(long)]
+    builtin: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -45,9 +48,12 @@ pub(super) struct ShowPrompt {
 impl PromptCommand {
     pub(super) fn run(&self, globals: &Globals, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
         let Self::Show(show) = self;
-        let Workplace { loaded, .. } = Workplace::find(globals, surroundings)?;
-        let folder = loaded.config.distill.prompt_path(surroundings.home.as_deref());
-        let prompts = prompts(folder.as_deref())?;
+        let prompts = if show.builtin {
+            prompts(None)?
+        } else {
+            let Workplace { loaded, .. } = Workplace::find(globals, surroundings)?;
+            prompts(loaded.config.distill.prompt_path(surroundings.home.as_deref()).as_deref())?
+        };
         show.print(&prompts, console)?;
         Ok(Exit::Done)
     }
@@ -94,6 +100,9 @@ pub(super) fn prompts(folder: Option<&Path>) -> Result<Prompts, Failure> {
             match fs::metadata(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unusable(error)),
+                Ok(metadata) if !metadata.is_file() => {
+                    return Err(Failure::user(format!("{} is no file", path.display())));
+                }
                 Ok(metadata) if metadata.len() > MAX_BYTES => {
                     return Err(Failure::user(format!("{} is too long for a prompt", path.display())));
                 }
@@ -102,6 +111,7 @@ pub(super) fn prompts(folder: Option<&Path>) -> Result<Prompts, Failure> {
         }
     }
     Prompts::with(own).map_err(|error| {
-        Failure::user(error.to_string()).with_hint("`archivist prompt show NAME` prints a prompt to start from")
+        Failure::user(error.to_string())
+            .with_hint("`archivist prompt show --builtin NAME` prints a prompt to start from")
     })
 }

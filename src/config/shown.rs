@@ -22,8 +22,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The value as it may be printed: a secret is hidden, as is whatever stands before the `@` of a URL. An empty
-    /// secret is shown, because "it is not set" is what its owner is looking for.
+    /// The value as it may be printed: a secret is hidden, as is whatever stands before the `@` of a URL and what its
+    /// query holds. An empty secret is shown, because "it is not set" is what its owner is looking for.
     pub fn shown(&self) -> Value {
         match self.secrecy {
             Secrecy::Open => without_credentials(&self.value),
@@ -109,9 +109,21 @@ pub(super) fn without_userinfo(text: &str) -> String {
     hidden.unwrap_or_else(|| text.to_owned())
 }
 
+/// The text with the values of a URL's query hidden: some gateways take their key there.
+fn without_query_values(text: &str) -> String {
+    let Some((address, query)) = text.split_once('?').filter(|(address, _)| address.contains("://")) else {
+        return text.to_owned();
+    };
+    let hidden = |pair: &str| match pair.split_once('=') {
+        Some((name, value)) if !value.is_empty() => format!("{name}={HIDDEN}"),
+        _ => pair.to_owned(),
+    };
+    format!("{address}?{}", query.split('&').map(hidden).collect::<Vec<_>>().join("&"))
+}
+
 fn without_credentials(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::from(without_userinfo(text)),
+        Value::String(text) => Value::from(without_query_values(&without_userinfo(text))),
         Value::Array(items) => items.iter().map(without_credentials).collect(),
         Value::Object(fields) => {
             fields.iter().map(|(name, value)| (name.clone(), without_credentials(value))).collect()

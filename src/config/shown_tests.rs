@@ -30,6 +30,8 @@ fn credentials_are_hidden_in_any_value() {
     check(json!("https://me:p@ss/word@host/a"), json!("https://***@host/a"));
     check(json!(["https://a:b@c"]), json!(["https://***@c"]));
     check(json!({"url": "https://a:b@c"}), json!({"url": "https://***@c"}));
+    check(json!("https://host/v1?key=abc&v=2&flag"), json!("https://host/v1?key=***&v=***&flag"));
+    check(json!("what? a=b"), json!("what? a=b"));
     check(json!("https://host/a"), json!("https://host/a"));
     check(json!("me@host"), json!("me@host"));
     check(json!(5), json!(5));

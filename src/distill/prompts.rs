@@ -31,6 +31,12 @@ const FILES: &[(&str, &str, &[&str])] = &[
 const SCHEMA_FILE: &str = "reflection.schema.json";
 const SCHEMA_NAME: &str = "reflection";
 
+/// What a model may call: to claim lessons, to ask what is known already, to say how much one matters.
+pub(super) const CREATE: &str = "memory_create_candidate_lessons";
+pub(super) const NEAR: &str = "memory_detect_duplicates";
+pub(super) const SCORE: &str = "memory_score_importance";
+const TOOLS: [&str; 3] = [CREATE, NEAR, SCORE];
+
 /// Why somebody's own prompts cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PromptError {
@@ -103,13 +109,19 @@ impl Prompts {
         }
         for &(name, _, places) in FILES {
             let text = texts.get(name).map(String::as_str).unwrap_or_default();
+            if text.trim().is_empty() {
+                return Err(broken(name, "it is empty"));
+            }
             if let Some(&place) = places.iter().find(|place| !text.contains(&format!("{{{place}}}"))) {
                 return Err(PromptError::NoPlace { name, place });
             }
         }
         let schema = parse::<Value>(SCHEMA_FILE, &texts)?;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(broken(SCHEMA_FILE, "it is no schema of an object"));
+        }
         let described = parse::<Vec<Described>>("tools.json", &texts)?;
-        let tools = described
+        let tools: Vec<Tool> = described
             .into_iter()
             .map(|tool| {
                 let is_schema = tool.parameters.as_str() == Some(SCHEMA_FILE);
@@ -117,6 +129,10 @@ impl Prompts {
                 Tool { name: tool.name, description: tool.description, parameters }
             })
             .collect();
+        let named = |tool: &&str| tools.iter().any(|described: &Tool| described.name == **tool);
+        if let Some(missing) = TOOLS.iter().find(|tool| !named(tool)) {
+            return Err(broken("tools.json", &format!("it does not describe {missing}")));
+        }
         let version = version(&texts);
         Ok(Self { texts, tools, schema, version })
     }
@@ -177,7 +193,11 @@ fn parse<T: for<'t> Deserialize<'t>>(
     texts: &BTreeMap<&'static str, String>,
 ) -> Result<T, PromptError> {
     let text = texts.get(name).map(String::as_str).unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| PromptError::Broken { name, why: error.to_string() })
+    serde_json::from_str(text).map_err(|error| broken(name, &error.to_string()))
+}
+
+fn broken(name: &'static str, why: &str) -> PromptError {
+    PromptError::Broken { name, why: why.to_owned() }
 }
 
 fn version(texts: &BTreeMap<&'static str, String>) -> String {

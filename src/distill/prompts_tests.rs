@@ -51,6 +51,21 @@ fn a_strict_schema_requires_every_member_and_forbids_others() {
 }
 
 #[test]
+fn prompts_that_cannot_be_asked_with_are_refused() {
+    let table = [
+        ("success.md", " \n", "success.md cannot be used: it is empty"),
+        ("frame.md", "{digest} {fence}", "frame.md has no place for {request}"),
+        ("reflection.schema.json", "[]", "reflection.schema.json cannot be used: it is no schema of an object"),
+        ("tools.json", "[]", "tools.json cannot be used: it does not describe memory_create_candidate_lessons"),
+        ("no.md", "x", "no.md is no prompt"),
+    ];
+    for (name, text, expected) in table {
+        let error = Prompts::with([(name.to_owned(), text.to_owned())]).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
 fn another_text_is_another_version() {
     let own = Prompts::with([("success.md".to_owned(), "Look twice.".to_owned())]).unwrap();
     assert_ne!(own.version(), built_in().version());

@@ -221,9 +221,10 @@ fn whole(number: &serde_json::Number) -> Option<u32> {
     number.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-/// `t0.s3`, `s3` or `3`.
+/// `t0.s3`, `s3` or `3`, also as the head of the step's line: `s3 agent`, `[s3]`, `step 3`.
 fn place(text: &str, trajectory: Option<u32>) -> Option<Place> {
-    let text = text.trim().trim_matches(['[', ']', '`']);
+    let mut words = text.split_whitespace().map(|word| word.trim_matches(['[', ']', '`', ':', ',']));
+    let text = words.find(|word| !word.eq_ignore_ascii_case("step"))?;
     match text.split_once('.') {
         Some((before, behind)) => Some(Place { trajectory: numbered(before, 't')?, step: numbered(behind, 's')? }),
         None => Some(Place { trajectory: trajectory.unwrap_or(0), step: numbered(text, 's')? }),

@@ -91,6 +91,9 @@ fn steps_have_several_names() {
         (json!("5"), json!(null), (0, 5)),
         (json!(5), json!("t3"), (3, 5)),
         (json!("T2.S5"), json!(9), (2, 5)),
+        (json!("s5 agent"), json!(null), (0, 5)),
+        (json!("[t1.s5]"), json!(null), (1, 5)),
+        (json!("Step 5:"), json!(null), (0, 5)),
     ] {
         let quote = json!([{"step": step, "trajectory": trajectory, "text": "x"}]);
         let made = read(json!([with("quotes", quote)])).remove(0).unwrap();

@@ -132,7 +132,7 @@ impl State {
     }
 
     fn open(&mut self, rest: Duration) {
-        tracing::warn!(failures = self.failures, ?rest, "the endpoint keeps failing and is left alone");
+        tracing::info!(failures = self.failures, ?rest, "the endpoint keeps failing and is left alone");
         self.turn(Stage::Open { since: Instant::now(), rest });
     }
 }

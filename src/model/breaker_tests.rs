@@ -98,7 +98,7 @@ async fn every_error_that_may_pass_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_trial_that_says_nothing_lets_the_next_one_through() {
-    let declined = ModelError::Declined { said: "no".to_owned() };
+    let declined = ModelError::Declined { said: "no".to_owned(), written: 0 };
     let model = guarded([failing(3), vec![Err(declined.clone())], failing(1)].concat());
     exhaust(&model).await;
     advance(10 * SECOND).await;

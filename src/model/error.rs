@@ -52,7 +52,7 @@ pub enum ModelError {
         said: String,
     },
     /// The question is longer than the model can read.
-    #[error("the question is too long for the model: {said}")]
+    #[error("the question is too long for the model, so lower `distill.digestTokens`: {said}")]
     TooLong {
         /// What the endpoint said.
         said: String,
@@ -75,8 +75,14 @@ pub enum ModelError {
         /// What the endpoint said.
         said: String,
     },
-    /// No connection, or it broke off.
+    /// There was no connection, so nothing was sent.
     #[error("the endpoint cannot be reached: {said}")]
+    Unreachable {
+        /// What went wrong.
+        said: String,
+    },
+    /// The connection broke off before the answer was whole.
+    #[error("the connection to the endpoint broke off: {said}")]
     Connection {
         /// What went wrong.
         said: String,
@@ -104,9 +110,12 @@ pub enum ModelError {
     Declined {
         /// Its words.
         said: String,
+        /// Tokens that it wrote before it did, as the endpoint counts.
+        #[serde(default)]
+        written: u64,
     },
     /// A recording has no answer to this question.
-    #[error("no recorded answer to this question ({key}); record it again")]
+    #[error("no recorded answer to this question ({key}): record it with `model.cassette` set to `record`")]
     NotRecorded {
         /// The key of the question.
         key: String,
@@ -118,7 +127,9 @@ impl ModelError {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Server { status, .. } => *status != 501,
-            Self::RateLimited { .. } | Self::Connection { .. } | Self::TimedOut { .. } => true,
+            Self::RateLimited { .. } | Self::Unreachable { .. } | Self::Connection { .. } | Self::TimedOut { .. } => {
+                true
+            }
             _ => false,
         }
     }
@@ -135,6 +146,7 @@ impl ModelError {
             Self::TooLong { .. } => "too_long",
             Self::BadRequest { .. } => "bad_request",
             Self::Server { .. } => "server",
+            Self::Unreachable { .. } => "unreachable",
             Self::Connection { .. } => "connection",
             Self::TimedOut { .. } => "timed_out",
             Self::Oversized { .. } => "oversized",

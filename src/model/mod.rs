@@ -1,7 +1,7 @@
 //! The only room that talks to a language model.
 //!
 //! A question is asked through [`LanguageModel`]. What stands behind it is put together from small parts that all speak
-//! it: an endpoint (`openai/`) or a recording (`cassette.rs`), asked for permission first (`governor/`), tried again
+//! it: an endpoint (`openai/`, over `wire/`) or a recording (`cassette.rs`), asked for permission first (`governor/`), tried again
 //! when that helps (`retry.rs`), in the best form the endpoint understands (`ladder.rs`).
 
 mod breaker;
@@ -17,6 +17,7 @@ mod replace;
 mod reply;
 mod request;
 mod retry;
+mod wire;
 
 #[cfg(test)]
 pub(crate) mod scripted;

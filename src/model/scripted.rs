@@ -70,11 +70,12 @@ pub(crate) fn every_error() -> Vec<ModelError> {
         ModelError::TooLong { said: said() },
         ModelError::BadRequest { status: 422, said: said() },
         ModelError::Server { status: 503, retry_after: None, said: said() },
+        ModelError::Unreachable { said: said() },
         ModelError::Connection { said: said() },
         ModelError::TimedOut { after: std::time::Duration::from_secs(120) },
         ModelError::Oversized { max_bytes: 4096 },
         ModelError::Unreadable { why: said() },
-        ModelError::Declined { said: said() },
+        ModelError::Declined { said: said(), written: 0 },
         ModelError::NotRecorded { key: said() },
     ]
 }

@@ -1,5 +1,6 @@
 //! What stands behind a failure, as far as its words tell.
 
+use super::naming;
 use super::words::any;
 
 #[cfg(test)]
@@ -31,6 +32,8 @@ pub(super) enum Cause {
     Version,
     /// A flag or argument that the program does not take.
     Flag,
+    /// A script or target that the project does not have.
+    Target(Option<String>),
     /// Not allowed.
     Permission,
     /// Not signed in.
@@ -47,6 +50,8 @@ pub(super) enum Cause {
     Patience,
     /// More text than the model takes.
     Room,
+    /// A longer answer than the model gives.
+    Length,
     /// A host that cannot be reached.
     Network,
     /// The code.
@@ -61,37 +66,8 @@ pub(super) enum Cause {
 const LIMITS: &str =
     "toomanyrequests|too many requests|rate limit|rate-limit|ratelimit|secondary rate|quota exceeded|throttl";
 
-/// What only passes on that something inside failed.
-const OUTER: &str = "failed to solve|did not complete successfully|command failed|exited with|exit status|returned non-zero|\
-    returned a non-zero|elifecycle|lifecycle script|process completed|error response from daemon|build failed|failed to build|\
-    subprocess-exited-with-error|could not build wheels|exit code|task failed|execution failed for task|make: ***|make[|\
-    failed to compute cache key|unexpected status";
-
-/// What says more than that, in lower case, the more telling first.
-const INNER: &str = "toomanyrequests|rate limit|no space left on device|out of memory|cannot allocate memory|command not found|\
-    permission denied|authentication required|unauthorized|could not resolve host|temporary failure in name resolution|\
-    connection refused|certificate|no matching manifest|exec format error|no matching distribution|eresolve|\
-    could not find a version|unsupported engine";
-
-/// Of a longer output only the end is searched.
-const SEARCHED_LINES: usize = 80;
-
-/// The line of an output that says why, where the headline only says that something inside failed.
-pub(super) fn inner<'t>(output: &'t str, headline: &str) -> Option<&'t str> {
-    let lower = headline.to_lowercase();
-    if !any(OUTER, |outer| lower.contains(outer)) && !super::words::is_empty_talk(headline) {
-        return None;
-    }
-    let lines: Vec<(&str, String)> = output
-        .lines()
-        .rev()
-        .take(SEARCHED_LINES)
-        .map(str::trim)
-        .filter(|line| line.len() < 400 && *line != headline.trim())
-        .map(|line| (line, line.to_lowercase()))
-        .collect();
-    INNER.split('|').find_map(|telling| lines.iter().find(|(_, lower)| lower.contains(telling))).map(|(line, _)| *line)
-}
+/// How models say that an answer grew too long, in lower case.
+const LENGTHS: &str = "output token maximum|output token limit|maximum output tokens|maximum output length";
 
 /// Wordings, in lower case, the more telling first.
 const WORDINGS: &[(Wording, &str)] = &[
@@ -130,19 +106,24 @@ const WORDINGS: &[(Wording, &str)] = &[
         cmake 3|err_require_esm|webidl|digital envelope routines",
     ),
     (
+        Wording::Target,
+        "missing script|no rule to make target|unknown task|not found in root project|error command \"|couldn't find a script|\
+        script not found|does not contain recipe|don't know how to build task|does not exist in this project|no such task|\
+        couldn't find any command named|task not found",
+    ),
+    (
         Wording::Flag,
         "unknown option|unrecognized argument|unrecognized option|unexpected argument|\
         flag provided but not defined|no such option|invalid option|unknown flag|unknown argument|illegal option|\
         unknown shorthand flag|unrecognised option|bad flag|unknown command|unsupported option|no such command|\
         invalid choice|not a valid option|unknown cli|unknown arguments|is not a valid argument|\
-        unknown parameter|unrecognized flag|no such subcommand|missing script|unrecognized subcommand|\
-        unknown switch|unknown task|not found in root project|no rule to make target|error command \"|required option|\
-        required flag|following arguments are required|following required arguments|unsupported flag|\
+        unknown parameter|unrecognized flag|no such subcommand|unrecognized subcommand|\
+        unknown switch|required option|required flag|following arguments are required|following required arguments|unsupported flag|\
         cannot be used with",
     ),
     (
         Wording::Login,
-        "401 unauthorized|403 forbidden|authentication|not logged in|could not read username|publickey|\
+        "401 unauthorized|403 forbidden|authentication|no password supplied|access denied for user|not logged in|could not read username|publickey|\
         invalid api key|credentials|no basic auth|unauthenticated|login required|expired token|token has expired|\
         denied: requested access|requires authentication|sso session|not authorized|unauthorized",
     ),
@@ -179,7 +160,7 @@ const WORDINGS: &[(Wording, &str)] = &[
         not installed|no such module|cannot find -l|class not found|classnotfound|node_modules missing|\
         err_module_not_found|please install|pkg-config|library not found|\
         could not find a package configuration file|command failed: npm install|missing packages|\
-        module not found|run `bundle install`|could not find openssl|shared libraries|shared library",
+        module not found|couldn't find the config|couldn't find the plugin|run `bundle install`|could not find openssl|shared libraries|shared library",
     ),
     (
         Wording::Unmade,
@@ -203,6 +184,7 @@ enum Wording {
     Port,
     Migration,
     Version,
+    Target,
     Flag,
     Login,
     Service,
@@ -224,22 +206,24 @@ impl Cause {
             _ => {}
         }
         let lower = headline.to_lowercase();
+        if any(LENGTHS, |words| lower.contains(words)) {
+            return Self::Length;
+        }
         if class == "timeout" && !lower.contains("lock") {
             return Self::Time;
         }
         if !matches!(class, "test" | "assertion" | "compile" | "lint") && any(LIMITS, |limit| lower.contains(limit)) {
             return Self::Patience;
         }
-        if let Some(name) = undefined(headline) {
+        if let Some(name) = naming::undefined(headline) {
             return Self::Name(name);
         }
-        let is_relation = lower.contains("does not exist") && (lower.contains("relation ") || lower.contains("table "));
-        let is_missing_table = lower.contains("table") && lower.contains("doesn't exist");
-        if is_relation || is_missing_table {
+        let is_absent = lower.contains("does not exist") || lower.contains("doesn't exist");
+        if is_absent && lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "relation" | "table")) {
             return Self::Migration;
         }
         let is_told_by_compiler = matches!(class, "compile" | "lint") && !lower.contains("env");
-        if let Some(name) = upper_name(headline).filter(|_| !is_told_by_compiler).filter(|_| {
+        if let Some(name) = naming::upper_name(headline).filter(|_| !is_told_by_compiler).filter(|_| {
             [
                 "keyerror",
                 "missing",
@@ -259,14 +243,20 @@ impl Cause {
         }) {
             return Self::Variable(Some(name));
         }
-        let found = WORDINGS.iter().find(|(_, wordings)| any(wordings, |wording| lower.contains(wording)));
+        // A guide to a new version is no migration of a database, and what a rule needs is no target of anybody's.
+        let read = lower.replace("migration guide", "guide");
+        let is_needed = lower.contains("needed by");
+        let found = WORDINGS.iter().find(|(wording, wordings)| {
+            any(wordings, |words| read.contains(words)) && !(*wording == Wording::Target && is_needed)
+        });
         let of_words = found.map(|(wording, _)| Self::of_wording(*wording, headline, &lower));
         match of_words {
-            Some(Self::Module(Some(name))) if is_own(&name) => Self::Code,
+            Some(Self::Module(_)) if naming::is_of_project(headline) => Self::Code,
             // A test that fails speaks of what it tests.
             Some(
                 Self::Unmade
                 | Self::Flag
+                | Self::Target(_)
                 | Self::Folder
                 | Self::Login
                 | Self::Permission
@@ -282,16 +272,17 @@ impl Cause {
         match wording {
             Wording::Lockfile => Self::Lockfile,
             Wording::Lock => Self::Lock,
-            Wording::Port => Self::Port(port(lower)),
+            Wording::Port => Self::Port(naming::port(lower)),
             Wording::Migration => Self::Migration,
             Wording::Version => Self::Version,
+            Wording::Target => Self::Target(naming::quoted(headline)),
             Wording::Flag => Self::Flag,
             Wording::Login => Self::Login,
             Wording::Service => Self::Service,
-            Wording::Variable => Self::Variable(upper_name(headline)),
+            Wording::Variable => Self::Variable(naming::upper_name(headline)),
             Wording::Folder => Self::Folder,
-            Wording::Program => Self::Program(program(headline)),
-            Wording::Module => Self::Module(named(headline)),
+            Wording::Program => Self::Program(naming::program(headline)),
+            Wording::Module => Self::Module(naming::module(headline)),
             Wording::Unmade => Self::Unmade,
             Wording::Permission => Self::Permission,
         }
@@ -314,7 +305,7 @@ impl Cause {
 
     /// Whether it is a limit that somebody sets.
     pub(super) fn is_limit(&self) -> bool {
-        matches!(self, Self::Room | Self::Patience | Self::Time)
+        matches!(self, Self::Room | Self::Length | Self::Patience | Self::Time)
     }
 
     /// Words that a command which does something about it has one of.
@@ -343,112 +334,15 @@ impl Cause {
             Self::Unmade | Self::Folder => "generate|gen|build|init|prepare|codegen|compile|make|install|update|run",
             Self::Resource => "prune|clean|rm |docker system|ulimit|cache",
             Self::Patience => "sleep|wait",
-            Self::Time | Self::Room | Self::Flag | Self::Name(_) | Self::Code | Self::Edit | Self::Unknown => "",
+            Self::Time
+            | Self::Room
+            | Self::Length
+            | Self::Flag
+            | Self::Target(_)
+            | Self::Name(_)
+            | Self::Code
+            | Self::Edit
+            | Self::Unknown => "",
         }
     }
-}
-
-/// A module of the project itself.
-fn is_own(name: &str) -> bool {
-    name.starts_with(['.', '/'])
-        || name.starts_with("@/")
-        || name.starts_with("~/")
-        || name.starts_with("src/")
-        || name.starts_with("src.")
-}
-
-/// `X is not defined`, `name 'X' is not defined`, `undefined variable X`.
-fn undefined(headline: &str) -> Option<String> {
-    let (before, _) = headline.split_once(" is not defined")?;
-    let name = before.split_whitespace().last()?.trim_matches(['\'', '"', '`', '(', ')']);
-    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '.'));
-    (is_name && name.len() >= 2).then(|| name.to_owned())
-}
-
-/// A name like `DATABASE_URL`.
-fn upper_name(headline: &str) -> Option<String> {
-    let words = headline.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words
-        .filter(|word| word.len() >= 4 && word.starts_with(|c: char| c.is_ascii_uppercase()))
-        .filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'))
-        .find(|word| word.contains('_') && !word.starts_with("ERR_") && !word.starts_with("E_"))
-        .map(str::to_owned)
-}
-
-fn port(lower: &str) -> Option<String> {
-    let mut numbers = lower.split(|c: char| !c.is_ascii_digit()).filter(|number| (2..=5).contains(&number.len()));
-    numbers.rfind(|number| number.parse::<u32>().is_ok_and(|port| (80..65_536).contains(&port))).map(str::to_owned)
-}
-
-/// The program in `x: command not found` and its like.
-fn program(headline: &str) -> Option<String> {
-    let lower = headline.to_lowercase();
-    let before = ["command not found", ": not found", "is not recognized"].iter().find_map(|words| {
-        let at = lower.find(words)?;
-        headline.get(..at)
-    });
-    let name = match before {
-        Some(before) if !before.trim_end_matches([':', ' ']).is_empty() => {
-            before.trim_end_matches([':', ' ']).rsplit([' ', ':']).next()?
-        }
-        // zsh says it the other way round.
-        Some(_) => headline.rsplit(": ").next()?,
-        None => {
-            return quoted(headline).or_else(|| {
-                lower
-                    .contains("spawn ")
-                    .then(|| headline.split("spawn ").nth(1)?.split(' ').next().map(str::to_owned))
-                    .flatten()
-            });
-        }
-    };
-    let name = if name.is_empty() || name.starts_with("zsh") { headline.rsplit(": ").next()? } else { name };
-    let name = name.trim_matches(['\'', '"', '`', '.']);
-    is_plain(name).then(|| name.to_owned())
-}
-
-/// The package that an error names.
-fn named(headline: &str) -> Option<String> {
-    let behind = |words: &str| {
-        let at = headline.to_lowercase().find(words)?;
-        let rest = headline.get(at + words.len()..)?.trim_start_matches([':', ' ', '-']);
-        rest.split(|c: char| c.is_whitespace() || ",;".contains(c))
-            .next()
-            .map(|word| word.trim_matches(['\'', '"', '`', '.', ':', ';']).to_owned())
-    };
-    let header = headline.split(": ").find(|piece| piece.ends_with(".h") || piece.ends_with(".hpp"));
-    if let Some(header) = header.filter(|name| is_plain(name)) {
-        return Some(header.to_owned());
-    }
-    let found = [
-        "no module named",
-        "cannot find module",
-        "cannot load such file",
-        "provides package",
-        "cannot find package",
-        "can't find crate for",
-        "could not find gem",
-        "failed to resolve import",
-        "can't resolve",
-        "package not found",
-        "cannot find -l",
-        "could not find package",
-        "could not find",
-    ]
-    .iter()
-    .find_map(|words| behind(words).filter(|name| is_plain(name)));
-    found.or_else(|| quoted(headline))
-}
-
-/// The first thing in quotes that is a name.
-fn quoted(headline: &str) -> Option<String> {
-    let mut pieces = headline.split(['\'', '"', '`']);
-    pieces.next();
-    pieces.find(|piece| is_plain(piece)).map(str::to_owned)
-}
-
-fn is_plain(name: &str) -> bool {
-    (1..=60).contains(&name.len())
-        && name.chars().any(char::is_alphanumeric)
-        && name.chars().all(|c| c.is_alphanumeric() || "_-./@+$~".contains(c))
 }

@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use super::super::claim::{Claim, Place};
 use super::cause::Cause;
-use super::command;
+use super::command::Line;
+use super::headline;
 use super::quote;
 use super::scene::{Deed, Scene};
+use super::shown;
 use super::weigh::{self, Ground};
-use super::words::{relative, telling};
+use super::words::telling;
 use crate::context::{Signal, SignalKind, is_verification};
-use crate::domain::{DropReason, Dropped, EpisodeId, Facets, MemoryCategory, MemoryKind, MemoryScope, Severity};
+use crate::domain::{
+    DropReason, Dropped, EpisodeId, Facets, MemoryCategory, MemoryKind, MemoryScope, Severity, Speaker,
+};
 
 #[cfg(test)]
 #[path = "checks_tests.rs"]
@@ -34,7 +38,7 @@ pub(super) fn flaky(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> Vec<Claim>
     let mut found: BTreeMap<String, Flaky> = BTreeMap::new();
     for signal in scene.context.signals.iter().filter(|signal| signal.kind == SignalKind::FlakyTest) {
         let outcomes = outcomes(scene, signal);
-        let name = name(scene, signal, &outcomes);
+        let name = name(scene, signal, &outcomes).filter(|_| is_undisturbed(scene, &outcomes));
         let Some(name) = name else {
             dropped.push(Dropped {
                 summary: signal.text.clone(),
@@ -53,6 +57,7 @@ pub(super) fn flaky(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> Vec<Claim>
             known.families.push(fault.family.clone());
         }
     }
+    again(scene, &mut found);
     across(scene, &mut found);
     found.into_iter().filter_map(|(name, flaky)| claim(scene, &name, &flaky)).collect()
 }
@@ -91,7 +96,7 @@ fn name(scene: &Scene<'_>, signal: &Signal, outcomes: &Outcomes) -> Option<Strin
         Some((test, _)) => Some(format!("`{test}`")),
         None if is_test && is_test_run(failed.command()?) => {
             let root = scene.root(failed.place.trajectory);
-            let shown = command::shown(&relative(failed.command()?, Some(root)));
+            let shown = shown::shown(&shown::from(failed.command()?, root));
             let test = fault.tests.first().cloned().or(marked);
             Some(test.map_or_else(|| format!("`{shown}`"), |test| format!("`{test}`")))
         }
@@ -115,6 +120,42 @@ fn is_test_run(command: &str) -> bool {
     is_verification(command)
         && ["test", "spec", "jest", "vitest", "tox", "nox", "check"].iter().any(|word| command.contains(word))
         && !command.contains("cargo check")
+}
+
+/// Whether nothing but looks and checks lies between a failure and a success, and nobody spoke.
+fn is_undisturbed(scene: &Scene<'_>, outcomes: &Outcomes) -> bool {
+    let (Some(failed), Some(passed)) = (outcomes.failed, outcomes.passed) else { return true };
+    let (first, last) = (failed.min(passed), failed.max(passed));
+    let asks = |deed: &Deed<'_>| deed.line.as_ref().is_some_and(Line::asks);
+    let is_spoken =
+        scene.deeds.get(first).zip(scene.deeds.get(last)).is_some_and(|(one, two)| is_spoken(scene, one, two));
+    !is_spoken && scene.deeds.iter().take(last).skip(first + 1).all(|deed| deed.is_look || deed.is_check || asks(deed))
+}
+
+/// Whether a person said something between two deeds of a run: who knows what they did.
+fn is_spoken(scene: &Scene<'_>, before: &Deed<'_>, after: &Deed<'_>) -> bool {
+    let Some(trajectory) = scene.trajectory(before.place.trajectory) else { return false };
+    let start = trajectory.steps.partition_point(|step| step.number <= before.place.step);
+    let between = trajectory.steps.iter().skip(start).take_while(|step| step.number < after.place.step);
+    between.filter(|step| !step.copied).any(|step| step.speaker == Speaker::User)
+}
+
+/// Tests of runners that are no checks to the log's reader: they fail and pass with nothing between.
+fn again(scene: &Scene<'_>, found: &mut BTreeMap<String, Flaky>) {
+    for (at, pair) in scene.deeds.windows(2).enumerate() {
+        let [failed, passed] = pair else { continue };
+        let (Some(line), Some(later), Some(fault)) = (&failed.line, &passed.line, failed.fault()) else { continue };
+        let is_run = line.main().iter().any(|word| matches!(word.as_str(), "--test" | "test" | "tests"));
+        let is_next = failed.place.trajectory == passed.place.trajectory && !is_spoken(scene, failed, passed);
+        let is_same = !failed.is_check && !line.main().is_empty() && line == later;
+        let test = failed.output.and_then(|output| fault.tests.first().cloned().or_else(|| marked(&output.text)));
+        let Some(test) = test.filter(|_| is_run && is_next && is_same && passed.has_passed()) else { continue };
+        let known = found.entry(format!("`{test}`")).or_default();
+        known.times += 1;
+        known.failed = known.failed.or(Some(at));
+        known.passed = known.passed.or(Some(at + 1));
+        known.places.extend([failed.place, passed.place]);
+    }
 }
 
 /// Tests that fail in one run and pass in those before and after it, with nothing edited in any of them.
@@ -150,11 +191,11 @@ fn claim(scene: &Scene<'_>, name: &str, flaky: &Flaky) -> Option<Claim> {
     let failed = scene.deeds.get(flaky.failed?)?;
     let fault = failed.fault()?;
     let passed = flaky.passed.and_then(|index| scene.deeds.get(index));
-    let test = name.trim_matches('`');
     let evidence = |deed: &Deed<'_>, words: &str| quote::output(scene.context, deed.place, words);
+    let said = failed.output.and_then(|output| headline::said(&output.text, &fault.headline));
     let quotes = quote::few([
         failed.command().and_then(|run| quote::deed(scene.context, failed.place, run)),
-        evidence(failed, &fault.headline).or_else(|| evidence(failed, test)),
+        said.and_then(|said| evidence(failed, said)),
         passed.and_then(|deed| deed.command().and_then(|run| quote::deed(scene.context, deed.place, run))),
         passed.and_then(|deed| evidence(deed, telling_line(&deed.output?.text)?)),
     ]);
@@ -169,12 +210,12 @@ fn claim(scene: &Scene<'_>, name: &str, flaky: &Flaky) -> Option<Claim> {
     episodes.dedup();
     let runs = episodes.len();
     let seen = if runs > 1 { format!(", in {runs} runs") } else { String::new() };
-    let run = failed.command().map(|run| command::shown(&relative(run, Some(scene.root(failed.place.trajectory)))));
+    let run = failed.command().map(|run| shown::shown(&shown::from(run, scene.root(failed.place.trajectory))));
     let of = run.filter(|run| format!("`{run}`") != name).map(|run| format!(" in `{run}`")).unwrap_or_default();
     Some(Claim {
         summary: format!("{name} is flaky: it failed and passed with no edit between{seen}."),
         rule: Some(format!("IF {name} fails{of} THEN run it again by itself before believing it or changing code.")),
-        detail: Some(format!("When it failed it said: {}", telling(&fault.headline))),
+        detail: said.map(|said| format!("When it failed it said: {}", telling(said))),
         kind: MemoryKind::Lesson,
         category: MemoryCategory::TestStrategy,
         scope: MemoryScope::Project,
@@ -216,7 +257,7 @@ pub(super) fn slow(scene: &Scene<'_>) -> Vec<Claim> {
 fn slow_claim(scene: &Scene<'_>, runs: &[(u64, usize)]) -> Option<Claim> {
     let (longest, index) = runs.iter().max()?;
     let deed = scene.deeds.get(*index)?;
-    let run = command::shown(&relative(deed.command()?, Some(scene.root(deed.place.trajectory))));
+    let run = shown::shown(&shown::from(deed.command()?, scene.root(deed.place.trajectory)));
     let minutes = longest.div_ceil(60_000);
     let quotes = runs.iter().filter_map(|(_, index)| scene.deeds.get(*index));
     let quotes = quote::few(quotes.map(|deed| quote::deed(scene.context, deed.place, deed.command()?)));

@@ -1,20 +1,24 @@
-//! Command lines: what they are about, how two of them differ, and how they read in a sentence.
+//! Command lines: what they are about, and how two of them differ.
 
+use super::purpose::{asks, is_inline};
 use super::words::any;
 use crate::context::{Part, parts};
+
+pub(super) use super::shown::shown;
 
 #[cfg(test)]
 #[path = "command_tests.rs"]
 mod tests;
-
-/// How much of a command stands in a sentence.
-const SHOWN_CHARACTERS: usize = 100;
 
 /// Parts that make ready for what follows.
 const SETUPS: &str = "export|source|.|nvm|fnm|asdf|pyenv|rbenv|conda|mise|eval|set|unset|corepack";
 
 /// Programs that change or move files by themselves. What they do to code is an edit.
 const FILE_TOOLS: &str = "cp|mv|rm|mkdir|touch|ln|tee|patch|ed|truncate|tar|unzip";
+
+/// How a program in the words of a command writes into files.
+const WRITES: &str = "write(|write_text|write_bytes|writefile|writelines|appendfile|file.write|file_put_contents|put_bytes|\
+    , 'w'|, \"w\"|,'w'|,\"w\"|, 'a'|os.replace|os.rename|renamesync|shutil.|unlink|fs.rm|fs.cp|copyfile|inplace|-pi|-i ";
 
 /// A command line, taken apart as far as two of them need to be compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,12 +31,16 @@ pub(super) struct Line {
     pub(super) folder: Option<String>,
     /// What it does: the words of every part that does more than look.
     pub(super) cores: Vec<Vec<String>>,
+    /// The words of its parts that only look.
+    looks: Vec<Vec<String>>,
     /// Whether it waits first.
     pub(super) waits: bool,
     /// The seconds it is given.
     pub(super) limit: Option<u64>,
     /// Whether it carries a program of its own.
     pub(super) is_script: bool,
+    /// Whether that program is one for an interpreter: it looks, or edits, and is never run again.
+    pub(super) is_inline: bool,
     /// Whether it writes into a file or edits one.
     pub(super) edits: bool,
 }
@@ -58,7 +66,20 @@ impl Line {
     pub(super) fn read(command: &str) -> Self {
         let mut line = Self { is_script: is_script(command), ..Self::default() };
         for part in parts(command) {
-            line.take(&part);
+            match part.words() {
+                // What a shell is given to run is what is run.
+                [shell, flag, script, ..]
+                    if matches!(base(shell), "bash" | "sh" | "zsh")
+                        && matches!(flag.as_str(), "-c" | "-lc" | "-ec") =>
+                {
+                    parts(script).iter().for_each(|part| line.take(part));
+                }
+                _ => line.take(&part),
+            }
+        }
+        if line.is_inline {
+            let lower = command.to_lowercase();
+            line.edits |= any(WRITES, |writes| lower.contains(writes));
         }
         line
     }
@@ -78,8 +99,10 @@ impl Line {
             }
             "sleep" => self.waits = true,
             name if any(SETUPS, |setup| setup == name) => self.setups.push(words.to_vec()),
-            _ if part.looks() => {}
+            _ if words.iter().all(|word| is_setting(word)) => self.settings.extend(words.iter().cloned()),
+            _ if part.looks() => self.looks.push(words.to_vec()),
             name => {
+                self.is_inline |= is_inline(words);
                 let in_place = matches!(name, "sed" | "perl" | "git")
                     && words
                         .iter()
@@ -100,6 +123,16 @@ impl Line {
     /// The program that it is about.
     pub(super) fn program(&self) -> &str {
         self.main().first().map_or("", |head| base(head))
+    }
+
+    /// What it is about; of a line that only looks, the first thing that it looks at.
+    pub(super) fn subject(&self) -> &[String] {
+        if self.cores.is_empty() { self.looks.first().map_or(&[], Vec::as_slice) } else { self.main() }
+    }
+
+    /// Whether it only asks for help, a version, a list or a state.
+    pub(super) fn asks(&self) -> bool {
+        !self.edits && !self.cores.is_empty() && self.cores.iter().all(|core| asks(core))
     }
 
     /// How `later` differs, if it stands for the same thing.
@@ -160,16 +193,16 @@ impl Line {
                 .filter(|word| !is_flag(word) && word.len() >= 3 && !any(WORDS, |known| known == *word));
             objects.cloned().collect::<Vec<_>>()
         };
-        let (main, other) = (self.main(), later.main());
+        let (main, other) = (self.subject(), later.subject());
         let (mine, others) = (objects(main), objects(other));
         let is_other = main.first().map(|head| base(head)) != other.first().map(|head| base(head));
         is_other && !self.is_script && !later.is_script && mine.iter().any(|word| others.contains(word))
     }
 }
 
-/// The words that are no flags.
+/// The words that are no flags, with or without the sign for the folder one is in.
 fn bare(words: &[String]) -> Vec<String> {
-    words.iter().filter(|word| !is_flag(word)).cloned().collect()
+    words.iter().filter(|word| !is_flag(word)).map(|word| word.strip_prefix("./").unwrap_or(word).to_owned()).collect()
 }
 
 /// How one command differs from another that does the same.
@@ -286,33 +319,4 @@ fn is_script(command: &str) -> bool {
     const INLINE: &[&str] =
         &["python -c", "python3 -c", "node -e", "ruby -e", "perl -e", "php -r", "deno eval", "bun -e", "node --eval"];
     command.contains("<<") || INLINE.iter().any(|inline| command.contains(inline)) || command.trim().lines().count() > 3
-}
-
-/// A command as it reads in a sentence: without the way to its folder, waiting, and what only cuts its output.
-pub(super) fn shown(command: &str) -> String {
-    let mut line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    for way in ["cd ", "sleep "] {
-        if let Some((first, rest)) = line.split_once("&& ").or_else(|| line.split_once("; "))
-            && first.starts_with(way)
-            && !rest.is_empty()
-        {
-            line = rest.to_owned();
-        }
-    }
-    loop {
-        let before = line.len();
-        for tail in ["2>&1", "|| true", "; echo $?", "2>/dev/null", "&> /dev/null", "> /dev/null", ";"] {
-            line = line.strip_suffix(tail).unwrap_or(&line).trim_end().to_owned();
-        }
-        if let Some((kept, cut)) = line.rsplit_once('|')
-            && matches!(cut.split_whitespace().next(), Some("tail" | "head" | "cat" | "tee" | "less"))
-            && !kept.ends_with('|')
-        {
-            line = kept.trim_end().to_owned();
-        }
-        if line.len() == before {
-            break;
-        }
-    }
-    super::words::cut(&line.replace('`', "'"), SHOWN_CHARACTERS)
 }

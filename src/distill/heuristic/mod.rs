@@ -8,10 +8,14 @@ mod account;
 mod cause;
 mod checks;
 mod command;
+mod headline;
+mod naming;
+mod own;
+mod purpose;
 mod quote;
 mod remedy;
 mod scene;
-mod standing;
+mod shown;
 mod tell;
 mod trouble;
 mod weigh;
@@ -115,7 +119,7 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
     let told = tell::tell(scene, trouble, worth);
     let (category, scope) = place_of(trouble, worth);
     let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
-    let is_mended = trouble.remedy.as_ref().is_some_and(|remedy| remedy.how.is_clear());
+    let is_mended = trouble.is_mended(scene);
     let ground = match () {
         () if trouble.runs() >= 2 => Ground::AcrossRuns,
         () if trouble.times >= 3 || trouble.in_a_row >= 3 => Ground::Repeated,
@@ -172,17 +176,22 @@ fn place_of(trouble: &Trouble, worth: Worth) -> (MemoryCategory, MemoryScope) {
     let how = trouble.remedy.as_ref().map(|remedy| &remedy.how);
     let is_model = trouble.tool == "model";
     match (&trouble.cause, how) {
-        (Cause::Room | Cause::Patience, _) if is_model => (MemoryCategory::ProviderQuirk, MemoryScope::Provider),
+        (Cause::Room | Cause::Length | Cause::Patience, _) if is_model => {
+            (MemoryCategory::ProviderQuirk, MemoryScope::Provider)
+        }
         (_, None) if is_model => (MemoryCategory::ProviderQuirk, MemoryScope::Provider),
         (_, Some(How::Wait)) => (MemoryCategory::Heuristic, MemoryScope::Project),
-        (Cause::Room | Cause::Patience | Cause::Flag, _) => (MemoryCategory::ToolUsage, MemoryScope::Project),
+        (Cause::Room | Cause::Length | Cause::Patience | Cause::Flag | Cause::Target(_), _) => {
+            (MemoryCategory::ToolUsage, MemoryScope::Project)
+        }
         (Cause::Time, _) => (MemoryCategory::Infra, MemoryScope::Project),
         (Cause::Code, Some(How::Code(_))) => (MemoryCategory::BugfixPattern, MemoryScope::Component),
+        (Cause::Code, Some(How::After(_) | How::In(_))) => (MemoryCategory::Infra, MemoryScope::Project),
         (Cause::Code, _) if matches!(trouble.class.as_str(), "test" | "assertion") => {
             (MemoryCategory::TestStrategy, MemoryScope::Project)
         }
         (Cause::Name(_) | Cause::Code, _) => (MemoryCategory::BugfixPattern, MemoryScope::Project),
-        (_, Some(How::Instead(_))) if trouble.cause == Cause::Unknown => {
+        (_, Some(How::Instead(..))) if trouble.cause == Cause::Unknown => {
             (MemoryCategory::ToolUsage, MemoryScope::Project)
         }
         (Cause::Unknown, Some(How::After(_))) => (MemoryCategory::ToolUsage, MemoryScope::Project),
@@ -215,6 +224,7 @@ fn tags(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Vec<String> {
         Cause::Migration => "migration",
         Cause::Version => "version",
         Cause::Flag => "flags",
+        Cause::Target(_) => "scripts",
         Cause::Permission => "permission",
         Cause::Login => "login",
         Cause::Folder => "working-directory",
@@ -223,6 +233,7 @@ fn tags(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Vec<String> {
         Cause::Time => "timeout",
         Cause::Patience => "rate-limit",
         Cause::Room => "context-window",
+        Cause::Length => "output-limit",
         Cause::Network => "network",
         Cause::Code | Cause::Edit | Cause::Unknown => "",
     };
@@ -244,12 +255,13 @@ fn tags(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Vec<String> {
 /// What proves a failure, and what mended it: the agent's deed beside what came back, from several runs if there are some.
 fn proof(scene: &Scene<'_>, trouble: &Trouble) -> Vec<Cited> {
     let mut quotes = Vec::new();
+    let said = trouble.headline.as_str();
     if let Some(remedy) = &trouble.remedy {
         let failed = scene.deeds.get(remedy.failed);
         quotes.extend(failed.map(|deed| done(scene, deed)));
-        quotes.extend(failed.map(|deed| quote::output(scene.context, deed.place, &trouble.headline)));
+        quotes.extend(failed.map(|deed| quote::output(scene.context, deed.place, said)));
         let between = match &remedy.how {
-            How::After(deeds) | How::Code(deeds) => deeds.as_slice(),
+            How::After(deeds) | How::Code(deeds) | How::Instead(_, deeds) => deeds.as_slice(),
             _ => &[],
         };
         quotes.extend(between.iter().filter_map(|index| scene.deeds.get(*index)).map(|deed| done(scene, deed)));
@@ -266,10 +278,15 @@ fn proof(scene: &Scene<'_>, trouble: &Trouble) -> Vec<Cited> {
         let deeds = trouble.deeds.iter().filter_map(|index| scene.deeds.get(*index));
         quotes.extend(deeds.map(|deed| done(scene, deed)).find(Option::is_some));
     }
-    quotes.extend(spread.into_iter().map(|place| {
-        quote::output(scene.context, place, &trouble.headline)
-            .or_else(|| quote::any(scene.context, place, &trouble.headline))
-    }));
+    quotes.extend(
+        spread
+            .into_iter()
+            .map(|place| quote::output(scene.context, place, said).or_else(|| quote::any(scene.context, place, said))),
+    );
+    if trouble.is_fetched {
+        let own = |cited: &Option<Cited>| cited.as_ref().is_some_and(|cited| quote::is_agents(scene.context, cited));
+        quotes.retain(own);
+    }
     let mut quotes = quote::few(quotes);
     if !quotes.iter().any(|cited| quote::is_own(scene.context, cited))
         && let Some(said) = trouble.places.values().find_map(|place| quote::before(scene.context, *place))

@@ -61,6 +61,14 @@ pub(super) fn is_own(context: &ReflectionContext, cited: &Cited) -> bool {
     })
 }
 
+/// Whether a quote is in the agent's own words.
+pub(super) fn is_agents(context: &ReflectionContext, cited: &Cited) -> bool {
+    step(context, cited.place).is_some_and(|step| {
+        let mut holding = passages(step).into_iter().filter(|passage| passage.text.contains(&cited.text));
+        holding.next().is_some_and(|passage| passage.trust == TrustClass::Agent)
+    })
+}
+
 /// Any words at a place that are those looked for.
 pub(super) fn any(context: &ReflectionContext, place: Place, words: &str) -> Option<Cited> {
     cite(context, place, words, |_| true)

@@ -1,8 +1,10 @@
 //! What made a failure go away: the deeds between a command that failed and the same command when it passed.
 
 use super::cause::Cause;
-use super::command::Difference;
+use super::command::{Difference, Line};
+use super::purpose::{asks, is_slip, target};
 use super::scene::{Deed, Scene};
+use super::shown::written;
 use super::words::any;
 use crate::context::{Action, Ended};
 
@@ -37,8 +39,8 @@ pub(super) struct Remedy {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum How {
-    /// The same was done in another way.
-    Instead(Difference),
+    /// The same was done in another way, after these had been done about the cause.
+    Instead(Difference, Vec<usize>),
     /// These were done between: commands, or edits of settings.
     After(Vec<usize>),
     /// It was given more time, in seconds.
@@ -62,22 +64,58 @@ impl How {
     }
 }
 
+impl Remedy {
+    /// The commands that a sentence about it tells.
+    pub(super) fn commands<'s>(&self, scene: &'s Scene<'_>) -> Vec<&'s str> {
+        let worked = [self.worked];
+        let deeds = match &self.how {
+            How::Instead(_, cures) => cures.iter().chain(&worked),
+            How::After(deeds) => deeds.iter().chain(&[]),
+            _ => [].iter().chain(&[]),
+        };
+        deeds.filter_map(|index| scene.deeds.get(*index)?.command()).collect()
+    }
+}
+
+/// Whether what failed said that these should be done.
+pub(super) fn is_told_after(scene: &Scene<'_>, failed: usize, deeds: &[usize]) -> bool {
+    let Some(failed) = scene.deeds.get(failed) else { return false };
+    let lines = deeds.iter().filter_map(|index| scene.deeds.get(*index)?.line.as_ref());
+    lines.clone().count() > 0 && lines.clone().all(|line| is_told(failed, line.main()))
+}
+
+/// Whether all that was done was to build what had been edited before.
+pub(super) fn is_rebuilt(scene: &Scene<'_>, failed: usize, deeds: &[usize]) -> bool {
+    let is_build = |index: &usize| {
+        let line = scene.deeds.get(*index).and_then(|deed| deed.line.as_ref());
+        line.is_some_and(|line| line.main().iter().skip(1).any(|word| word == "build" || word == "compile"))
+    };
+    has_edited(scene, failed) && deeds.iter().all(is_build)
+}
+
+/// Whether the agent had edited anything before a deed.
+fn has_edited(scene: &Scene<'_>, deed: usize) -> bool {
+    let Some(start) = scene.deeds.get(deed) else { return false };
+    let mut before = scene.deeds.iter().take(deed).filter(|one| one.place.trajectory == start.place.trajectory);
+    before.any(|one| matches!(one.action, Action::Edit(_)) && one.has_passed())
+}
+
 /// Looks for what made the failure of a deed go away.
 pub(super) fn find(scene: &Scene<'_>, failed: usize, cause: &Cause) -> Option<Remedy> {
     let start = scene.deeds.get(failed)?;
     let line = start.line.as_ref()?;
     let family = &start.fault()?.family;
+    let is_of_words = matches!(cause, Cause::Flag | Cause::Target(_));
     let mut last = failed;
     for (at, deed) in scene.deeds.iter().enumerate().skip(failed + 1).take(WITHIN) {
         if deed.place.trajectory != start.place.trajectory {
             break;
         }
-        let Some(later) = &deed.line else { continue };
+        let Some(later) = deed.line.as_ref().filter(|later| !later.asks() || line.asks()) else { continue };
         let in_parts = || (*cause == Cause::Time && is_part(line.main(), later.main())).then_some(Difference::Flags);
         let is_near = at <= last + NEAR;
-        let other_words = || {
-            (*cause == Cause::Flag && is_near && is_reworded(line.main(), later.main())).then_some(Difference::Flags)
-        };
+        let other_words =
+            || (is_of_words && is_near && is_reworded(line.main(), later.main())).then_some(Difference::Flags);
         let Some(difference) = line.difference(later).or_else(in_parts).or_else(other_words) else { continue };
         match &deed.ended {
             Ended::Failed(fault) if fault.family == *family => last = at,
@@ -107,20 +145,47 @@ fn another_way(scene: &Scene<'_>, failed: usize, cause: &Cause) -> Option<Remedy
     let line = start.line.as_ref()?;
     let same_run = |deed: &&Deed<'_>| deed.place.trajectory == start.place.trajectory;
     let later = scene.deeds.iter().enumerate().skip(failed + 1).take_while(|(_, deed)| same_run(deed));
+    // A program that looks is replaced by another that looks.
+    let is_passed_over = |deed: &Deed<'_>| deed.is_look && !start.is_look;
     let mut tried = 0;
-    for (at, deed) in later.filter(|(_, deed)| !deed.is_look) {
+    for (at, deed) in later.filter(|(_, deed)| !is_passed_over(deed)) {
+        let Some(other) = deed.line.as_ref().filter(|other| !other.asks()) else {
+            match deed.action {
+                Action::Edit(_) if deed.has_passed() => return None,
+                _ => continue,
+            }
+        };
         tried += 1;
-        let is_edit = matches!(deed.action, Action::Edit(_)) && deed.has_passed();
-        if tried > SOON || is_edit {
+        if tried > SOON {
             return None;
         }
-        let (Some(other), true) = (&deed.line, deed.has_passed()) else { continue };
+        if !deed.has_passed() {
+            continue;
+        }
         let difference = line.stand_in(other).filter(|difference| is_real(*difference, start, deed, cause));
-        if difference.is_some() || is_other_means(start, deed, cause) {
-            return Some(Remedy { failed, worked: at, how: How::Instead(difference.unwrap_or(Difference::Program)) });
+        let is_target = tried == 1 && is_other_target(scene, (failed, at), cause);
+        if difference.is_some() || is_target || is_other_means(start, deed, cause) {
+            let how = How::Instead(difference.unwrap_or(Difference::Program), Vec::new());
+            return Some(Remedy { failed, worked: at, how });
         }
     }
     None
+}
+
+/// Whether another script or target stands in for one that is missing: it was looked up between, and is no slip set right.
+fn is_other_target(scene: &Scene<'_>, (failed, worked): (usize, usize), cause: &Cause) -> bool {
+    let words = |at: usize| scene.deeds.get(at).and_then(|deed| deed.line.as_ref()).map(Line::main);
+    let (Cause::Target(_), Some(before), Some(after)) = (cause, words(failed), words(worked)) else { return false };
+    let (Some((runner, missing)), Some((other, found))) = (target(before), target(after)) else { return false };
+    let between = scene.deeds.iter().take(worked).skip(failed);
+    let mut outputs = between.filter_map(|deed| deed.output).flat_map(|output| output.text.lines().take(HINT_LINES));
+    let is_it = |word: &str| {
+        let word = word.trim_end_matches(':');
+        word == found || word.rsplit(':').next() == Some(found)
+    };
+    let is_cut = |c: char| c.is_whitespace() || "\"'`,;".contains(c);
+    let mut is_listed = || outputs.any(|line| line.split(is_cut).any(is_it));
+    runner == other && missing != found && !is_slip(missing, found) && is_listed()
 }
 
 /// Whether a command of another kind was run for the same end: for the same thing, for the same target, or because what
@@ -129,16 +194,22 @@ fn is_other_means(failed: &Deed<'_>, worked: &Deed<'_>, cause: &Cause) -> bool {
     let (Some(line), Some(other), Some(run)) = (&failed.line, &worked.line, worked.command()) else { return false };
     let lower = run.to_lowercase();
     let is_cure = !cause.cures().is_empty() && any(cause.cures(), |word| lower.contains(word));
-    let is_command = !other.main().is_empty() && !other.edits && !other.is_script && !line.edits;
-    if !is_command || (is_cure && !matches!(cause, Cause::Network | Cause::Patience)) {
+    let is_command = !other.subject().is_empty() && !other.edits && !other.is_script && !line.edits;
+    // A slip of the hand that was set right.
+    let head = other.subject().first().map_or("", |head| super::command::base(head));
+    let is_slip =
+        matches!(cause, Cause::Program(Some(name)) if is_slip(name, head) && !head.starts_with(name.as_str()));
+    if !is_command || is_slip || (is_cure && !matches!(cause, Cause::Network | Cause::Patience)) {
         return false;
     }
-    let is_missing = matches!(cause, Cause::Program(Some(name)) if name == line.program());
+    let program = line.subject().first().map_or("", |head| super::command::base(head));
+    let is_missing = matches!(cause, Cause::Program(Some(name)) if name == program);
     let is_barred = is_missing
         || matches!(cause, Cause::Permission | Cause::Login | Cause::Version | Cause::Patience | Cause::Network);
     let target = line.main().iter().skip(1).rfind(|word| !word.starts_with('-') && word.len() >= 4);
-    let is_same_target =
-        *cause == Cause::Flag && target.is_some_and(|target| other.main().iter().any(|word| word.contains(target)));
+    let is_same_target = matches!(cause, Cause::Flag | Cause::Target(_))
+        && !is_less(line.main(), other.main())
+        && target.is_some_and(|target| other.main().iter().any(|word| word.contains(target)));
     (is_barred && line.shares_object(other)) || is_same_target || is_told(failed, other.main())
 }
 
@@ -159,13 +230,31 @@ fn is_told(failed: &Deed<'_>, worked: &[String]) -> bool {
         && lines.any(|line| line.contains(&start) && any(HINTS, |hint| line.to_lowercase().contains(hint)))
 }
 
-/// Whether a command is another with words taken out or put in, as a value goes with its flag.
+/// Whether a command is another with words taken out or put in, as a value goes with its flag. What only leaves words out
+/// that belong to no flag looks at less, and what asks looks at nothing.
 fn is_reworded(failed: &[String], worked: &[String]) -> bool {
     let is_same_program = !failed.is_empty() && failed.first() == worked.first();
     let bare = |words: &[String]| words.iter().filter(|word| !word.starts_with('-')).cloned().collect::<Vec<_>>();
-    let (failed, worked) = (bare(failed), bare(worked));
-    let (fewer, more) = if failed.len() < worked.len() { (failed, worked) } else { (worked, failed) };
-    is_same_program && fewer.len() >= 2 && more.len() - fewer.len() <= 2 && fewer.iter().all(|word| more.contains(word))
+    let (bare_failed, bare_worked) = (bare(failed), bare(worked));
+    let (fewer, more) =
+        if bare_failed.len() < bare_worked.len() { (bare_failed, bare_worked) } else { (bare_worked, bare_failed) };
+    is_same_program
+        && !is_less(failed, worked)
+        && !asks(worked)
+        && fewer.len() >= 2
+        && more.len() - fewer.len() <= 2
+        && fewer.iter().all(|word| more.contains(word))
+}
+
+/// Whether a command only leaves words of another out, and not as a value goes with its flag.
+fn is_less(failed: &[String], worked: &[String]) -> bool {
+    let goes_with_flag = |(at, word): (usize, &String)| {
+        let flag = at.checked_sub(1).and_then(|at| failed.get(at));
+        worked.contains(word)
+            || word.starts_with('-')
+            || flag.is_some_and(|flag| flag.starts_with('-') && !worked.contains(flag))
+    };
+    worked.iter().all(|word| failed.contains(word)) && !failed.iter().enumerate().all(goes_with_flag)
 }
 
 /// Whether a command does a part of what another does: the same words and more.
@@ -204,7 +293,11 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
         && (between.edits.is_empty() || cause.is_around())
         && is_real(difference, before, after, cause)
     {
-        return How::Instead(difference);
+        return match difference {
+            // Other flags beside what does something about the cause say little.
+            Difference::Flags if !between.cures.is_empty() && *cause != Cause::Flag => How::After(between.cures),
+            _ => How::Instead(difference, between.cures),
+        };
     }
     if !between.cures.is_empty() && (cause.is_around() || between.edits.is_empty()) {
         return How::After(between.cures);
@@ -212,7 +305,17 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
     if (difference == Difference::Wait || between.waited) && between.is_empty() {
         return How::Wait;
     }
+    let is_of_settings = |index: &usize| match scene.deeds.get(*index).map(|deed| &deed.action) {
+        Some(Action::Edit(changes)) => !changes.is_empty() && changes.iter().all(|change| is_settings(&change.path)),
+        _ => false,
+    };
     match between {
+        // Code that nobody had touched, and that settings alone made pass.
+        Between { edits, .. }
+            if !edits.is_empty() && edits.iter().all(is_of_settings) && !has_edited(scene, failed) =>
+        {
+            How::After(edits)
+        }
         Between { edits, .. } if !edits.is_empty() => How::Code(edits),
         Between { others, .. } if !others.is_empty() && others.len() <= MOST_DEEDS => How::After(others),
         _ => How::Nothing,
@@ -268,7 +371,13 @@ impl Between {
                 }
             }
             Action::Run { command } if !deed.is_look => {
-                let Some(line) = &deed.line else { return };
+                let Some(line) = deed.line.as_ref().filter(|line| !line.asks()) else { return };
+                if line.is_inline {
+                    if line.edits && deed.has_passed() {
+                        self.edits.push(at);
+                    }
+                    return;
+                }
                 let is_service = matches!(cause, Cause::Service | Cause::Network);
                 let is_done = deed.has_passed() || (is_service && deed.ended == Ended::Unknown);
                 if !is_done || is_bookkeeping(line.main()) {
@@ -280,7 +389,10 @@ impl Between {
                     _ => false,
                 };
                 let is_cure = cause.is_around() && (named || any(cause.cures(), |word| lower.contains(word)));
+                let written = written(command);
                 match () {
+                    () if written.is_some_and(|path| !(cause.is_around() && is_settings(path))) => self.edits.push(at),
+                    () if written.is_some() => self.cures.push(at),
                     () if is_cure && !(deed.is_check && line.program() == program) => self.cures.push(at),
                     () if deed.is_check && !is_maker(&lower) => {}
                     () if !cause.is_around() && (line.edits || is_fixer(&lower) || is_own_script(line.main())) => {

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::super::claim::Place;
 use super::command::Line;
+use super::purpose::prepares;
 use crate::context::{Action, Ended, Fault, ReflectionContext, ended, is_look, is_verification};
-use crate::domain::{EpisodeId, Output, Speaker, Step, Trajectory};
+use crate::domain::{EpisodeId, Output, Speaker, Step, Trajectory, TrustClass};
 
 /// One call and what came back.
 #[derive(Debug)]
@@ -42,6 +43,11 @@ impl Deed<'_> {
 
     pub(super) fn has_passed(&self) -> bool {
         self.ended == Ended::Passed
+    }
+
+    /// Whether what came back was fetched from elsewhere.
+    pub(super) fn is_fetched(&self) -> bool {
+        self.output.is_some_and(|output| output.trust == Some(TrustClass::Web))
     }
 
     /// A number among its arguments, such as a time limit.
@@ -162,7 +168,7 @@ fn deed<'c>(
         _ => None,
     };
     let line = command.map(Line::read);
-    let is_check = command.is_some_and(is_verification);
+    let is_check = command.is_some_and(is_verification) && !line.as_ref().is_some_and(|line| prepares(line.main()));
     let is_look = match &action {
         Action::Run { .. } => command.is_some_and(is_look),
         Action::Read { .. } | Action::Fetch => true,

@@ -4,12 +4,18 @@ use serde_json::Value;
 
 use super::cause::Cause;
 use super::command;
+use super::headline::without_test;
 use super::remedy::{How, Remedy};
 use super::scene::{Deed, Scene};
+use super::shown::{quoted, secrets, written};
 use super::trouble::{Trouble, Worth};
 use super::words::{capital, cut, list, relative, telling};
 use crate::context::Action;
 use crate::distill::verify::reads_as_failure;
+
+#[cfg(test)]
+#[path = "tell_tests.rs"]
+mod tests;
 
 /// A change that is shown word for word is no longer than this.
 const SHOWN_CHANGE: usize = 60;
@@ -49,8 +55,10 @@ pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Told {
     let trajectory = trouble.places.keys().next().copied().unwrap_or_default();
     let root = scene.root(deed.map_or(trajectory, |deed| deed.place.trajectory)).to_owned();
     let what = deed.and_then(Deed::command).map_or_else(|| tool_name(&trouble.tool), |run| quoted(run, &root));
-    let words = Words { what, error: telling(&relative(&trouble.headline, Some(&root))), root };
-    let clear = remedy.filter(|remedy| remedy.how.is_clear());
+    // What was fetched is not repeated.
+    let said = if trouble.is_fetched { "" } else { without_test(&trouble.headline) };
+    let words = Words { what, error: telling(&relative(said, Some(&root))), root };
+    let clear = remedy.filter(|_| trouble.is_mended(scene));
     let (summary, rule) = match clear {
         Some(remedy) => mended(scene, trouble, remedy, &words),
         None => recurring(scene, trouble, worth, &words),
@@ -67,28 +75,40 @@ fn tool_name(tool: &str) -> String {
     }
 }
 
-fn quoted(run: &str, root: &str) -> String {
-    format!("`{}`", command::shown(&relative(run, Some(root))))
-}
-
 /// A failure with what to do about it.
 fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> (String, String) {
     let Words { what, .. } = words;
     let (told, with) = (words.told(), words.with());
     let fix = fix(scene, trouble, remedy, words);
-    let worked = scene.deeds.get(remedy.worked).and_then(Deed::command).map(|run| quoted(run, &words.root));
+    let run = scene.deeds.get(remedy.worked).and_then(Deed::command);
+    let worked = run.map(|run| quoted(run, &words.root));
     let on_error = format!("IF {what} fails{with} THEN {fix}{}.", again(&remedy.how));
-    if let (How::Instead(_), Some(worked), Cause::Patience) = (&remedy.how, &worked, &trouble.cause) {
+    let names: Vec<String> =
+        remedy.commands(scene).into_iter().flat_map(secrets).map(|name| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        // The value is a secret; that one is needed is none.
+        let names = list(&names);
+        let summary = format!("{what} needs {names} to be set{told}.");
+        return (summary, format!("IF you are about to run {what} THEN set {names} first."));
+    }
+    if let (How::Instead(..), Some(worked), Cause::Patience) = (&remedy.how, &worked, &trouble.cause) {
         let summary = format!("{what} can run into a rate limit{told}: run {worked} instead.");
         return (summary, format!("IF {what} is refused{with} THEN run {worked} instead of waiting."));
     }
-    if let (How::Instead(_), Some(worked)) = (&remedy.how, worked) {
+    if let (How::Instead(_, cures), Some(worked)) = (&remedy.how, worked) {
+        let worked = match cures.as_slice() {
+            [] => worked,
+            cures => format!("{}, then {worked}", orders(scene, cures, trouble, words).trim_start_matches("run ")),
+        };
         let summary = match &trouble.cause {
             Cause::Variable(Some(name)) if worked.contains(name.as_str()) => {
                 format!("{what} needs `{name}` to be set: run {worked}.")
             }
             Cause::Program(Some(name)) if what.contains(name.as_str()) && !worked.contains(&format!("`{name} ")) => {
                 format!("`{name}` is not available here: run {worked} instead.")
+            }
+            Cause::Target(Some(name)) if what.contains(name.as_str()) => {
+                format!("There is no `{name}` to run here: run {worked} instead of {what}.")
             }
             Cause::Port(port) => {
                 format!("{} may be taken when {what} starts: run {worked} instead.", port_name(port.as_deref()))
@@ -106,6 +126,9 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
         (Cause::Time, How::Background) => format!("{what} takes longer than a call may: run it in the background."),
         (Cause::Time, How::MoreTime(seconds)) => {
             format!("{what} does not finish within the default time limit: give it {seconds} s.")
+        }
+        (Cause::Lock, How::Wait) => {
+            format!("{what} can find its lock held by another process{told}: wait a little and try again.")
         }
         (_, How::Wait) => format!("{what} can fail for a moment{told}: wait a little and try again."),
         (Cause::Module(Some(name)), _) => format!("{what} needs `{name}`, which is not installed: {fix} first."),
@@ -140,27 +163,29 @@ fn port_name(port: Option<&str>) -> String {
 /// What to do, as an order.
 fn fix(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> String {
     match &remedy.how {
-        How::After(deeds) => {
-            let deeds: Vec<&Deed<'_>> = deeds.iter().filter_map(|index| scene.deeds.get(*index)).collect();
-            let mut orders: Vec<String> = Vec::new();
-            for deed in deeds {
-                let order = order(deed, trouble, words);
-                if !orders.contains(&order) {
-                    orders.push(order);
-                }
-            }
-            match orders.as_slice() {
-                [one, two] if one.starts_with("run ") && two.starts_with("run ") => {
-                    format!("{one} and {}", two.trim_start_matches("run "))
-                }
-                orders => list(orders),
-            }
-        }
+        How::After(deeds) => orders(scene, deeds, trouble, words),
         How::MoreTime(seconds) => format!("give it {seconds} s"),
         How::Background => "run it in the background".to_owned(),
         How::In(folder) => format!("run it in `{}`", relative(folder, Some(&words.root))),
         How::Wait => "wait a little and try again".to_owned(),
-        How::Instead(_) | How::Code(_) | How::Nothing => "do it in another way".to_owned(),
+        How::Instead(..) | How::Code(_) | How::Nothing => "do it in another way".to_owned(),
+    }
+}
+
+/// Deeds as orders.
+fn orders(scene: &Scene<'_>, deeds: &[usize], trouble: &Trouble, words: &Words) -> String {
+    let mut orders: Vec<String> = Vec::new();
+    for deed in deeds.iter().filter_map(|index| scene.deeds.get(*index)) {
+        let order = order(deed, trouble, words);
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    }
+    match orders.as_slice() {
+        [one, two] if one.starts_with("run ") && two.starts_with("run ") => {
+            format!("{one} and {}", two.trim_start_matches("run "))
+        }
+        orders => list(orders),
     }
 }
 
@@ -174,6 +199,9 @@ fn order(deed: &Deed<'_>, trouble: &Trouble, words: &Words) -> String {
                 .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit()));
         if is_one_process && matches!(trouble.cause, Cause::Port(_) | Cause::Lock) {
             return "find and stop the process that holds it".to_owned();
+        }
+        if let Some(path) = written(run) {
+            return format!("write `{}`", relative(path, Some(&words.root)));
         }
         return format!("run {}", quoted(run, &words.root));
     }
@@ -223,7 +251,8 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) 
         let edit = edits.last().and_then(|index| scene.deeds.get(*index));
         let change = edit.and_then(|deed| changed(deed, &words.root));
         if let Some(change) = change {
-            let times = if trouble.times > 1 { format!(" {} times", trouble.times) } else { String::new() };
+            let attempts = trouble.attempts();
+            let times = if attempts > 1 { format!(" {attempts} times") } else { String::new() };
             let summary = format!("{what} failed{times} ({error}) until this was done: {change}.");
             return (summary, format!("IF {what} fails with \"{error}\" THEN {change}, or look there first."));
         }
@@ -234,10 +263,13 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) 
         }
         cause => advice(cause, trouble.times),
     };
+    // A limit is known by its kind; the words are not needed to tell it.
+    let said = if reads_as_failure(error) { format!(": \"{error}\" ") } else { ", ".to_owned() };
     let summary = match &trouble.cause {
-        Cause::Room => format!("More is sent to {what} than the context window holds: \"{error}\" {often}."),
-        Cause::Patience => format!("{} limits the rate of calls: \"{error}\" {often}.", capital(what)),
-        Cause::Time => format!("{} runs out of time: \"{error}\" {often}.", capital(what)),
+        Cause::Room => format!("More is sent to {what} than the context window holds{said}{often}."),
+        Cause::Length => format!("An answer grew longer than {what} gives{said}{often}."),
+        Cause::Patience => format!("{} limits the rate of calls{said}{often}.", capital(what)),
+        Cause::Time => format!("{} runs out of time{said}{often}.", capital(what)),
         Cause::Name(name) => format!("`{name}` is not defined where {what} needs it; it failed so {often}."),
         _ if worth == Worth::Loop => {
             format!(
@@ -249,6 +281,8 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) 
     };
     let condition = match &trouble.cause {
         Cause::Room => format!("you give {what} a large task or a long input"),
+        Cause::Length => format!("you ask {what} for a long text"),
+        Cause::Patience if said == ", " => format!("{what} refuses a call for its rate"),
         Cause::Patience => format!("{what} answers with \"{error}\""),
         _ => format!("{what} fails with \"{error}\""),
     };
@@ -261,6 +295,7 @@ fn advice(cause: &Cause, times: u32) -> String {
         |name: &Option<String>, else_: &str| name.as_ref().map_or_else(|| else_.to_owned(), |name| format!("`{name}`"));
     match cause {
         Cause::Room => "send less at once: trim, split or summarise the input before asking".to_owned(),
+        Cause::Length => "write it in parts: several smaller answers or files instead of one".to_owned(),
         Cause::Patience => "slow down: fewer calls at a time, and a longer pause after each refusal".to_owned(),
         Cause::Time => "raise the time limit, run it in the background, or split it into smaller runs".to_owned(),
         Cause::Name(name) => format!("define, import or export `{name}` where it is used before running anything else"),
@@ -274,6 +309,7 @@ fn advice(cause: &Cause, times: u32) -> String {
         Cause::Migration => "run the migrations first".to_owned(),
         Cause::Version => "switch to the version that it asks for first".to_owned(),
         Cause::Flag => "read its help before trying another flag".to_owned(),
+        Cause::Target(_) => "list what there is to run before trying another name".to_owned(),
         Cause::Permission => {
             "set the permissions right, or work where writing is allowed, before trying again".to_owned()
         }
@@ -310,7 +346,7 @@ fn detail(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> String {
         None => ", and the log shows no fix".to_owned(),
     };
     // The whole message, where the summary shows but a part of it.
-    let line = if words.error.ends_with('…') && reads_as_failure(&words.error) {
+    let line = if words.error.ends_with('…') && !trouble.is_fetched && reads_as_failure(&words.error) {
         format!(" It said: {}", cut(&relative(&trouble.headline, Some(&words.root)), 200))
     } else {
         String::new()

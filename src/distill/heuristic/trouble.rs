@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::claim::Place;
-use super::cause::{self, Cause};
+use super::cause::Cause;
+use super::command::{Difference, Line, is_setting};
+use super::headline;
+use super::own;
 use super::remedy::{self, How, Remedy};
-use super::scene::Scene;
+use super::scene::{Deed, Scene};
+use super::shown;
 use super::words::{any, is_empty_talk};
-use crate::context::{Signal, SignalKind};
+use crate::context::{Fault, Signal, SignalKind};
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
 
 #[cfg(test)]
@@ -27,6 +31,13 @@ const TRIED: usize = 16;
 const EVERYDAY: &str = "git|cp|mv|rm|mkdir|touch|ln|cd|curl|wget|tar|unzip|kill|pkill|killall|gh|sed|awk|xargs|tee|test|echo|ssh|\
     scp|find|lsof|sleep|wait|pgrep|which|true|chmod";
 
+/// Words that mean no more in a command for having been read before.
+const HARMLESS: &str = "sudo|apt|apt-get|brew|python|python3|pip|pip3|venv|virtualenv|npm|pnpm|yarn|npx|uv|poetry|conda|cargo|\
+    bundle|gem|node|nvm|use|install|update|upgrade|sync|add|cache|clean|login|activate|source|export";
+
+/// So many deeds before a failure may have started what it waits for.
+const JUST_STARTED: usize = 3;
+
 /// One family of failures.
 #[derive(Debug)]
 pub(super) struct Trouble {
@@ -42,6 +53,10 @@ pub(super) struct Trouble {
     pub(super) times: u32,
     /// How often in a row, with nothing done between.
     pub(super) in_a_row: u32,
+    /// How often one command failed for the same thing before it passed, edits between or not.
+    pub(super) rounds: u32,
+    /// What came back was fetched from elsewhere, and what helped was not: the agent's own words tell it alone.
+    pub(super) is_fetched: bool,
     /// Earlier episodes that met it.
     pub(super) earlier: Vec<EpisodeId>,
     /// Every episode of this context that met it.
@@ -75,24 +90,43 @@ pub(super) fn collect(scene: &Scene<'_>) -> Vec<Trouble> {
     let signals = scene.context.signals.iter();
     let of_provider: Vec<&str> =
         signals.filter(|one| one.tool.as_deref() == Some("model")).filter_map(|one| one.quote.as_deref()).collect();
+    let mut rounds: BTreeMap<(u32, &[String]), (ErrorFamily, String, u32)> = BTreeMap::new();
     for (index, deed) in scene.deeds.iter().enumerate() {
-        let Some(fault) = deed.fault() else { continue };
+        let command = deed.line.as_ref().map(|line| (deed.place.trajectory, line.main()));
+        let Some(fault) = deed.fault() else {
+            if let Some(command) = command.filter(|_| deed.has_passed()) {
+                rounds.remove(&command);
+            }
+            continue;
+        };
         // A provider's words stand in a step of their own; its signal knows more.
         if deed.tool.is_empty() && of_provider.contains(&fault.headline.as_str()) {
             continue;
         }
         let fresh = || {
-            let inner = deed.output.and_then(|output| cause::inner(&output.text, &fault.headline));
+            let inner = deed.output.and_then(|output| headline::inner(&output.text, &fault.headline));
             let headline = inner.unwrap_or(&fault.headline);
             let mut trouble = Trouble::new(&fault.family, fault.class, headline, deed.tool);
             // What a check says without a known wording is about the code.
             if deed.is_check && trouble.cause == Cause::Unknown {
                 trouble.cause = Cause::Code;
             }
+            if matches!(&trouble.cause, Cause::Module(Some(name)) if own::is_of_project(scene, index, name)) {
+                trouble.cause = Cause::Code;
+            }
             trouble
         };
+        let about = about(fault);
+        let round = match command.and_then(|command| rounds.get(&command)) {
+            Some((family, known, round)) if *family == fault.family && *known == about => round.saturating_add(1),
+            _ => 1,
+        };
+        if let Some(command) = command {
+            rounds.insert(command, (fault.family.clone(), about, round));
+        }
         let at = slot(&mut troubles, &fault.family, &fresh);
         if let Some(trouble) = troubles.get_mut(at) {
+            trouble.rounds = trouble.rounds.max(round);
             trouble.deeds.push(index);
             trouble.times = trouble.times.saturating_add(1);
             trouble.places.entry(deed.place.trajectory).or_insert(deed.place);
@@ -113,8 +147,25 @@ pub(super) fn collect(scene: &Scene<'_>) -> Vec<Trouble> {
         let earlier = scene.context.related_episodes.iter().filter(|one| one.error_families.contains(&trouble.family));
         trouble.earlier = earlier.map(|one| one.id.clone()).collect();
         trouble.remedy = trouble.find_remedy(scene);
+        trouble.forget_what_was_fetched(scene);
     }
     troubles
+}
+
+/// What failed, so far as it is the same in the next attempt: the test, or else the words without numbers that stand
+/// alone. The place in a file changes from edit to edit, the file does not.
+fn about(fault: &Fault) -> String {
+    if let Some(test) = fault.tests.first() {
+        return test.clone();
+    }
+    let mut kept = String::with_capacity(fault.headline.len());
+    for letter in fault.headline.chars() {
+        let is_inside = kept.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+        if !letter.is_ascii_digit() || is_inside {
+            kept.push(letter);
+        }
+    }
+    kept
 }
 
 /// Whether a provider says that it never takes such a request.
@@ -137,6 +188,8 @@ impl Trouble {
             places: BTreeMap::new(),
             times: 0,
             in_a_row: 0,
+            rounds: 0,
+            is_fetched: false,
             earlier: Vec::new(),
             episodes: BTreeSet::new(),
             remedy: None,
@@ -181,6 +234,57 @@ impl Trouble {
         best
     }
 
+    /// A program that fetches, such as a package manager, repeats what others wrote. Where the agent found the way by
+    /// itself, its own commands tell it, and not a word of theirs is needed.
+    fn forget_what_was_fetched(&mut self, scene: &Scene<'_>) {
+        let mut deeds = self.deeds.iter().filter_map(|index| scene.deeds.get(*index)).peekable();
+        let is_fetched = deeds.peek().is_some() && deeds.all(|deed| deed.is_fetched() && deed.line.is_some());
+        let Some(remedy) = self.remedy.as_ref().filter(|remedy| is_fetched && remedy.how.is_clear()) else { return };
+        let Some(failed) = scene.deeds.get(remedy.failed) else { return };
+        let run = failed.command().unwrap_or_default();
+        let output = failed.output.map_or("", |output| output.text.as_str());
+        // Its flags are the program's own; every other word that stands in what was fetched may be theirs.
+        let is_theirs = |word: &str| {
+            let is_flag = word.starts_with('-') && !word.contains('=');
+            // Which variable is set is no secret of theirs; what it is set to may be.
+            let word = word.split_once('=').filter(|_| is_setting(word)).map_or(word, |(_, value)| value);
+            let pieces = word.split(|c: char| !c.is_alphanumeric()).filter(|piece| piece.len() > 2);
+            let is_new = |piece: &&str| !any(HARMLESS, |known| known == *piece) && !run.contains(*piece);
+            !is_flag && pieces.filter(is_new).any(|piece| output.contains(piece))
+        };
+        if remedy.commands(scene).iter().any(|command| command.split_whitespace().any(is_theirs)) {
+            return;
+        }
+        self.is_fetched = true;
+        match &mut self.cause {
+            Cause::Module(name) | Cause::Program(name) | Cause::Variable(name) | Cause::Port(name) => {
+                *name = name.take().filter(|name| run.contains(name.as_str()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the log shows what somebody else could do about it.
+    pub(super) fn is_mended(&self, scene: &Scene<'_>) -> bool {
+        let Some(remedy) = self.remedy.as_ref().filter(|remedy| remedy.how.is_clear()) else { return false };
+        if remedy.commands(scene).iter().any(|command| shown::is_secret(command)) {
+            return false;
+        }
+        let is_once = self.times < 2 && self.runs() < 2;
+        match (&self.cause, &remedy.how) {
+            // Of an unknown cause nobody can say what helped, unless it said so itself.
+            (Cause::Unknown, How::After(deeds)) if is_once => remedy::is_told_after(scene, remedy.failed, deeds),
+            // Who edits and forgets to build learns nothing of the project.
+            (Cause::Code | Cause::Unknown, How::After(deeds)) => !remedy::is_rebuilt(scene, remedy.failed, deeds),
+            // What was started a moment ago takes a moment.
+            (Cause::Service | Cause::Network, How::Wait) => {
+                let start = remedy.failed.saturating_sub(JUST_STARTED);
+                !scene.deeds.iter().take(remedy.failed).skip(start).any(Deed::is_background)
+            }
+            _ => true,
+        }
+    }
+
     /// Whether a trajectory ended with it: it cost the run.
     fn is_last(&self, scene: &Scene<'_>) -> bool {
         const LAST_STEPS: u32 = 2;
@@ -188,6 +292,11 @@ impl Trouble {
             let last = scene.trajectory(place.trajectory).and_then(|one| one.steps.last()).map(|step| step.number);
             last.is_some_and(|last| place.step + LAST_STEPS >= last)
         })
+    }
+
+    /// How often it was tried in vain. Red and green in turns are not: of code, what failed is counted until it passed.
+    pub(super) fn attempts(&self) -> u32 {
+        if self.cause == Cause::Code && !self.deeds.is_empty() { self.rounds } else { self.times }
     }
 
     /// How many episodes are known to have met it.
@@ -198,10 +307,14 @@ impl Trouble {
     /// Whether it is worth a lesson; if not, why not. `None` if nobody would have thought of it.
     pub(super) fn judged(&self, scene: &Scene<'_>) -> Option<Result<Worth, (DropReason, &'static str)>> {
         let deeds: Vec<_> = self.deeds.iter().filter_map(|index| scene.deeds.get(*index)).collect();
-        if self.is_flaky || self.cause == Cause::Edit || self.headline.is_empty() {
+        // What made it pass was something that was done, and no chance.
+        let is_chance = self.is_flaky && !matches!(&self.remedy, Some(Remedy { how: How::After(_), .. }));
+        if is_chance || self.cause == Cause::Edit || self.headline.is_empty() {
             return None;
         }
-        if !deeds.is_empty() && deeds.iter().all(|deed| deed.is_look) && !self.cause.is_limit() {
+        let is_missing_program = matches!(self.cause, Cause::Program(_));
+        let is_look = !deeds.is_empty() && deeds.iter().all(|deed| deed.is_look);
+        if is_look && !self.cause.is_limit() && !is_missing_program {
             return None;
         }
         if is_empty_talk(&self.headline) && !self.cause.is_limit() {
@@ -210,14 +323,31 @@ impl Trouble {
         let one_off = Some(Err((DropReason::OneOff, "it happened once, or was mended in the code at hand")));
         let is_known = self.runs() >= 2;
         let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
-        let often = if self.cause.is_limit() { OFTEN_LIMIT } else { OFTEN };
+        let often = match self.cause {
+            // How much a model reads does not change by itself; who is told the number knows it.
+            Cause::Room if names_a_number(&self.headline) => 1,
+            _ if self.cause.is_limit() => OFTEN_LIMIT,
+            _ => OFTEN,
+        };
         let is_often = self.times >= often || is_known;
         let how = self.remedy.as_ref().map(|remedy| &remedy.how);
-        let is_clear = how.is_some_and(How::is_clear);
+        let is_clear = self.is_mended(scene);
+        if let (Cause::Module(Some(name)), Some(first)) = (&self.cause, self.deeds.first())
+            && own::brought_in(scene, *first, name)
+        {
+            return one_off;
+        }
         let line = deeds.iter().rev().find_map(|deed| deed.line.as_ref());
         let is_everyday = line.is_some_and(|line| line.is_script || any(EVERYDAY, |known| known == line.program()));
-        let is_own_matter =
-            matches!(self.cause, Cause::Lock | Cause::Login | Cause::Version | Cause::Service | Cause::Program(_));
+        // Who asks for a state has to wait, or asks in another way.
+        let is_asked_again = !self.cause.is_around() && matches!(how, Some(How::Instead(Difference::Flags, _)));
+        if line.is_some_and(Line::asks) && !is_known && (self.cause == Cause::Time || is_asked_again) {
+            return one_off;
+        }
+        let is_own_matter = matches!(
+            self.cause,
+            Cause::Lock | Cause::Login | Cause::Version | Cause::Service | Cause::Program(_) | Cause::Variable(_)
+        );
         if is_clear && (!is_everyday || is_own_matter) {
             return Some(Ok(if self.in_a_row >= OFTEN { Worth::Loop } else { Worth::Mended }));
         }
@@ -232,6 +362,7 @@ impl Trouble {
             // Code that was mended at last after several attempts, or that nobody could mend.
             Cause::Code => {
                 let is_mended = matches!(how, Some(How::Code(_)));
+                let is_often = self.attempts() >= OFTEN;
                 (is_known || (is_often && is_mended) || (is_often && is_check && has_failed))
                     .then_some(Worth::Recurring)
             }
@@ -245,4 +376,9 @@ impl Trouble {
         };
         worth.map(Ok).or(one_off)
     }
+}
+
+/// Whether a message says how much is too much.
+fn names_a_number(message: &str) -> bool {
+    message.split(|c: char| !c.is_ascii_digit() && c != ',').any(|number| number.len() >= 4)
 }

@@ -13,6 +13,10 @@ pub(super) enum Ground {
     Fixed,
     /// A person's standing wish: seldom urgent, never wrong.
     Wish,
+    /// A wish that was repeated, or put so that nobody can mistake it: it costs a person's patience.
+    Insisted,
+    /// A wish that is hardly more than a taste.
+    Taste,
     /// A test that cannot be believed: it misleads whoever trusts it.
     Flaky,
     /// What is slow: it costs time, nothing else.
@@ -23,9 +27,10 @@ impl Ground {
     fn start(self) -> f64 {
         match self {
             Self::AcrossRuns => 0.75,
-            Self::Repeated => 0.66,
+            Self::Repeated | Self::Insisted => 0.66,
             Self::Fixed => 0.6,
             Self::Wish | Self::Flaky => 0.55,
+            Self::Taste => 0.45,
             Self::Slow => 0.4,
         }
     }

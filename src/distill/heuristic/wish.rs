@@ -1,12 +1,27 @@
 //! A person's standing wishes: how they want it done from now on, not what this one task needs.
+//!
+//! `speech` puts their words plainly, `standing` tells what is meant for good, `phrase` writes it down. English only.
 
+mod at_hand;
+mod grounds;
+mod lexicon;
+mod phrase;
+mod remark;
+mod speech;
+mod standing;
+
+use std::collections::BTreeSet;
+
+use self::lexicon::TASTE;
+use self::phrase::{When, small};
+use self::remark::{Remark, SHOWN_CHARACTERS, core, is_remark, own_sentences, with_company};
+use self::standing::Spoken;
 use super::super::claim::{Claim, Place};
 use super::command;
 use super::quote;
 use super::scene::{Deed, Scene};
-use super::standing::{Role, Spoken, without_asking};
 use super::weigh::{self, Ground};
-use super::words::{capital, cut, relative};
+use super::words::{any, cut, relative};
 use crate::context::{Action, SignalKind};
 use crate::domain::{DropReason, Dropped, Facets, MemoryCategory, MemoryKind, MemoryScope, Severity, Speaker};
 
@@ -14,29 +29,14 @@ use crate::domain::{DropReason, Dropped, Facets, MemoryCategory, MemoryKind, Mem
 #[path = "wish_tests.rs"]
 mod tests;
 
-/// How much of a person's words stands in a summary.
-const SHOWN_CHARACTERS: usize = 250;
-
-/// A wish is told in so many of their sentences at most.
-const MOST_SENTENCES: usize = 2;
-
 /// A longer message is a new order, not a remark.
 const MAX_CHARACTERS: usize = 2000;
 
+/// Words that two wishes share without being one.
+const COMMON: &str = "always|never|please|this|that|from|with|when|before|only|your|they|them|here|instead|project|repo|repository|should|must";
+
 /// How many deeds before a remark it may be about.
 const LOOKED_BACK: usize = 12;
-
-/// What people say before they say what they want.
-const OPENERS: &str = "no, |no |no. |no! |no - |nope, |nope. |stop. |stop, |stop! |wait, |wait. |wait - |actually, |actually |\
-    please |pls |hey, |hm, |hmm, |hm. |hmm. |hm |hmm |oh, |ah, |well, |sure, but |thanks, but |fine, but |nice, but |good, but |ok, |okay, |ok |but |and |also, |also |again, |again: |sorry, |\
-    i told you: |i told you, |i told you to |i told you |i said |i said: |as i said, |as i said: |\
-    like i said, |hold on, |hold on. |hold on - |wait: |small thing: |one more thing: |quick note: |btw, |btw |by the way, |nope: |no: |let's not do it like that. |one thing: |note: |note that |remember: |reminder: |fyi, |fyi: |\
-    wrong. |wrong, |that's wrong. |undo that. |revert that. |don't do that. |for the future: |\
-    for future reference, |for future reference: |just so you know, |careful: |careful, |careful. |not like that. |not like this. |in general, |generally, |so ";
-
-/// Words that follow a "no" that stands for itself.
-const AFTER_NO: &str = "we|i|you|use|don't|dont|do|not|never|always|stop|that|that's|this|it's|it|please|wait|put|keep|make|leave|run|just|go|\
-    write|add|edit|the|tests|no|all|everything|our|only|in|from|there|they|ask|commit|push|install|test|revert|undo|they're|we're";
 
 /// Claims from what people said, and what was left out.
 pub(super) fn claims(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> Vec<Claim> {
@@ -61,10 +61,11 @@ pub(super) fn claims(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> Vec<Claim
             let before = before(scene, place);
             match wish(&step.text, &before, is_correction, scene.root(index)) {
                 Some(wish) => {
-                    if let Some(claim) = claim(scene, place, &wish, &before)
-                        && !claims.iter().any(|known| known.summary == claim.summary)
-                    {
-                        claims.push(claim);
+                    if let Some(claim) = claim(scene, place, &wish, &before) {
+                        match claims.iter_mut().find(|known| is_said_again(known, &claim)) {
+                            Some(known) => insist(known, claim),
+                            None => claims.push(claim),
+                        }
                     }
                 }
                 None if is_correction => dropped.push(Dropped {
@@ -79,6 +80,27 @@ pub(super) fn claims(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> Vec<Claim
     claims
 }
 
+/// Whether two wishes are one, in the same words or in nearly the same.
+fn is_said_again(known: &Claim, claim: &Claim) -> bool {
+    let telling = |claim: &Claim| -> BTreeSet<String> {
+        let lower = claim.summary.to_lowercase();
+        let words = lower
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.len() > 3 && !any(COMMON, |common| common == *word));
+        words.map(str::to_owned).collect()
+    };
+    let (one, other) = (telling(known), telling(claim));
+    let shared = one.intersection(&other).count();
+    known.summary == claim.summary || (shared >= 2 && shared * 10 >= one.len().min(other.len()) * 7)
+}
+
+/// A wish that had to be said again matters more.
+fn insist(known: &mut Claim, again: Claim) {
+    known.importance = weigh::importance(Ground::Insisted, 2, false);
+    known.importance_reason = Some("a person had to say it more than once".to_owned());
+    known.quotes = quote::few(known.quotes.drain(..).chain(again.quotes).map(Some));
+}
+
 /// What the agent did last before somebody spoke, the newest first.
 fn before<'s, 'c>(scene: &'s Scene<'c>, place: Place) -> Vec<&'s Deed<'c>> {
     let end = scene.deeds.partition_point(|deed| deed.place < place);
@@ -90,263 +112,108 @@ fn before<'s, 'c>(scene: &'s Scene<'c>, place: Place) -> Vec<&'s Deed<'c>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wish {
     sentence: String,
+    /// When it holds, if they said so.
+    condition: Option<String>,
     /// What to do, as an order.
     order: String,
+    /// Why, if they said so behind it.
+    reason: Option<String>,
     said: Vec<String>,
     is_forbidding: bool,
+    force: Force,
 }
 
-/// One sentence of a person.
-#[derive(Debug)]
-struct Remark<'t> {
-    said: &'t str,
-    /// Without what people say before they say what they want.
-    bare: &'t str,
-    lower: String,
-    role: Role,
+/// How much a person meant it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Force {
+    /// A taste.
+    Mild,
+    Plain,
+    /// It was ruled out for ever, said again, or said loudly.
+    Strong,
 }
 
-impl<'t> Remark<'t> {
-    fn of(said: &'t str, before: &[&Deed<'_>], is_correction: bool) -> Self {
-        let whole = Self::read(said, said, before, is_correction);
-        // "Fine for now, but in future …"
-        if let Some((_, rest)) = said.split_once(", but ").filter(|_| whole.role == Role::Passing) {
-            let part = Self::read(said, rest, before, is_correction);
-            if part.role == Role::Standing {
-                return part;
-            }
-        }
-        // "A reminder: never push."
-        match said.split_once(": ").filter(|_| whole.role != Role::Standing) {
-            Some((_, rest)) => Some(Self::read(said, rest, before, is_correction))
-                .filter(|part| {
-                    part.role == Role::Standing || (whole.role == Role::Passing && part.role != Role::Passing)
-                })
-                .unwrap_or(whole),
-            None => whole,
+impl Force {
+    fn of(text: &str) -> Self {
+        const STRONG: &str = "how many times|i told you|i've told you|do you keep |third time|second time|again and again|hard requirement|\
+            non-negotiable|not negotiable|off limits|off-limits|not allowed|n't allowed|forbidden|under no circumstances|strictly|as i said|\
+            like i said|once again|did it again|again with|mandatory|without exception|no exceptions";
+        const MILD: &str = "i prefer|i'd prefer|i'd rather|prefer |nit,|nit:|would be nice|if possible|not a fan|i like|small thing|minor thing|\
+            tiny thing|ideally|i'd appreciate|it would be better";
+        let lower = text.to_lowercase().replace('’', "'");
+        let is_absolute = lower.starts_with("you keep ")
+            || Spoken::new(&lower).words.iter().any(|word| matches!(*word, "never" | "ever"));
+        match () {
+            () if is_absolute || speech::is_loud(text) || any(STRONG, |words| lower.contains(words)) => Self::Strong,
+            () if any(MILD, |words| lower.contains(words)) => Self::Mild,
+            () => Self::Plain,
         }
     }
 
-    fn read(said: &'t str, words: &'t str, before: &[&Deed<'_>], is_correction: bool) -> Self {
-        let bare = without_opener(words);
-        let lower = bare.to_lowercase().replace('’', "'");
-        let role = Spoken::new(&lower).role(before, is_correction);
-        Self { said, bare, lower, role }
+    fn ground(self) -> Ground {
+        match self {
+            Self::Mild => Ground::Taste,
+            Self::Plain => Ground::Wish,
+            Self::Strong => Ground::Insisted,
+        }
     }
 
-    fn spoken(&self) -> Spoken<'_> {
-        Spoken::new(&self.lower)
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Mild => "a person said how they like it done",
+            Self::Plain => "a person said how they want it done from now on",
+            Self::Strong => "a person insisted on how they want it done",
+        }
     }
-
-    /// As a sentence of its own.
-    fn sentence(&self, before: &[&Deed<'_>], root: &str) -> String {
-        let bare = self.bare.trim_end_matches(['.', '!', ';', ' ']);
-        let told = match bare.strip_prefix("you keep ").or_else(|| bare.strip_prefix("You keep ")) {
-            Some(habit) => format!("Stop {habit}"),
-            None => match without_asking(self.lower.trim_end_matches('?')) {
-                Some(asked) => {
-                    let rest =
-                        asked.strip_prefix("not ").map_or_else(|| asked.to_owned(), |rest| format!("don't {rest}"));
-                    capital(&rest)
-                }
-                None => named(bare, before, root).unwrap_or_else(|| capital(bare)),
-            },
-        };
-        format!("{told}.")
-    }
-}
-
-/// "That file is generated" with the file's name, where the last edit tells it.
-fn named(bare: &str, before: &[&Deed<'_>], root: &str) -> Option<String> {
-    let lower = bare.to_lowercase();
-    let pointer =
-        ["that file ", "this file ", "the file ", "that one "].iter().find(|pointer| lower.starts_with(**pointer))?;
-    let rest = bare.get(pointer.len()..)?;
-    let changes = before.iter().find_map(|deed| match &deed.action {
-        Action::Edit(changes) => Some(changes),
-        _ => None,
-    })?;
-    Some(format!("`{}` {rest}", relative(&changes.first()?.path, Some(root))))
 }
 
 fn wish(text: &str, before: &[&Deed<'_>], is_correction: bool, root: &str) -> Option<Wish> {
     if text.chars().nth(MAX_CHARACTERS).is_some() {
         return None;
     }
-    let mut said: Vec<&str> = Vec::new();
-    let mut is_fenced = false;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("```") {
-            is_fenced = !is_fenced;
-        } else if !is_fenced && !line.starts_with('>') {
-            said.extend(sentences(line));
-        }
-    }
+    let said = own_sentences(text);
     let is_remark = is_correction || is_remark(&said, before);
     let remarks: Vec<Remark<'_>> = said.into_iter().map(|said| Remark::of(said, before, is_remark)).collect();
     let core = core(&remarks)?;
-    let picks: Vec<&Remark<'_>> = with_company(&remarks, core).into_iter().filter_map(|at| remarks.get(at)).collect();
+    let at = with_company(&remarks, core);
+    let picks: Vec<&Remark<'_>> = at.iter().filter_map(|at| remarks.get(*at)).collect();
     let sentences: Vec<String> = picks.iter().map(|remark| remark.sentence(before, root)).collect();
     // What to do is what was asked for; what is told as a fact is no order yet.
-    let orders: Vec<String> = picks
-        .iter()
-        .zip(&sentences)
-        .filter(|(remark, _)| remark.spoken().is_order() || remark.lower.starts_with("you keep "))
-        .map(|(_, sentence)| {
-            let order = small(sentence.trim_end_matches('.'));
-            let told_off = ["you should ", "you must ", "you need to ", "you have to "];
-            told_off.iter().find_map(|start| order.strip_prefix(start)).map(str::to_owned).unwrap_or(order)
-        })
-        .collect();
-    let facts: Vec<String> = picks
-        .iter()
-        .zip(&sentences)
-        .filter(|(remark, _)| !remark.spoken().is_order() && !remark.lower.starts_with("you"))
-        .map(|(_, sentence)| small(sentence.trim_end_matches('.')))
-        .collect();
-    let only_forbids = picks.iter().all(|remark| !remark.spoken().is_order() || remark.spoken().is_forbidding());
-    let order = match orders.as_slice() {
+    let mut orders: Vec<When> = Vec::new();
+    let mut facts: Vec<String> = Vec::new();
+    let mut only_forbids = true;
+    for (remark, sentence) in picks.iter().zip(&sentences) {
+        match remark.order(root) {
+            Some(when) => {
+                only_forbids &= remark.spoken().is_forbidding();
+                orders.push(when);
+            }
+            None if remark.lower.starts_with("you") => {}
+            None => facts.push(small(sentence.trim_end_matches('.'))),
+        }
+    }
+    let is_forbidding = picks.first().is_some_and(|remark| remark.spoken().is_ban())
+        || orders.first().is_some_and(|when| Spoken::new(&when.order.to_lowercase()).is_ban());
+    let condition = orders.iter().map(|when| &when.condition).find(|condition| !condition.is_empty()).cloned();
+    let asked: Vec<String> = orders.into_iter().map(|when| when.order).collect();
+    let order = match asked.as_slice() {
         [] => format!("keep to this: {}", facts.join("; ")),
-        orders if only_forbids => orders.iter().chain(&facts).cloned().collect::<Vec<_>>().join("; "),
-        orders => orders.join("; "),
+        asked if only_forbids => asked.iter().chain(&facts).cloned().collect::<Vec<_>>().join("; "),
+        asked => asked.join("; "),
     };
+    // The sentence before may say that it is not the first time.
+    let (first, last) = (at.first().copied().unwrap_or(core), at.last().copied().unwrap_or(core));
+    let around = remarks.iter().take(last + 1).skip(first.saturating_sub(1)).map(|remark| remark.said);
+    let around = around.collect::<Vec<_>>().join(" ");
     Some(Wish {
         sentence: cut(&sentences.join(" "), SHOWN_CHARACTERS),
+        condition,
         order: cut(&order, SHOWN_CHARACTERS),
+        reason: remarks.get(last + 1).filter(|next| next.is_reason()).map(|next| next.sentence(before, root)),
         said: picks.iter().map(|remark| remark.said.to_owned()).collect(),
-        is_forbidding: picks.first().is_some_and(|remark| {
-            ["never", "don't", "do not", "stop ", "we don't", "we never", "not ", "no "]
-                .iter()
-                .any(|word| remark.lower.starts_with(word))
-        }),
+        is_forbidding,
+        force: Force::of(&around),
     })
-}
-
-/// Whether a message is about what was done, and no new order: what is ruled out in an order holds for that order.
-fn is_remark(said: &[&str], before: &[&Deed<'_>]) -> bool {
-    const MOST: usize = 6;
-    if said.first().is_some_and(|first| without_asking(first.to_lowercase().trim_end_matches('?')).is_some()) {
-        return true;
-    }
-    let mut read = said.iter().map(|said| Remark::of(said, before, false));
-    let first = read.find(|remark| remark.role != Role::Passing || remark.lower.starts_with("you "));
-    let is_asked = said.first().is_some_and(|first| {
-        let lower = first.to_lowercase();
-        lower.ends_with('?') && !lower.starts_with("why")
-    });
-    !before.is_empty() && said.len() <= MOST && !is_asked && first.is_some_and(|first| first.role != Role::Order)
-}
-
-/// The sentence that matters most: one that is meant for good, or one of which another says so.
-fn core(remarks: &[Remark<'_>]) -> Option<usize> {
-    if let Some(standing) = remarks.iter().position(|remark| remark.role == Role::Standing) {
-        return Some(standing);
-    }
-    let lasting = remarks.iter().position(|remark| remark.role == Role::Lasting)?;
-    let is_meant = |at: &usize| {
-        remarks.get(*at).is_some_and(|remark| {
-            matches!(remark.role, Role::Order | Role::Fact)
-                && remark.spoken().words.len() >= 4
-                && !remark.spoken().leans()
-        })
-    };
-    (0..lasting).rev().find(is_meant).or_else(|| (lasting + 1..remarks.len()).find(is_meant))
-}
-
-/// The sentence with the one that completes it: what to do instead, or what it leans on.
-fn with_company(remarks: &[Remark<'_>], core: usize) -> Vec<usize> {
-    let Some(remark) = remarks.get(core) else { return Vec::new() };
-    let spoken = remark.spoken();
-    let fits = |at: usize| {
-        remarks.get(at).is_some_and(|other| {
-            other.bare.chars().count() + remark.bare.chars().count() + 4 <= SHOWN_CHARACTERS && !other.bare.is_empty()
-        })
-    };
-    let role = |at: usize| remarks.get(at).map(|remark| remark.role);
-    let previous = core.checked_sub(1).filter(|at| fits(*at)).and_then(|at| Some((at, remarks.get(at)?)));
-    if let Some((at, other)) = previous
-        && (matches!(other.role, Role::Order | Role::Fact) || other.lower.starts_with("you"))
-        && (spoken.leans()
-            || spoken.words.iter().take(4).any(|word| *word == "one")
-            || other.lower.starts_with("that file")
-            || other.lower.starts_with("this file"))
-    {
-        return vec![at, core];
-    }
-    let forbids = spoken.is_forbidding();
-    let completes = |at: usize| {
-        let Some(other) = remarks.get(at).filter(|_| fits(at)) else { return false };
-        match other.role {
-            Role::Standing => true,
-            Role::Order if spoken.is_order() || forbids => forbids != other.spoken().is_forbidding(),
-            Role::Order => !other.spoken().points_back() || remark.said.ends_with(';'),
-            _ => false,
-        }
-    };
-    let reason = |at: usize| role(at) == Some(Role::Fact) && fits(at);
-    let next = (core + 1..remarks.len()).take(MOST_SENTENCES).find(|at| completes(*at));
-    match next {
-        Some(next) => vec![core, next],
-        None if core > 0 && role(core - 1) == Some(Role::Order) && completes(core - 1) => vec![core - 1, core],
-        None if forbids && !spoken.has_instead() && core > 0 && reason(core - 1) => vec![core - 1, core],
-        None if forbids && !spoken.has_instead() && reason(core + 1) => vec![core, core + 1],
-        None => vec![core],
-    }
-}
-
-/// A sentence as it goes on behind another word.
-fn small(sentence: &str) -> String {
-    let is_word = sentence
-        .split_whitespace()
-        .next()
-        .is_some_and(|word| word.chars().skip(1).all(|c| c.is_lowercase() || c == '\''));
-    let mut letters = sentence.chars();
-    match letters.next() {
-        Some(first) if is_word && !sentence.starts_with("I ") && !sentence.starts_with("I'") => {
-            first.to_lowercase().chain(letters).collect()
-        }
-        _ => sentence.to_owned(),
-    }
-}
-
-/// Sentences of a line. A full stop within a name ends none.
-fn sentences(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for (at, mark) in line.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | ';')) {
-        let end = at + mark.len_utf8();
-        let is_short = ["e.g.", "i.e.", "etc.", "vs.", "incl."]
-            .iter()
-            .any(|short| line.get(..end).is_some_and(|head| head.ends_with(short)));
-        if !is_short && line.get(end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) {
-            found.extend(line.get(start..end));
-            start = end;
-        }
-    }
-    found.extend(line.get(start..));
-    found.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty()).collect()
-}
-
-fn without_opener(sentence: &str) -> &str {
-    let mut rest = sentence.trim_start_matches(['-', '*', ' ', '—', '–']);
-    while let Some(bare) = OPENERS.split('|').find_map(|opener| {
-        let head: String =
-            rest.chars().take(opener.chars().count()).collect::<String>().to_lowercase().replace('’', "'");
-        (head == opener)
-            .then(|| rest.char_indices().nth(opener.chars().count()).and_then(|(at, _)| rest.get(at..)))
-            .flatten()
-    }) {
-        // "No more print debugging", "no force pushes": wishes of their own.
-        let is_no = rest.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("no "));
-        let next = bare.split([' ', ',', '.', ':']).next().unwrap_or_default().to_lowercase();
-        if is_no && !AFTER_NO.split('|').any(|word| word == next) {
-            break;
-        }
-        rest = bare.trim_start_matches(['-', '—', '–', ' ', ',']);
-    }
-    // "Keep it short, please."
-    let unstopped = rest.trim_end_matches(['.', '!', ' ']);
-    unstopped.strip_suffix(", please").or_else(|| unstopped.strip_suffix(" please")).unwrap_or(rest)
 }
 
 fn claim(scene: &Scene<'_>, place: Place, wish: &Wish, before: &[&Deed<'_>]) -> Option<Claim> {
@@ -368,7 +235,7 @@ fn claim(scene: &Scene<'_>, place: Place, wish: &Wish, before: &[&Deed<'_>]) -> 
     });
     let lower = wish.sentence.to_lowercase();
     let category = match () {
-        () if wish.is_forbidding => MemoryCategory::AntiPattern,
+        () if wish.is_forbidding && !any(TASTE, |words| lower.contains(words)) => MemoryCategory::AntiPattern,
         () if ["before ", "after ", "commit", "branch", "always run", "pull request"]
             .iter()
             .any(|word| lower.contains(word)) =>
@@ -378,26 +245,28 @@ fn claim(scene: &Scene<'_>, place: Place, wish: &Wish, before: &[&Deed<'_>]) -> 
         () => MemoryCategory::Preference,
     };
     let run = about.and_then(|deed| deed.command()).map(|run| command::shown(&relative(run, Some(root))));
-    let detail = match (&run, &doing) {
+    let after = match (&run, &doing) {
         (Some(run), _) => Some(format!("Said after the agent ran `{run}`.")),
         (None, Some(_)) => Some("Said after the agent edited files.".to_owned()),
         (None, None) => None,
     };
+    let why = wish.reason.as_ref().map(|reason| format!("The reason given: {}", small(reason)));
+    let detail: Vec<String> = why.into_iter().chain(after).collect();
     Some(Claim {
         summary: wish.sentence.clone(),
         rule: Some(format!(
             "IF {} THEN {}.",
-            doing.unwrap_or_else(|| "you work on this project".to_owned()),
+            wish.condition.clone().or(doing).unwrap_or_else(|| "you work on this project".to_owned()),
             wish.order.trim_end_matches('.')
         )),
-        detail,
+        detail: (!detail.is_empty()).then(|| detail.join(" ")),
         kind: MemoryKind::Preference,
         category,
         scope: MemoryScope::Project,
         facets: Facets::default(),
         tags: vec!["user-preference".to_owned()],
-        importance: weigh::importance(Ground::Wish, 1, false),
-        importance_reason: Some("a person said how they want it done from now on".to_owned()),
+        importance: weigh::importance(wish.force.ground(), 1, false),
+        importance_reason: Some(wish.force.reason().to_owned()),
         severity: Some(Severity::Recommendation),
         quotes: quote::few(said.into_iter().chain([deed])),
         episodes: vec![scene.episode(place.trajectory)],

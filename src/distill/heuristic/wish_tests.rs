@@ -53,6 +53,18 @@ fn remarks_on_this_one_task_are_none() {
         "that's not what I asked for",
         "stop",
         "Great, thanks! Can you always keep it this short?",
+        "please use the logger instead of console.log in that function",
+        "We never call this endpoint without a token so you can drop the null check",
+        "we don't need the cache here, the result is tiny",
+        "All tests pass on my machine, so commit it and push",
+        "I prefer option 2",
+        "please use the second variant, not the first",
+        "remember to also update the download client while you're at it",
+        "next time the job runs it should pick up where it left off, and never start from zero",
+        "don't push yet; ask Tom before you merge this",
+        "we switched to v2 of the API last week, update the client accordingly",
+        "I think we should rather not use kafka, we always had trouble with it. what about ordering?",
+        "Here:\n\nClients must always send a header. Never commit to main.",
     ];
     for words in cases {
         assert!(after(words).claims().is_empty(), "{words}: {:?}", after(words).claims()[0].summary);
@@ -113,7 +125,7 @@ fn a_wish_is_told_whole() {
         (
             "Could you not use sed for edits? It broke the encoding twice. Use the edit tool.",
             "Don't use sed for edits. Use the edit tool.",
-            "use the edit tool",
+            "don't use sed for edits; use the edit tool",
         ),
         (
             "It's fine for now, but in future put SQL into queries/ and not inline.",
@@ -134,6 +146,92 @@ fn a_wish_is_told_whole() {
         assert!(rule.split_once(" THEN ").unwrap().1.starts_with(order), "{rule}");
         assert!(claims[0].summary.chars().count() <= 251);
     }
+}
+
+#[test]
+fn a_wish_is_told_to_whoever_comes_next() {
+    let cases = [
+        ("I prefer tabs in this repo", "The user prefers tabs in this repo.", "prefer tabs in this repo"),
+        ("NO. ASK ME BEFORE YOU DELETE ANYTHING.", "Ask the user before you delete anything.", "ask the user first"),
+        ("pnpm!! not npm", "Use pnpm, not npm.", "use pnpm, not npm"),
+        (
+            "pls dont use `git add -A`, add files one by one",
+            "Don't use `git add -A`, add files one by one.",
+            "don't use `git add -A`",
+        ),
+        ("ok cool, one more thing: always use named exports", "Always use named exports.", "always use named exports"),
+        ("hey, great work, but never push to main", "Never push to main.", "never push to main"),
+        (
+            "again with the any types! strict typing please, no `any`",
+            "Strict typing, no `any`.",
+            "keep to this: strict typing, no `any`",
+        ),
+        (
+            "src/generated/ is off limits for you",
+            "src/generated/ is off limits for you.",
+            "keep to this: src/generated/ is off limits",
+        ),
+        ("why do you keep adding comments?? the code says it", "Stop adding comments.", "stop adding comments"),
+    ];
+    for (words, summary, order) in cases {
+        let claims = after(words).claims();
+        assert_eq!(claims.len(), 1, "{words}");
+        assert_eq!(claims[0].summary, summary);
+        let rule = claims[0].rule.as_deref().unwrap();
+        assert!(rule.split_once(" THEN ").unwrap().1.starts_with(order), "{rule}");
+        let text = format!(" {} {rule} ", claims[0].summary).to_lowercase();
+        assert!([" i ", " me ", " my ", " i'"].iter().all(|own| !text.contains(own)), "{text}");
+    }
+}
+
+#[test]
+fn a_condition_that_was_named_is_that_of_the_rule() {
+    let cases = [
+        ("when you touch migrations, always add a down step", "IF you touch migrations THEN always add a down step."),
+        (
+            "whenever you touch a .proto file you have to run buf generate",
+            "IF you touch a .proto file THEN run buf generate.",
+        ),
+        ("Always run the linter before you push", "IF you are about to push THEN always run the linter."),
+        ("No. If you add a dependency, ask me first.", "IF you add a dependency THEN ask the user first."),
+    ];
+    for (words, rule) in cases {
+        let claims = after(words).claims();
+        assert_eq!(claims.len(), 1, "{words}");
+        assert_eq!(claims[0].rule.as_deref(), Some(rule));
+    }
+}
+
+#[test]
+fn a_reason_is_kept_apart_from_the_wish() {
+    let claims = after("Always sign your commits. Otherwise CI breaks.").claims();
+    assert_eq!(claims[0].summary, "Always sign your commits.");
+    assert!(claims[0].detail.as_deref().unwrap().starts_with("The reason given: otherwise CI breaks."));
+}
+
+#[test]
+fn what_is_forbidden_is_an_anti_pattern_unless_it_is_a_taste() {
+    let category = |words: &str| after(words).claims()[0].category.clone();
+    assert_eq!(category("you're not allowed to push to main"), MemoryCategory::AntiPattern);
+    assert_eq!(category("production credentials are off limits for you"), MemoryCategory::AntiPattern);
+    assert_eq!(category("don't use semicolons in this repo"), MemoryCategory::Preference);
+    assert_eq!(category("use pnpm, not npm"), MemoryCategory::Preference);
+}
+
+#[test]
+fn what_is_insisted_on_weighs_more_than_a_taste() {
+    let weight = |words: &str| after(words).claims()[0].importance;
+    let taste = weight("I prefer tabs in this repo");
+    let wish = weight("we use pnpm in this repo");
+    let strong = weight("we NEVER use npm in this repo!!");
+    assert!(taste < wish && wish < strong, "{taste} {wish} {strong}");
+    assert_eq!(weight("Nice. Could you keep commit messages short?"), wish);
+    let twice = after("Don't commit generated files to the repo")
+        .user("don't commit generated files!")
+        .agent("Sorry.")
+        .claims();
+    assert_eq!(twice.len(), 1, "{twice:?}");
+    assert!(twice[0].importance > strong && twice[0].quotes.len() >= 2);
 }
 
 #[test]

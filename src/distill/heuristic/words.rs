@@ -247,10 +247,17 @@ fn short_word(word: &str, folder: Option<&str>) -> String {
     format!("{lead}{last}{trail}")
 }
 
-/// The first letter in upper case.
+/// The first letter in upper case, where a word begins the text: a path, a command and an identifier stay as they are.
 pub(super) fn capital(text: &str) -> String {
+    const NAMES: &str =
+        "npm|pnpm|yarn|npx|pip|uv|conda|pipenv|kubectl|pytest|jest|vitest|eslint|tsc|tsx|rg|mvn|tox|nox|psql|sqlite";
+    let first = text.split([' ', ',', ';', ':']).next().unwrap_or_default().trim_end_matches(['.', '!', '?']);
+    let is_word = first.chars().all(|c| c.is_lowercase() || c == '\'' || c == '-') && !any(NAMES, |name| name == first);
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    match letters.next() {
+        Some(letter) if is_word => letter.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 /// Things in a sentence: "a, b and c".

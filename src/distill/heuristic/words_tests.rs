@@ -1,4 +1,4 @@
-use super::{any, cut, is_empty_talk, relative, telling};
+use super::{any, capital, cut, is_empty_talk, relative, telling};
 
 #[test]
 fn an_error_is_brought_to_its_telling_part() {
@@ -57,6 +57,22 @@ fn paths_are_short_and_texts_end_between_words() {
     assert_eq!(cut("one two three", 9), "one two…");
     assert_eq!(cut("ünïcödé", 3), "ünï…");
     assert!(!any("", |_| true));
+}
+
+#[test]
+fn only_words_get_a_capital() {
+    for (text, wanted) in [
+        ("use tabs", "Use tabs"),
+        ("don't", "Don't"),
+        ("src/gen is generated", "src/gen is generated"),
+        ("pnpm only", "pnpm only"),
+        ("camelCase names", "camelCase names"),
+        ("`x` fails", "`x` fails"),
+        ("--no-verify is out", "--no-verify is out"),
+        ("", ""),
+    ] {
+        assert_eq!(capital(text), wanted);
+    }
 }
 
 proptest::proptest! {

@@ -132,7 +132,7 @@ impl Distiller<'_> {
                 distilled(Engine::Model, clean(told.reflection, self.redactor), candidates, dropped)
             }
             Err(error) => {
-                tracing::warn!(%error, "the model gave no answer that can be used; heuristics stand in");
+                tracing::info!(%error, "the model gave no answer that can be used; heuristics stand in");
                 Distilled { fallback: Some(error.to_string()), ..self.by_heuristics(context) }
             }
         };

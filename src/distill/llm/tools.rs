@@ -5,11 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{Effort, Matter, NoAnswer, Told, frame, structured, told};
+use crate::distill::prompts::{CREATE, NEAR, SCORE};
 use crate::model::{Form, LanguageModel, Message, Request, ToolCall, loose};
-
-const CREATE: &str = "memory_create_candidate_lessons";
-const NEAR: &str = "memory_detect_duplicates";
-const SCORE: &str = "memory_score_importance";
 
 /// Calls of one answer that are carried out.
 const MAX_CALLS: usize = 8;

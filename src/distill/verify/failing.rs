@@ -150,6 +150,7 @@ const TELLING: &[&str] = &[
     "unauthenticated",
     "unauthorized",
     "unavailable",
+    "unbound",
     "uncommitted",
     "undeclared",
     "undefined",
@@ -223,6 +224,12 @@ pub(in crate::distill) fn reads_as_failure(line: &str) -> bool {
     let is_telling = holds(TELLING) && (names || !speaks(READER));
     let is_common = holds(COMMON) && names && !speaks(READER);
     !speaks(ADVISING) && (is_telling || is_common)
+}
+
+/// What failed, and what is said beside it: of a line that names its error, the first sentence and the rest.
+pub(super) fn failure_and_advice(line: &str) -> (&str, &str) {
+    let (_, has_name) = without_labels(line);
+    line.split_once(". ").filter(|_| has_name).unwrap_or((line, ""))
 }
 
 /// A line without the words before its first colons that say that it is an error, and whether one of them says which.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::failing::reads_as_failure;
+use super::failing::{failure_and_advice, reads_as_failure};
 use super::orders::{Order, is_order};
 use super::provenance::{Provenance, Taint, Traced};
 use super::quotes::Found;
@@ -157,18 +157,26 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
 /// words that failed can be a stranger's.
 fn repeated_stranger(claim: &Claim, found: &[Found]) -> Option<String> {
     let own: Vec<String> = texts(claim).flat_map(plain_words).collect();
-    let outputs = found.iter().filter(|one| !matches!(one.quote.trust, TrustClass::User | TrustClass::Agent));
+    let is_ours = |one: &&Found| matches!(one.quote.trust, TrustClass::User | TrustClass::Agent);
+    let ours: Vec<Vec<String>> =
+        found.iter().filter(is_ours).map(|one| plain_words(&one.quote.text).collect()).collect();
+    let outputs = found.iter().filter(|one| !is_ours(one));
     outputs.into_iter().find_map(|one| {
         let at = format!("t{}.s{}", one.place.trajectory, one.place.step);
         if matches!(one.quote.trust, TrustClass::Web | TrustClass::OtherAgent) {
             return Some(format!("what failed in {at} was told by {}", trust::name(&one.quote.trust)));
         }
-        let is_repeated = |line: &&str| {
+        let is_repeated = |line: &str| {
             let words: Vec<String> = plain_words(line).collect();
             let many = words.len().clamp(1, REPEATED_WORDS);
-            words.windows(many).any(|some| own.windows(many).any(|part| part == some))
+            let stands_in = |text: &[String], some: &[String]| text.windows(many).any(|part| part == some);
+            // What the agent or the person said too is not a stranger's.
+            words.windows(many).any(|some| stands_in(&own, some) && !ours.iter().any(|text| stands_in(text, some)))
         };
-        let strange = one.quote.text.lines().filter(is_repeated).find(|line| !reads_as_failure(line));
+        let strange = one.quote.text.lines().find(|line| {
+            let (failure, advice) = failure_and_advice(line);
+            (is_repeated(failure) && !reads_as_failure(failure)) || (is_repeated(advice) && !reads_as_failure(line))
+        });
         strange.map(|_| format!("what it repeats of {at} does not read like a failure"))
     })
 }

@@ -180,8 +180,10 @@ impl<'c> Verifier<'c> {
             let id = trajectory.about.session_id.as_deref().unwrap_or(own);
             SessionId::parse(id).ok()
         };
+        // Whoever knows the runs names them all: a log of many runs is no run beside them.
+        let this = Some(&self.context.episode.id).filter(|id| claim.episodes.is_empty() || claim.episodes.contains(id));
         Evidence {
-            episode_ids: unique([self.context.episode.id.clone()].into_iter().chain(claim.episodes.iter().cloned())),
+            episode_ids: unique(this.into_iter().chain(&claim.episodes).cloned()),
             trajectory_ids: unique(found.iter().map(|one| one.quote.trajectory_id.clone())),
             session_ids: unique(
                 found.iter().map(|one| session(one.place).unwrap_or_else(|| self.context.episode.session_id.clone())),

@@ -2,6 +2,7 @@
 
 use super::generic::is_generic;
 use super::quotes::Found;
+use super::rule::Rule;
 use crate::distill::claim::Claim;
 use crate::domain::TrustClass;
 
@@ -122,6 +123,33 @@ const NAMED: &[&str] = &[
     "zsh",
 ];
 
+/// Those of them that every piece of work has: they name something beside words that say which.
+const COMMON: &[&str] =
+    &["cache", "commit", "container", "crash", "exception", "node", "panic", "port", "snapshot", "timeout", "token"];
+
+/// So many words that say which, beside a common name.
+const MIN_TELLING: usize = 2;
+
+/// Words before a verb that is also a program's name.
+const BEFORE_PROGRAMS: &[&str] =
+    &["run", "running", "runs", "ran", "use", "using", "uses", "with", "via", "by", "call"];
+
+/// Who does what a story tells.
+const DOERS: &[&str] = &["agent", "assistant", "model", "i", "we"];
+
+/// What was done, where it does not end like most verbs of the past.
+const DONE: &[&str] = &[
+    "ran", "wrote", "made", "found", "read", "did", "began", "got", "took", "went", "saw", "chose", "built", "kept",
+    "set", "put", "was", "were", "had",
+];
+
+/// Words by which a story says more than what was done: why, when, or what to do.
+const LESSONS: &[&str] = &[
+    "should", "must", "need", "needs", "needed", "will", "would", "instead", "because", "since", "always", "never",
+    "before", "after", "if", "when", "whenever", "unless", "until", "only", "require", "requires", "required", "so",
+    "avoid", "next", "but", "however", "without",
+];
+
 /// Why a claim says nothing, if it does.
 pub(super) fn fault(claim: &Claim, found: &[Found]) -> Option<&'static str> {
     let said = [Some(claim.summary.as_str()), claim.rule.as_deref()].into_iter().flatten();
@@ -133,15 +161,47 @@ pub(super) fn fault(claim: &Claim, found: &[Found]) -> Option<&'static str> {
     if is_platitude && !is_asked_for(&words, &by_person) {
         return Some("it would be true of any work");
     }
-    let facets = &claim.facets;
-    let has_facet = facets.tool.is_some()
-        || facets.component.is_some()
-        || facets.provider.is_some()
-        || facets.error_family.is_some();
-    if is_persons || has_facet || said.iter().any(|text| has_name(text)) {
+    if is_persons {
         return None;
     }
-    Some("it names no command, file, tool, number or error")
+    if claim.rule.is_none() && is_story(&claim.summary) {
+        return Some("it tells what was done, and not what to do");
+    }
+    if said.iter().any(|text| has_name(text) || is_conditional(text)) {
+        return None;
+    }
+    Some("it names no command, file, tool, number, error or condition")
+}
+
+/// Whether a text only tells what somebody did.
+fn is_story(text: &str) -> bool {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let told: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| *word == "the").collect();
+    let is_done = |verb: &str| verb.ends_with("ed") || DONE.contains(&verb);
+    let starts = match told.as_slice() {
+        [doer, verb, next, ..] => {
+            DOERS.contains(doer) && (is_done(verb) || (matches!(*verb, "first" | "then" | "also") && is_done(next)))
+        }
+        _ => false,
+    };
+    starts && !told.iter().any(|word| LESSONS.contains(word))
+}
+
+/// Whether a text says when something holds, in words that not every lesson has, and what then.
+fn is_conditional(text: &str) -> bool {
+    let is_telling = |part: &str| crate::text::words(part).iter().any(|word| !is_generic(word));
+    let spoken = Rule::parse(text).ok().map(|rule| (rule.condition, rule.advice));
+    let spoken = spoken.or_else(|| {
+        let lower = text.to_lowercase();
+        [" when ", " if ", " whenever ", " unless ", " before ", " after "].iter().find_map(|opening| {
+            lower.split_once(opening).map(|(advice, condition)| (condition.to_owned(), advice.to_owned()))
+        })
+    });
+    spoken.is_some_and(|(condition, advice)| is_telling(&condition) && is_telling(&advice))
 }
 
 /// Whether a person said just that, in more than a few words.
@@ -158,13 +218,26 @@ fn has_name(text: &str) -> bool {
     if text.contains(['`', '"', '“']) {
         return true;
     }
+    let common: Vec<String> = COMMON.iter().flat_map(|word| crate::text::words(word)).collect();
+    let is_which = |word: &String| !is_generic(word) && !common.contains(word);
+    let says_which = crate::text::words(text).iter().filter(|word| is_which(word)).count() >= MIN_TELLING;
     let mut begins = true;
+    let mut before = String::new();
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
-        let is_named = NAMED.binary_search(&bare.to_lowercase().as_str()).is_ok();
+        let lower = bare.to_lowercase();
+        let is_named = match lower.as_str() {
+            "make" | "go" => BEFORE_PROGRAMS.contains(&before.as_str()),
+            name if COMMON.binary_search(&name).is_ok() => says_which,
+            name => NAMED.binary_search(&name).is_ok(),
+        };
         let has_digit = bare.chars().any(|c| c.is_ascii_digit());
-        let has_joint =
-            bare.contains(['_', '/', '=', ':']) || bare.contains("--") || bare.trim_matches('.').contains('.');
+        let is_short =
+            matches!(lower.as_str(), "e.g" | "i.e" | "etc" | "and/or" | "i" | "i'm" | "i'll" | "i've" | "i'd");
+        let has_joint = bare.contains(['_', '/', '=', ':'])
+            || bare.contains("--")
+            || bare.trim_matches('.').contains('.')
+            || word.trim_end_matches(['.', ',', ';', ')']).ends_with('/');
         let is_flag = bare.starts_with('-') && bare.len() > 1;
         let capitals = bare.chars().filter(|c| c.is_uppercase()).count();
         let is_rule_word = matches!(bare, "IF" | "THEN" | "ALWAYS" | "NEVER" | "NOT" | "DO" | "MUST");
@@ -173,10 +246,12 @@ fn has_name(text: &str) -> bool {
             capitals > 0 && bare.chars().any(char::is_lowercase) && bare.chars().skip(1).any(char::is_uppercase);
         let is_acronym = capitals > 1 && !is_rule_word;
         let is_other_script = bare.chars().any(|c| u32::from(c) >= 0x2E80);
-        if is_named || has_digit || has_joint || is_flag || is_proper || is_camel || is_acronym || is_other_script {
+        let is_name = has_digit || has_joint || is_flag || is_proper || is_camel || is_acronym || is_other_script;
+        if is_named || (is_name && !is_short) {
             return true;
         }
         begins = word.ends_with(['.', '!', '?', ':']) || is_rule_word;
+        before = lower;
     }
     false
 }

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::transport::one_line;
 use super::{EmbedError, Embedder, Transport, Vector, beginning};
 
 #[cfg(test)]
@@ -47,7 +46,7 @@ impl EndpointEmbedder {
         let reply =
             self.transport.post(body).await.map_err(|why| EmbedError::Endpoint { endpoint: endpoint(), why })?;
         let vectors = vectors(&reply, texts.len(), self.dimensions())
-            .map_err(|why| EmbedError::Answer { endpoint: endpoint(), why })?;
+            .map_err(|why| EmbedError::Answer { endpoint: endpoint(), why: self.transport.said(&why) })?;
         if let Some(first) = vectors.first() {
             self.seen.get_or_init(|| first.dimensions());
         }
@@ -79,7 +78,7 @@ fn vectors(reply: &Value, count: usize, dimensions: Option<usize>) -> Result<Vec
     let Some(data) = reply.get("data").and_then(Value::as_array) else {
         let message =
             ["/error/message", "/error"].iter().find_map(|place| reply.pointer(place).and_then(Value::as_str));
-        return Err(message.map_or("the answer has no data".to_owned(), |said| format!("it says {:?}", one_line(said))));
+        return Err(message.map_or("the answer has no data".to_owned(), |said| format!("it says \"{said}\"")));
     };
     if data.len() != count {
         return Err(format!("{} vectors for {count} texts", data.len()));

@@ -9,7 +9,7 @@ use super::super::test_support::strings;
 use super::{EmbedError, Embedder, EndpointEmbedder, Transport, Vector, vectors};
 
 fn embedder(server: &MockServer, dimensions: Option<usize>) -> EndpointEmbedder {
-    let transport = Transport::new(&server.uri(), "key".into(), Duration::from_secs(20)).unwrap();
+    let transport = Transport::new(&server.uri(), Some("key-of-mine".into()), Duration::from_secs(20)).unwrap();
     EndpointEmbedder::new(transport, "small", dimensions)
 }
 
@@ -104,7 +104,7 @@ fn a_reply_without_one_vector_for_each_text_is_refused() {
         (json!({}), "the answer has no data"),
         (json!([]), "the answer has no data"),
         (json!({ "data": "x" }), "the answer has no data"),
-        (json!({ "error": { "message": "over\nloaded" } }), "it says \"over loaded\""),
+        (json!({ "error": { "message": "over\nloaded" } }), "it says \"over\nloaded\""),
         (json!({ "error": "gone" }), "it says \"gone\""),
         (json!({ "data": [] }), "0 vectors for 2 texts"),
         (json!({ "data": [good, good, good] }), "3 vectors for 2 texts"),

@@ -57,13 +57,15 @@ impl Bill {
             | ModelError::Refused { .. }
             | ModelError::Resting { .. }
             | ModelError::NotRecorded { .. }
+            | ModelError::Unreachable { .. }
             | ModelError::Unauthorized { .. }
             | ModelError::NotFound { .. }
             | ModelError::BadRequest { .. }
             | ModelError::RateLimited { .. }
             | ModelError::TooLong { .. } => Self::free(),
-            ModelError::Declined { .. } => {
-                let read = Tokens { prompt: size.whole_prompt, completion: 0 };
+            ModelError::Declined { written, .. } => {
+                let completion = (*written).min(size.at_most.completion);
+                let read = Tokens { prompt: size.whole_prompt, completion };
                 Self::Known { counted: read, billed: read, claimed: None }
             }
             // An answer may have been written in full, and may be billed in full, that never got here.

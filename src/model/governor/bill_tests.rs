@@ -69,6 +69,7 @@ fn a_long_answer_without_usage_is_no_claim() {
 fn an_error_is_free_only_where_that_is_certain() {
     let said = || "no".to_owned();
     let free = Bill::Known { counted: tokens(0, 0), billed: tokens(0, 0), claimed: None };
+    let partly = Bill::Known { counted: tokens(100, 7), billed: tokens(100, 7), claimed: None };
     let read = Bill::Known { counted: tokens(100, 0), billed: tokens(100, 0), claimed: None };
     let cases = [
         (ModelError::Misconfigured { why: said() }, free),
@@ -80,7 +81,9 @@ fn an_error_is_free_only_where_that_is_certain() {
         (ModelError::BadRequest { status: 400, said: said() }, free),
         (ModelError::RateLimited { retry_after: None, said: said() }, free),
         (ModelError::TooLong { said: said() }, free),
-        (ModelError::Declined { said: said() }, read),
+        (ModelError::Declined { said: said(), written: 0 }, read),
+        (ModelError::Declined { said: said(), written: 7 }, partly),
+        (ModelError::Unreachable { said: said() }, free),
         (ModelError::Server { status: 500, retry_after: None, said: said() }, Bill::Unknown),
         (ModelError::Connection { said: said() }, Bill::Unknown),
         (ModelError::TimedOut { after: Duration::ZERO }, Bill::Unknown),

@@ -152,7 +152,7 @@ impl LanguageModel for Hostile {
             16 => turned_away(ModelError::TooLong { said: said() }),
             17 => {
                 self.take(prompt, 0);
-                Err(ModelError::Declined { said: said() })
+                Err(ModelError::Declined { said: said(), written: 0 })
             }
             18 => lost(ModelError::Server { status: 500, retry_after: None, said: said() }),
             19 => lost(ModelError::Connection { said: said() }),

@@ -302,5 +302,9 @@ impl<M: LanguageModel> LanguageModel for Governed<M> {
 }
 
 fn no_ledger(error: &LedgerError) -> ModelError {
-    ModelError::Refused { why: format!("nothing is spent that cannot be written down: {error}") }
+    ModelError::Refused {
+        why: format!(
+            "what a call costs cannot be written down ({error}); make that possible, or set no price and no cap"
+        ),
+    }
 }

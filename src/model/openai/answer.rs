@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::super::wire::{Fault, HINT, Mask, Words, is_page, says_something};
 use super::super::{Finish, ModelError, Reply, ToolCall, loose};
-use super::fault::{Fault, HINT};
-use super::said::Mask;
 use super::stream;
-use super::words::{Words, is_page, says_something};
 use crate::domain::Usage;
 
 /// A reason to end that we do not know is kept so far.
@@ -57,16 +55,20 @@ fn completion(value: &Value, mask: &Mask) -> Result<Reply, Fault> {
     let text = text.unwrap_or_default();
     let reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
     let refusal = message.and_then(|message| message.get("refusal")).map(text_of).unwrap_or_default();
+    let usage = value.get("usage").map(usage).unwrap_or_default();
+    let declined = |said: &str| {
+        let written = usage.completion_tokens.unwrap_or_default();
+        Err(ModelError::Declined { said: mask.said(said), written }.into())
+    };
     if !refusal.trim().is_empty() {
-        return Err(ModelError::Declined { said: mask.said(&refusal) }.into());
+        return declined(&refusal);
     }
     if matches!(reason.to_ascii_lowercase().as_str(), "content_filter" | "safety" | "refusal") {
-        let said = if text.trim().is_empty() { "a content filter objected" } else { &text };
-        return Err(ModelError::Declined { said: mask.said(said) }.into());
+        return declined(if text.trim().is_empty() { "a content filter objected" } else { &text });
     }
     let calls = message.map(calls).unwrap_or_default();
     let finish = finish(reason, &calls, mask);
-    Ok(Reply { text, calls, finish, usage: value.get("usage").map(usage).unwrap_or_default() })
+    Ok(Reply { text, calls, finish, usage })
 }
 
 fn is_answer(message: &Value) -> bool {
@@ -93,7 +95,7 @@ fn calls(message: &Value) -> Vec<ToolCall> {
     let legacy = message.get("function_call").filter(|_| listed.is_empty());
     let calls: Vec<ToolCall> = listed.iter().chain(legacy).filter_map(call).collect();
     if calls.len() < listed.len() {
-        tracing::warn!(nameless = listed.len() - calls.len(), "the model called tools without naming them");
+        tracing::info!(nameless = listed.len() - calls.len(), "the model called tools without naming them");
     }
     with_own_ids(calls)
 }

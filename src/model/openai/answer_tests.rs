@@ -18,7 +18,7 @@ fn said(message: &Value) -> Reply {
 
 fn declined(body: &Value) -> String {
     match reply(body) {
-        Err(ModelError::Declined { said }) => said,
+        Err(ModelError::Declined { said, .. }) => said,
         other => panic!("{body}: {other:?}"),
     }
 }

@@ -134,7 +134,7 @@ async fn nobody_at_home_is_a_failed_connection() {
     drop(listener);
     for scheme in ["http", "https"] {
         let error = model(&format!("{scheme}://127.0.0.1:{port}/v1")).ask(&request(Form::Text)).await.unwrap_err();
-        let ModelError::Connection { said } = &error else { panic!("{error:?}") };
+        let ModelError::Unreachable { said } = &error else { panic!("{error:?}") };
         assert!(said.contains("refused"), "{said}");
         assert!(error.is_passing() && !said.contains("127.0.0.1"), "{said}");
     }
@@ -153,7 +153,7 @@ async fn https_is_really_spoken_and_certificates_are_checked() {
         start
     });
     let error = model(&format!("https://127.0.0.1:{port}/v1")).ask(&request(Form::Text)).await.unwrap_err();
-    assert!(matches!(error, ModelError::Connection { .. }), "{error:?}");
+    assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
     // A handshake of TLS, nothing readable before it.
     assert_eq!(hello.await.unwrap()[..2], [0x16, 0x03]);
 }

@@ -1,21 +1,14 @@
 //! A model behind an endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama, LM Studio, a
 //! gateway.
 //!
-//! async-openai builds the request: path, headers, body. From there on it is ours, because endpoints agree on what they
-//! are asked far more than on what they answer. `exchange.rs` sends it and reads what comes back under a limit of time
-//! and bytes, `answer.rs` and `stream.rs` read an answer of any dialect, `fault.rs` and `words.rs` read a refusal.
+//! `question.rs` writes what is asked, `answer.rs` and `stream.rs` read an answer of any dialect; what goes over the wire
+//! and what a refusal means is `wire/`'s.
 
-mod address;
 mod answer;
-mod exchange;
-mod fault;
 mod key;
 mod ordered;
-mod patience;
 mod question;
-mod said;
 mod stream;
-mod words;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,13 +20,10 @@ use async_openai::config::Config;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use self::address::Address;
-use self::exchange::Exchange;
-use self::fault::Fault;
 pub use self::key::{KeyError, key_from_file};
 use self::ordered::Ordered;
 use self::question::Dialect;
-use self::said::Mask;
+use super::wire::{Address, Exchange, Fault, Mask, http_client};
 use super::{Finish, Form, LanguageModel, ModelError, Reply, Request, loose};
 
 #[cfg(test)]
@@ -66,7 +56,8 @@ pub struct Endpoint {
 }
 
 /// A model behind an endpoint. One question is one HTTP request; only where the endpoint names a parameter that it does
-/// not take is the same asked again without it, once for each such parameter and client.
+/// not take is the same asked again without it, once for each such parameter and client. What was turned away so was not
+/// answered and is not billed, so one permission to ask covers both.
 pub struct OpenAi {
     client: Client<Address>,
     model: String,
@@ -95,8 +86,14 @@ impl OpenAi {
         }
         let address = Address::new(&base_url, key.as_ref())?;
         let mask = Arc::new(Mask::new(key));
-        let http = exchange::http_client(&address, &mask)?;
-        let exchange = Exchange::new(http.clone(), attempt_timeout, max_reply_bytes, Arc::clone(&mask));
+        let http = http_client(&address, &mask)?;
+        let exchange = Exchange {
+            http: http.clone(),
+            timeout: attempt_timeout,
+            max_bytes: max_reply_bytes,
+            mask: Arc::clone(&mask),
+            read: as_reply,
+        };
         Ok(Self {
             client: Client::build(http, address).with_http_service(exchange),
             model,
@@ -149,6 +146,13 @@ impl LanguageModel for OpenAi {
             }
         }
     }
+}
+
+/// The answer as async-openai is to find it: our own [`Reply`].
+fn as_reply(body: Vec<u8>, is_stream: bool, mask: &Mask) -> Result<Vec<u8>, Fault> {
+    let reply = answer::read(&body, is_stream, mask)?;
+    let unreadable = |error: serde_json::Error| ModelError::Unreadable { why: mask.said(&error.to_string()) };
+    Ok(serde_json::to_vec(&reply).map_err(unreadable)?)
 }
 
 /// Some endpoints hand a call on as the words that the model wrote.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::wire::Parameter;
 use super::super::{Form, Message, Request, ToolCall, loose};
-use super::fault::Parameter;
 
 /// What this endpoint takes.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,11 +5,9 @@ use std::collections::HashMap;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::super::wire::{Fault, Mask, says_something};
 use super::super::{ModelError, loose};
 use super::answer::text_of;
-use super::fault::Fault;
-use super::said::Mask;
-use super::words::says_something;
 
 /// Whether a body is made of events.
 pub(super) fn is_stream(body: &str) -> bool {

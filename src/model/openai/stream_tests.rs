@@ -110,7 +110,7 @@ fn a_stream_may_be_no_answer() {
     let error = body(&[delta(&json!({"content": "Be"})), json!({"error": {"message": "No", "code": 502}})]);
     assert_eq!(read(&error), Err(ModelError::Server { status: 502, retry_after: None, said: "No".to_owned() }));
     let refused = body(&[delta(&json!({"refusal": "I "})), delta(&json!({"refusal": "can't"}))]);
-    assert_eq!(read(&refused), Err(ModelError::Declined { said: "I can't".to_owned() }));
+    assert_eq!(read(&refused), Err(ModelError::Declined { said: "I can't".to_owned(), written: 0 }));
 }
 
 #[test]

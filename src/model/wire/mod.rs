@@ -1,0 +1,16 @@
+//! What asking any endpoint has in common: an address with its key, one request and its reply under a limit of time and
+//! bytes, and what a refusal means. async-openai builds the requests; endpoints agree on what they are asked far more than
+//! on what they answer, so everything from there on is ours.
+
+mod address;
+mod exchange;
+mod fault;
+mod patience;
+mod said;
+mod words;
+
+pub(super) use address::Address;
+pub(super) use exchange::{Exchange, http_client};
+pub(super) use fault::{Fault, HINT, Parameter};
+pub(super) use said::Mask;
+pub(super) use words::{Words, is_page, says_something};
