@@ -15,8 +15,12 @@ pub mod context;
 pub mod distill;
 pub mod model;
 
+pub mod judge;
 pub mod memory;
 pub mod recall;
+
+pub mod hooks;
+pub mod hud;
 
 pub mod config;
 
@@ -28,3 +32,8 @@ pub mod cli;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// And so are those on embedding.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+pub struct Embedding;

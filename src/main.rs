@@ -7,5 +7,6 @@ use archivist::cli::{self, Process};
 
 fn main() -> ExitCode {
     panic::set_hook(Box::new(cli::report_panic));
-    panic::catch_unwind(|| cli::run(std::env::args_os(), Process::of_this_one())).unwrap_or_else(|_| cli::ours())
+    panic::catch_unwind(|| cli::run(std::env::args_os(), Process::of_this_one()))
+        .unwrap_or_else(|_| cli::broke(std::env::args_os()))
 }

@@ -95,7 +95,7 @@ impl Add {
         memory.state = Some(MemoryState::Active);
         self.circumstances.lay_over(&mut memory.facets, &mut memory.tags)?;
         says_where_it_holds(&memory.scope, &memory.facets)?;
-        session.sign(&mut memory);
+        session.project().sign(&mut memory);
         if memory.scope == MemoryScope::Global && !session.has_global() {
             console.warn("`memory.globalDir` leads nowhere, so only this project will see the lesson");
         }

@@ -6,7 +6,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
-use super::{add, episodes, eval, forget, history, inspect, list, prompt, recall, reference, settings, show, upkeep};
+use super::{
+    add, batch, decide, episodes, eval, forget, history, hook, init, inspect, list, prompt, recall, reference, reflect,
+    settings, show, upkeep, worker,
+};
 use crate::domain::Timestamp;
 
 const EXAMPLES: &str = "\
@@ -70,6 +73,8 @@ pub(super) enum Command {
     #[command(flatten)]
     Memory(MemoryCommand),
     #[command(flatten)]
+    Reflecting(ReflectingCommand),
+    #[command(flatten)]
     Other(OtherCommand),
 }
 
@@ -88,6 +93,14 @@ pub(super) enum MemoryCommand {
     History(history::History),
     /// Bring back an earlier version of a lesson, as a new one
     Restore(history::Restore),
+    /// Stand behind a lesson: it is given from now on, and does not grow old
+    Promote(decide::Promote),
+    /// Let a lesson out of quarantine
+    Approve(decide::Approve),
+    /// Take a lesson out of use, and do not learn it again
+    Reject(decide::Reject),
+    /// Make two lessons of one again
+    Unmerge(decide::Unmerge),
     /// List the runs that lessons were learned from
     Episodes(episodes::Episodes),
     /// Give back the lessons that help with a matter
@@ -100,11 +113,26 @@ pub(super) enum MemoryCommand {
     Compact(upkeep::Compact),
 }
 
+/// Commands that reflect, and may ask a model.
+#[derive(Debug, Subcommand)]
+pub(super) enum ReflectingCommand {
+    /// Reflect on one session, and keep what it teaches
+    Reflect(reflect::Reflect),
+    /// Reflect on every session of the last days that was not reflected on
+    Batch(batch::Batch),
+    /// Work off the queue of sessions to reflect on
+    Worker(worker::Work),
+}
+
 /// Commands that do not.
 #[derive(Debug, Subcommand)]
 pub(super) enum OtherCommand {
+    /// Put hooks into the settings of agents, or take them out again
+    Init(init::Init),
     /// Say what session logs hold: steps, failures, fixes, corrections, cost
     Inspect(inspect::Inspect),
+    /// Take what an agent's hook says; always ends with 0
+    Hook(hook::Hook),
     /// Show the configuration and its schema
     #[command(subcommand)]
     Config(settings::ConfigCommand),

@@ -14,6 +14,9 @@ const DEFAULT_COLUMNS: usize = 100;
 /// A narrower terminal is treated like this one; below it no table is readable.
 const FEWEST_COLUMNS: usize = 20;
 
+/// No agent tells a hook more.
+const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorChoice {
@@ -93,6 +96,9 @@ pub(super) struct Console {
     errors_paint: Paint,
     columns: usize,
     talk: Talk,
+    /// Whether a person can answer, and whether one watches stderr.
+    is_asked: bool,
+    is_watched: bool,
 }
 
 impl Console {
@@ -103,6 +109,8 @@ impl Console {
             output_paint: Paint::of(choice, process.output.reader, environment),
             errors_paint: Paint::of(choice, process.errors.reader, environment),
             columns: columns(process.output.reader, environment),
+            is_asked: process.is_interactive && talk == Talk::Normal,
+            is_watched: matches!(process.errors.reader, Reader::Terminal(_)) && talk == Talk::Normal,
             input: process.input,
             output: BufWriter::new(process.output.bytes),
             errors: process.errors.bytes,
@@ -172,6 +180,36 @@ impl Console {
     pub(super) fn hint(&mut self, text: &str) {
         let label = self.errors_paint.apply(Style::Cyan, "hint:");
         self.say(&format!("{label} {}", one_line(text)));
+    }
+
+    /// Whether a person watches stderr, and wants to.
+    pub(super) fn watches_stderr(&self) -> bool {
+        self.is_watched
+    }
+
+    /// Asks the person in front of it. Where there is none, that is an error: nobody agreed.
+    pub(super) fn agrees(&mut self, question: &str) -> Result<bool, Failure> {
+        if !self.is_asked {
+            return Err(Failure::user("nobody is there to agree to this").with_hint("give --yes"));
+        }
+        let _ = write!(self.errors, "{question} [y/N] ");
+        let _ = self.errors.flush();
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        while self.input.read(&mut byte).map_err(|error| Failure::user(format!("cannot read stdin: {error}")))? == 1
+            && byte != [b'\n']
+        {
+            answer.extend(byte);
+        }
+        Ok(matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// All of stdin up to a limit that no honest caller comes near, whatever bytes it holds.
+    pub(super) fn read_lossily(&mut self) -> Result<String, Failure> {
+        let mut bytes = Vec::new();
+        let read = self.input.by_ref().take(MAX_PAYLOAD_BYTES).read_to_end(&mut bytes);
+        read.map_err(|error| Failure::user(format!("cannot read stdin: {error}")))?;
+        Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
     /// All of stdin.

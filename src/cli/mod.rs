@@ -9,21 +9,28 @@ mod circumstances;
 mod question;
 
 mod adviser;
+mod reflecting;
 mod session;
 
 mod add;
+mod batch;
+mod decide;
 mod episodes;
 mod eval;
 mod forget;
 mod history;
+mod hook;
+mod init;
 mod inspect;
 mod list;
 mod prompt;
 mod recall;
 mod reference;
+mod reflect;
 mod settings;
 mod show;
 mod upkeep;
+mod worker;
 
 mod console;
 mod failure;
@@ -39,13 +46,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::arguments::{Arguments, Command, MemoryCommand, OtherCommand};
+use self::arguments::{Arguments, Command, MemoryCommand, OtherCommand, ReflectingCommand};
 use self::console::{ColorChoice, Console, Paint, Talk, is_gone};
 use self::failure::{Exit, Failure, report};
 use self::prose::one_line;
 use self::session::Session;
 use crate::config::Surroundings;
 use crate::domain::Timestamp;
+use crate::hooks::Agent;
 use crate::memory::jsonl::is_shielded;
 
 pub use self::process::{Process, Reader, Stream};
@@ -55,6 +63,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> E
     let given: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match Arguments::try_parse_from(&given) {
         Ok(arguments) => arguments,
+        // An agent takes 2 for an order to stop what it is doing.
+        Err(stop) if is_hook(&given) && stop.use_stderr() => {
+            explain(&stop, &given, process);
+            return Exit::Done.into();
+        }
         Err(stop) => return explain(&stop, &given, process).into(),
     };
     let globals = &arguments.globals;
@@ -69,15 +82,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> E
         Command::Other(command) => run_other(command, &arguments, &surroundings, (now, seed), &mut console),
         Command::Memory(command) => Session::open(globals, &surroundings, now, seed)
             .and_then(|session| run_with_memory(command, &session, &mut console)),
+        Command::Reflecting(command) => Session::open(globals, &surroundings, now, seed)
+            .and_then(|session| run_reflecting(command, &session, &surroundings, &mut console)),
     };
     let flushed = console.flush();
     let exit = done.and_then(|exit| flushed.map(|()| exit).map_err(anyhow::Error::from));
     exit.unwrap_or_else(|error| report(&error, &mut console)).into()
 }
 
-/// The exit code of a fault of ours.
-pub fn ours() -> ExitCode {
-    Exit::Ours.into()
+/// Whether an agent calls, as far as arguments tell that make no sense.
+fn is_hook(given: &[OsString]) -> bool {
+    let is_agent = |word: &OsString| word.to_str().is_some_and(|word| Agent::parse(word).is_ok());
+    let called = given.windows(2).any(|pair| matches!(pair, [hook, agent] if hook == "hook" && is_agent(agent)));
+    called || given.get(1).is_some_and(|word| word == "hook")
+}
+
+/// The exit code of a fault of ours. An agent that calls a hook is not to notice it.
+pub fn broke(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let given: Vec<OsString> = arguments.into_iter().collect();
+    if is_hook(&given) { Exit::Done.into() } else { Exit::Ours.into() }
 }
 
 /// Tells of a panic in the words of an error. Where a store expects broken files to panic a library, and catches that,
@@ -101,7 +124,12 @@ fn run_other(
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     match command {
+        OtherCommand::Init(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
+        OtherCommand::Hook(command) => {
+            command.run(&arguments.globals, surroundings, now, console);
+            Ok(Exit::Done)
+        }
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Prompt(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Eval(command) => command.run(now, console),
@@ -120,6 +148,10 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Forget(command) => command.run(session, console).await,
             MemoryCommand::History(command) => command.run(session, console).await,
             MemoryCommand::Restore(command) => command.run(session, console).await,
+            MemoryCommand::Promote(command) => command.run(session, console).await,
+            MemoryCommand::Approve(command) => command.run(session, console).await,
+            MemoryCommand::Reject(command) => command.run(session, console).await,
+            MemoryCommand::Unmerge(command) => command.run(session, console).await,
             MemoryCommand::Episodes(command) => command.run(session, console).await,
             MemoryCommand::Recall(command) => command.run(session, console).await,
             MemoryCommand::Status(command) => command.run(session, console).await,
@@ -133,6 +165,19 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
         flushed?;
         Ok(exit)
     })
+}
+
+fn run_reflecting(
+    command: &ReflectingCommand,
+    session: &Session,
+    surroundings: &Surroundings,
+    console: &mut Console,
+) -> anyhow::Result<Exit> {
+    match command {
+        ReflectingCommand::Reflect(command) => command.run(session, surroundings, console),
+        ReflectingCommand::Batch(command) => command.run(session, surroundings, console),
+        ReflectingCommand::Worker(command) => command.run(session, surroundings, console),
+    }
 }
 
 /// Help, the version or what is wrong with the arguments.

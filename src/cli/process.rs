@@ -22,6 +22,8 @@ pub struct Process {
     pub seed: u64,
     /// Where questions and texts are read from.
     pub input: Box<dyn Read>,
+    /// Whether a person sits at the other end of it.
+    pub is_interactive: bool,
     /// Where data goes.
     pub output: Stream,
     /// Where talk goes.
@@ -54,6 +56,7 @@ impl Process {
             now: chrono::Utc::now(),
             seed: RandomState::new().build_hasher().finish(),
             input: Box::new(io::stdin()),
+            is_interactive: io::stdin().is_terminal(),
             output: Stream { reader: reader(io::stdout()), bytes: Box::new(io::stdout()) },
             errors: Stream { reader: reader(io::stderr()), bytes: Box::new(io::stderr()) },
         }

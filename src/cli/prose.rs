@@ -85,8 +85,12 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
 
 /// How long ago, in the largest unit that counts at least one: `5m`, `3h`, `12d`, `2y`.
 pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
-    let minutes = (now - then).num_minutes();
-    let (hours, days) = (minutes / 60, minutes / (60 * 24));
+    elapsed(u64::try_from((now - then).num_seconds()).unwrap_or_default())
+}
+
+/// The same for a time that has passed.
+pub(super) fn elapsed(seconds: u64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / (60 * 60), seconds / (60 * 60 * 24));
     match (days, hours, minutes) {
         (730.., _, _) => format!("{}y", days / 365),
         (2.., _, _) => format!("{days}d"),

@@ -175,14 +175,17 @@ impl<'a> Item<'a> {
 fn project_lessons(hits: &[Hit]) -> String {
     let mut text = String::from("### Project Lessons\n\n");
     for (number, hit) in (1..).zip(hits) {
-        let AgentMemory { summary, rule, .. } = &hit.lesson.memory;
-        let summary = capped(one_line(summary));
-        let rule =
-            rule.as_deref().map(|rule| capped(one_line(rule))).filter(|rule| !rule.is_empty() && *rule != summary);
-        let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
-        text.push_str(&format!("{number}. {summary}{rule}\n"));
+        text.push_str(&format!("{number}. {}\n", line(&hit.lesson.memory)));
     }
     text
+}
+
+/// A lesson on one line, whatever its text holds.
+pub(super) fn line(memory: &AgentMemory) -> String {
+    let summary = capped(one_line(&memory.summary));
+    let rule = memory.rule.as_deref().map(|rule| capped(one_line(rule)));
+    let rule = rule.filter(|rule| !rule.is_empty() && *rule != summary);
+    rule.map_or_else(|| summary.clone(), |rule| format!("{summary} ({rule})"))
 }
 
 /// A prompt is no place for a novel, whoever wrote it.

@@ -1,14 +1,17 @@
 //! One command at work: which project, which memory, what time it is.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::arguments::Globals;
 use super::failure::Failure;
 use crate::config::{self, Backend, Config, LoadRequest, Loaded, RepoIdentity, Surroundings};
-use crate::domain::{AgentMemory, IdSource, MemoryQuery, MemoryScope, Timestamp};
+use crate::domain::{AgentMemory, IdSource, MemoryQuery, Timestamp};
+use crate::ingest::discover::Places;
 use crate::memory::jsonl::{JsonlMemory, Tenancy};
 use crate::memory::{Lesson, LessonName, MemoryError, MemoryService};
 use crate::recall::Ranking;
+use crate::service::{Clock, Owner, Project};
 
 /// The project and the configuration that holds in it.
 #[derive(Debug)]
@@ -46,9 +49,10 @@ pub(super) struct Session {
     pub(super) now: Timestamp,
     pub(super) ids: IdSource,
     pub(super) seed: u64,
+    pub(super) clock: Clock,
     config: Config,
-    root: PathBuf,
-    identity: RepoIdentity,
+    project: Project,
+    memory_dir: PathBuf,
     tenancy: Tenancy,
     has_global: bool,
 }
@@ -61,10 +65,33 @@ impl Session {
         now: Timestamp,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let Workplace { root, loaded } = Workplace::find(globals, surroundings)?;
+        Self::at(Workplace::find(globals, surroundings)?, globals, surroundings, (now, seed), None)
+    }
+
+    /// The same for whoever cannot wait long for other writers.
+    pub(super) fn open_in_haste(
+        globals: &Globals,
+        surroundings: &Surroundings,
+        now: Timestamp,
+        patience: Duration,
+    ) -> anyhow::Result<Self> {
+        Self::at(Workplace::find(globals, surroundings)?, globals, surroundings, (now, 0), Some(patience))
+    }
+
+    fn at(
+        workplace: Workplace,
+        globals: &Globals,
+        surroundings: &Surroundings,
+        (now, seed): (Timestamp, u64),
+        patience: Option<Duration>,
+    ) -> anyhow::Result<Self> {
+        let Workplace { root, loaded } = workplace;
         let config = loaded.config;
-        let settings = config.memory.jsonl(&root, surroundings.home.as_deref());
+        let mut settings = config.memory.jsonl(&root, surroundings.home.as_deref());
+        settings.lock_timeout = patience.unwrap_or(settings.lock_timeout);
         let (tenancy, has_global) = (settings.tenancy, settings.global.is_some());
+        let memory_dir = settings.project.clone();
+        let project = project(root, &config, surroundings, tenancy);
         let memory = match config.memory.backend {
             Backend::Jsonl => JsonlMemory::open(settings),
         };
@@ -73,19 +100,28 @@ impl Session {
             now,
             ids: IdSource::new(seed),
             seed,
-            identity: config::repo_id(&root, &config.project.key),
+            clock: globals.now.map_or_else(Clock::of_the_system, Clock::fixed),
+            project,
+            memory_dir,
             tenancy,
             has_global,
             config,
-            root,
         })
+    }
+
+    /// The project that this is about.
+    pub(super) fn project(&self) -> &Project {
+        &self.project
     }
 
     /// A question of this project's that mentions nothing yet.
     pub(super) fn question(&self) -> MemoryQuery {
-        let mut query = MemoryQuery::for_project(self.project_root());
-        query.repo_id = self.identity.text();
-        query
+        self.project.question()
+    }
+
+    /// Where the project's memory lies.
+    pub(super) fn memory_dir(&self) -> &Path {
+        &self.memory_dir
     }
 
     /// The configuration that holds here.
@@ -98,15 +134,6 @@ impl Session {
         self.config.recall.ranking()
     }
 
-    /// Writes on a lesson whose it is. In the project's own directory a path would only break when the project moves.
-    pub(super) fn sign(&self, memory: &mut AgentMemory) {
-        let global = memory.scope == MemoryScope::Global;
-        let moves_along = self.tenancy == Tenancy::Own;
-        let lasting = matches!(self.identity, RepoIdentity::Explicit(_) | RepoIdentity::Remote(_));
-        memory.repo_id = if global || (moves_along && !lasting) { None } else { self.identity.text() };
-        memory.project_root = if global || moves_along { None } else { Some(self.project_root()) };
-    }
-
     /// Whether a lesson that lies in the memory is this project's business.
     pub(super) fn sees(&self, memory: &AgentMemory) -> bool {
         self.tenancy == Tenancy::Own || memory.belongs_to(&self.question())
@@ -114,21 +141,11 @@ impl Session {
 
     /// Whether a run at this path, of this repository, was a run of this project.
     pub(super) fn owns(&self, project_root: &str, repo_id: Option<&str>) -> bool {
-        match (self.tenancy, repo_id, self.identity.text()) {
+        match (self.tenancy, repo_id, self.project.repo_id.as_deref()) {
             (Tenancy::Own, _, _) => true,
             (Tenancy::Shared, Some(theirs), Some(ours)) => theirs == ours,
-            (Tenancy::Shared, _, _) => project_root == self.project_root(),
+            (Tenancy::Shared, _, _) => project_root == self.project.root_text(),
         }
-    }
-
-    /// Where the project stands.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Which repository it is, where that is known apart from the path.
-    pub(super) fn repo_id(&self) -> Option<String> {
-        self.identity.text()
     }
 
     /// Whether there is a place for lessons that hold everywhere.
@@ -141,11 +158,29 @@ impl Session {
         let lesson = self.memory.get(name).await?.filter(|lesson| self.sees(&lesson.memory));
         lesson.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
     }
+}
 
-    pub(super) fn project_root(&self) -> String {
-        // A path that text cannot hold is written so that two such paths never become one.
-        self.root.to_str().map_or_else(|| format!("{:?}", self.root), str::to_owned)
-    }
+/// The project at this path: what its lessons carry, and where its sessions are.
+fn project(root: PathBuf, config: &Config, surroundings: &Surroundings, tenancy: Tenancy) -> Project {
+    let identity = config::repo_id(&root, &config.project.key);
+    // In the project's own directory a path would only break when the project moves.
+    let moves_along = tenancy == Tenancy::Own;
+    let is_lasting = matches!(identity, RepoIdentity::Explicit(_) | RepoIdentity::Remote(_));
+    let homes = config.sources.homes(&root, surroundings);
+    let places = Places {
+        project: root.clone(),
+        repository: matches!(identity, RepoIdentity::Remote(_)).then(|| identity.text()).flatten(),
+        claude_home: homes.claude,
+        codex_home: homes.codex,
+        gemini_home: homes.gemini,
+        jobs: Vec::new(),
+    };
+    let mut project = Project::at(root);
+    project.owner = Owner {
+        project_root: (!moves_along).then(|| project.root_text()),
+        repo_id: if moves_along && !is_lasting { None } else { identity.text() },
+    };
+    Project { repo_id: identity.text(), places, home: surroundings.home.clone(), ..project }
 }
 
 fn given_root(given: &Path, here: &Path) -> Result<PathBuf, Failure> {

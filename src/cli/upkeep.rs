@@ -1,15 +1,20 @@
 //! `archivist status`, `doctor` and `compact`: the memory looked at from outside.
 
+use std::cmp::Reverse;
+
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
 use super::console::{Console, Style};
 use super::failure::{Exit, Failure};
-use super::prose::{bytes, count, list};
+use super::prose::{bytes, count, elapsed, list, one_line};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
+use super::worker::queue_failure;
+use crate::domain::Timestamp;
 use crate::memory::jsonl::{BankStatus, Compaction, Finding, IndexStatus, Remedy};
+use crate::service::{Errand, Listed, Place, Queue};
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -57,11 +62,14 @@ pub(super) struct Compact {
 impl Status {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let banks = session.memory.status().await?;
+        let queue = Queue::at(session.memory_dir());
+        let jobs = queue.jobs(session.config().worker.pace().lease, session.now).map_err(queue_failure)?;
         if self.json {
-            console.json(&banks)?;
+            let jobs = jobs.iter().map(Told::of).collect();
+            console.json(&Condition { banks, is_worked: queue.is_worked(), jobs })?;
             return Ok(Exit::Done);
         }
-        if banks.is_empty() {
+        if banks.is_empty() && jobs.is_empty() {
             console.note("there is no memory here yet; `archivist add` begins one");
         }
         for (at, bank) in banks.iter().enumerate() {
@@ -70,8 +78,108 @@ impl Status {
             }
             print_bank(bank, console)?;
         }
+        print_jobs(&jobs, queue.is_worked(), console)?;
         Ok(Exit::Done)
     }
+}
+
+/// How the memory and its queue are, for a program.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Condition<'j> {
+    banks: Vec<BankStatus>,
+    /// Whether a worker runs.
+    is_worked: bool,
+    jobs: Vec<Told<'j>>,
+}
+
+/// A job as it is told.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'j> {
+    name: &'j str,
+    place: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'j str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'j str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'j str>,
+    age_seconds: u64,
+    attempts: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_before: Option<Timestamp>,
+    /// What was last said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'j str>,
+}
+
+impl<'j> Told<'j> {
+    fn of(listed: &'j Listed) -> Self {
+        let job = listed.job.as_ref().ok();
+        let session = job.and_then(|job| match &job.errand {
+            Errand::Reflect(trigger) => Some(trigger.session_id.as_str()),
+            Errand::Sweep { .. } => None,
+        });
+        let last = job.and_then(|job| job.attempts.last()).map(|attempt| attempt.error.as_str());
+        let unreadable = listed.job.as_ref().err().map(String::as_str);
+        Self {
+            name: &listed.name,
+            place: listed.place.as_str(),
+            session,
+            agent: job.map(|job| job.agent.as_str()),
+            event: job.map(|job| job.event.as_str()),
+            age_seconds: listed.age.as_secs(),
+            attempts: job.map_or(0, |job| job.attempts.len()),
+            not_before: job.and_then(|job| job.not_before),
+            note: listed.note.as_deref().or(last).or(unreadable),
+        }
+    }
+
+    /// What a person calls it.
+    fn subject(&self) -> &str {
+        self.session.unwrap_or(if self.event.is_some() { "a look for sessions" } else { self.name })
+    }
+}
+
+fn print_jobs(jobs: &[Listed], is_worked: bool, console: &mut Console) -> Result<(), Failure> {
+    let mut open: Vec<&Listed> = jobs.iter().filter(|job| job.place != Place::Done).collect();
+    // The names of files say nothing to a person; of two jobs of one age the session decides.
+    open.sort_by_cached_key(|job| (job.place, Reverse(job.age.as_secs()), Told::of(job).subject().to_owned()));
+    let open: Vec<Told<'_>> = open.into_iter().map(Told::of).collect();
+    let done = jobs.len() - open.len();
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let worker = if is_worked { "a worker runs" } else { "no worker runs" };
+    console.line("")?;
+    console.line(&format!("{}, {done} done; {worker}", count(open.len(), "open job", "open jobs")))?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new([
+        Column::text("Place", Stay::Always),
+        Column::text("Session", Stay::Always),
+        Column::text("Event", Stay::Always),
+        Column::number("Age", Stay::Always),
+        Column::number("Tries", Stay::Always),
+        Column::text("Last word", Stay::Always),
+    ]);
+    for job in &open {
+        table.row([
+            job.place.to_owned(),
+            one_line(job.subject()),
+            one_line(job.event.unwrap_or_default()),
+            elapsed(job.age_seconds),
+            job.attempts.to_string(),
+            one_line(job.note.unwrap_or_default()),
+        ]);
+    }
+    table.print(console)?;
+    if open.iter().any(|job| job.place == Place::Dead.as_str()) {
+        console.note("hint: a dead job is tried again when its file is moved from queue/dead to queue/new");
+    }
+    Ok(())
 }
 
 fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {

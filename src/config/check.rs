@@ -28,9 +28,11 @@ pub(super) enum Named<'keys> {
 }
 
 impl Keys {
-    /// The keys of the configuration.
+    /// The keys of the configuration, read from the schema that was made from its types: making it anew takes longer than
+    /// everything else that a hook does.
     pub(super) fn of_the_configuration() -> Keys {
-        Keys::from_schema(&schema::rules())
+        let published = serde_json::from_str(include_str!("../../config/schema.json"));
+        Keys::from_schema(&published.unwrap_or_else(|_| schema::rules()))
     }
 
     pub(super) fn from_schema(rules: &Value) -> Keys {
@@ -40,7 +42,14 @@ impl Keys {
 
     /// What `path` names, letter for letter.
     pub(super) fn named(&self, path: &str) -> Named<'_> {
-        self.named_as(path, str::to_owned)
+        let at = self.leaves.partition_point(|leaf| leaf.key.as_str() < path);
+        if let Some(leaf) = self.leaves.get(at).filter(|leaf| leaf.key == path) {
+            return Named::Leaf(leaf);
+        }
+        let below = format!("{path}.");
+        let at = self.leaves.partition_point(|leaf| leaf.key < below);
+        let is_section = self.leaves.get(at).is_some_and(|leaf| leaf.key.starts_with(&below));
+        if is_section { Named::Section } else { Named::Unknown }
     }
 
     /// What `path` names once each key, too, is written the way `spelling` writes it.

@@ -6,6 +6,7 @@
 
 mod check;
 mod error;
+mod judging;
 mod layers;
 mod nearest;
 mod parse;
@@ -16,6 +17,7 @@ mod schema;
 mod settings;
 mod shown;
 mod variables;
+mod working;
 
 use std::path::PathBuf;
 
@@ -23,6 +25,7 @@ use self::check::Keys;
 use self::layers::Layers;
 
 pub use self::error::{ConfigError, Problem};
+pub use self::judging::{JudgeSettings, LifecycleSettings, TriggerSettings};
 pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
 pub use self::reflecting::{
     CapSettings, CassetteMode, DistillSettings, EngineChoice, FormChoice, ModelSettings, PriceSettings,
@@ -33,6 +36,7 @@ pub use self::settings::{
     SourceSettings, SyncMode,
 };
 pub use self::shown::{Origin, Secrecy, Setting};
+pub use self::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 
 /// What the process was started with, read once by the command line and handed in. Not `Debug`: an environment holds
 /// secrets.
@@ -130,9 +134,36 @@ fn between_keys(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
             "set HOME, or give the path in full".to_owned(),
         ));
     }
+    problems.extend(threshold_problem(layers));
     problems.extend(model_problems(layers));
     problems.extend(user_path_problems(layers, request));
     problems
+}
+
+/// What is different cannot be the same.
+fn threshold_problem(layers: &Layers<'_>) -> Option<Problem> {
+    let share = |key: &str| match layers.values.get(key).map(|held| (&held.value, &held.origin)) {
+        Some((config::ValueKind::Float(share), origin)) => Some((*share, origin)),
+        _ => None,
+    };
+    let ((same, same_origin), (different, origin)) = (share("judge.sameAbove")?, share("judge.differentBelow")?);
+    if different <= same {
+        return None;
+    }
+    // The one that somebody set is the one to speak of.
+    let (message, hint) = match origin {
+        Origin::Default => (
+            format!(
+                "`judge.sameAbove` must be at least `judge.differentBelow` ({different}), found {same} in {same_origin}"
+            ),
+            "raise it, or lower `judge.differentBelow`",
+        ),
+        _ => (
+            format!("`judge.differentBelow` must be at most `judge.sameAbove` ({same}), found {different} in {origin}"),
+            "lower it, or raise `judge.sameAbove`",
+        ),
+    };
+    Some(Problem::with_hint(message, hint.to_owned()))
 }
 
 /// A model needs an address and a name; a cassette needs a place.
@@ -167,7 +198,7 @@ fn model_problems(layers: &Layers<'_>) -> Vec<Problem> {
 
 /// Paths that no project may set do not start in one either.
 fn user_path_problems(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
-    let of_user = ["distill.promptDir", "model.keyFile", "model.cassetteDir"].into_iter();
+    let of_user = ["distill.promptDir", "model.keyFile", "model.cassetteDir", "hud.file", "embeddings.dir"].into_iter();
     let held = of_user.filter_map(|key| Some((key, layers.values.get(key)?)));
     held.filter_map(|(key, held)| {
         let config::ValueKind::String(path) = &held.value else { return None };

@@ -43,7 +43,7 @@ impl ModelSettings {
 }
 
 /// A path of the user's, which was made sure to be absolute or to start at a home directory that is known.
-fn given(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn given(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     if path.is_empty() { None } else { absolute(path, Path::new("/"), home) }
 }
 

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
+use super::judging::{JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::reflecting::{DistillSettings, ModelSettings};
+use super::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 use crate::domain::ArchivistConfig;
 use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
 use crate::recall::{HalfLives, Ranking, Weights};
@@ -35,6 +37,22 @@ pub struct Config {
     pub distill: DistillSettings,
     /// The language model that reflections may ask.
     pub model: ModelSettings,
+    /// When a candidate is a new lesson, and when it is one that is known.
+    pub judge: JudgeSettings,
+    /// How a lesson rises and ends.
+    pub lifecycle: LifecycleSettings,
+    /// What sets a reflection over several runs off.
+    pub triggers: TriggerSettings,
+    /// Who hears of reflections.
+    pub hud: HudSettings,
+    /// The progress notes of the project.
+    pub progress: ProgressSettings,
+    /// What hooks of agents do.
+    pub hooks: HookSettings,
+    /// How the queue is worked off.
+    pub worker: WorkerSettings,
+    /// A model that tells how close two texts are in meaning.
+    pub embeddings: EmbeddingSettings,
 }
 
 /// Which repository this is.

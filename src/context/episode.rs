@@ -89,6 +89,7 @@ pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
                 ids
             }),
         usage: usage(gathered.survey.usage.plus(gathered.survey.subagent_usage)),
+        reflected: None,
         extra: Extra::new(),
     }
 }

@@ -143,6 +143,12 @@ impl<'r> Gathering<'r> {
         }
     }
 
+    /// Closes the trajectory that is being told, and says how many are kept.
+    pub fn kept(&mut self) -> usize {
+        self.close();
+        self.done.len()
+    }
+
     /// How much was heard so far.
     pub fn so_far(&self) -> SoFar {
         let survey = &self.survey;

@@ -9,7 +9,7 @@ use super::related::related;
 use super::settle;
 use super::signal::Signal;
 use super::survey::Survey;
-use crate::domain::{AgentMemory, Episode, Extra, Outcome, Timestamp, Trajectory, Usage};
+use crate::domain::{AgentMemory, Episode, EpisodeId, Extra, Outcome, Timestamp, Trajectory, Usage};
 use crate::redact::Redactor;
 
 #[cfg(test)]
@@ -30,6 +30,9 @@ pub struct ReflectionContext {
     pub related_episodes: Vec<Episode>,
     /// What was done, step by step; the run's own first, then its subagents'.
     pub trajectories: Vec<Trajectory>,
+    /// Whose each trajectory is, where several runs are looked at together; otherwise all are the run's own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<EpisodeId>,
     /// Each log that was read, in brief.
     pub sessions: Vec<SessionSummary>,
     /// The progress notes, word for word but for secrets.
@@ -130,6 +133,7 @@ impl ReflectionContext {
             episode: settle::record(own.clone(), redactor).unwrap_or(own),
             related_episodes: related.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
             trajectories: inputs.gathered.trajectories,
+            owners: Vec::new(),
             sessions,
             progress_md: inputs.progress_md.map(|notes| clip::clean(notes, redactor)),
             apm_snapshot,

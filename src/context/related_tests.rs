@@ -19,6 +19,7 @@ fn episode(name: &str, task: Option<&str>, families: &[&str], tags: &[&str], day
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),
         trajectories: Vec::new(),
         usage: None,
+        reflected: None,
         extra: Extra::new(),
     }
 }

@@ -16,7 +16,7 @@ use crate::redact::Redactor;
 #[path = "hostile_tests.rs"]
 mod hostile_tests;
 
-pub use llm::{Asked, Asking, Known};
+pub use llm::{Asked, Asking, Known, Pair, compare};
 pub use prompts::{PromptError, Prompts};
 pub use verify::Document;
 

@@ -18,6 +18,7 @@ const FILES: &[(&str, &str, &[&str])] = &[
     ("by-json.md", include_str!("../../prompts/by-json.md"), &[]),
     ("by-schema.md", include_str!("../../prompts/by-schema.md"), &[]),
     ("by-tools.md", include_str!("../../prompts/by-tools.md"), &[]),
+    ("compare.md", include_str!("../../prompts/compare.md"), &["fence", "pairs"]),
     ("failure.md", include_str!("../../prompts/failure.md"), &[]),
     ("frame.md", include_str!("../../prompts/frame.md"), &["digest", "fence", "request"]),
     ("pattern.md", include_str!("../../prompts/pattern.md"), &[]),

@@ -87,6 +87,8 @@ words! {
         TooMany = "too_many",
         /// It matters too little.
         Unimportant = "unimportant",
+        /// A lesson that a person took out of use says it.
+        Rejected = "rejected",
     }
 }
 

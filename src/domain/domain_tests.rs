@@ -249,7 +249,7 @@ proptest! {
         let fact = Fact::Feedback {
             memory: MemoryId::parse(&key).unwrap(),
             episode: EpisodeId::parse(&key).unwrap(),
-            verdict: Verdict::Validated,
+            verdict: FeedbackVerdict::Validated,
             weight,
             role: Some(key.clone()),
             level: EvidenceLevel::Citation,
@@ -267,7 +267,9 @@ proptest! {
             episode: EpisodeId::parse(&format!("e{}", number % 3)).unwrap(),
             at: at(),
             level: EvidenceLevel::Execution,
-            extra: Extra::new(),
+            context: None,
+ quotes: Vec::new(),
+ extra: Extra::new(),
         }).collect();
         let distinct = order.iter().map(|number| number % 3).collect::<std::collections::BTreeSet<_>>().len();
         let counters = Counters::of(order.iter().map(|number| &facts[*number]));

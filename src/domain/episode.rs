@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{EpisodeId, ErrorFamily, Extra, Invalid, SessionId, Timestamp};
+use super::{Engine, EpisodeId, ErrorFamily, Extra, Importance, Invalid, Reflection, SessionId, Timestamp};
 
 /// A single run or subtask: the unit in which recurrence is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,9 +46,44 @@ pub struct Episode {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<EpisodeUsage>,
+    /// What reflecting on it left behind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reflected: Option<Reflected>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+/// What reflecting on a run left behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reflected {
+    /// The logs that were read, as long as they were then: longer ones have more to tell.
+    pub logs: Vec<LogStamp>,
+    /// Who distilled.
+    pub engine: Engine,
+    /// How much there was to learn from it: the prior of its weightiest signal.
+    pub importance: Importance,
+    /// What happened, in short.
+    pub reflection: Reflection,
+    /// Failures that were reflected on over several runs when this one came to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<ErrorFamily>,
+    /// The run that set off a reflection over several runs which this one had its part in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pondered_with: Option<EpisodeId>,
+    /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// A log, and how much of it there was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogStamp {
+    /// Where it lay.
+    pub path: String,
+    /// How long it was.
+    pub bytes: u64,
 }
 
 /// Tokens and money of one run.

@@ -88,6 +88,18 @@ impl EpisodeId {
     }
 }
 
+impl MemoryId {
+    /// The id of what a reflection on a run made of it: always the same for the same words, so that doing it twice
+    /// makes one lesson. It sorts by the time of the run.
+    pub fn of_lesson(episode: &EpisodeId, at: Timestamp, summary: &str, rule: Option<&str>) -> Self {
+        let mut hash = blake3::Hasher::new();
+        for part in [episode.as_str(), summary, rule.unwrap_or_default()] {
+            hash.update(part.as_bytes()).update(&[0]);
+        }
+        Self(timed("mem", at, &hash))
+    }
+}
+
 impl ErrorFamily {
     /// The fingerprint of everything that makes a failure the same.
     pub fn of(parts: &[&str]) -> Self {
@@ -150,12 +162,17 @@ impl IdSource {
         let mut hash = blake3::Hasher::new();
         hash.update(&self.seed.to_le_bytes()).update(&number.to_le_bytes());
         hash.update(prefix.as_bytes()).update(&[0]).update(content.as_bytes());
-        let mut low = [0; 16];
-        hash.finalize_xof().fill(&mut low);
-        let milliseconds = u128::try_from(at.timestamp_millis()).unwrap_or_default();
-        let bits = (milliseconds << 80) | (u128::from_le_bytes(low) >> 48);
-        format!("{prefix}-{}", base32(bits))
+        timed(prefix, at, &hash)
     }
+}
+
+/// A name that sorts by time and ends in a hash.
+fn timed(prefix: &str, at: Timestamp, hash: &blake3::Hasher) -> String {
+    let mut low = [0; 16];
+    hash.finalize_xof().fill(&mut low);
+    let milliseconds = u128::try_from(at.timestamp_millis()).unwrap_or_default();
+    let bits = (milliseconds << 80) | (u128::from_le_bytes(low) >> 48);
+    format!("{prefix}-{}", base32(bits))
 }
 
 /// 26 characters whose order is the order of the numbers; no letter that reads like a digit.

@@ -21,6 +21,9 @@ pub enum ImportanceScale {
 }
 
 impl Importance {
+    /// Nothing to learn.
+    pub const NONE: Self = Self(0.0);
+
     /// What a lesson that a person wrote by hand starts with.
     pub const MANUAL: Self = Self(0.7);
 

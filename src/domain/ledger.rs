@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{EpisodeId, EvidenceLevel, Extra, MemoryId, RunId, Timestamp};
+use super::{EpisodeId, EvidenceLevel, Extra, MemoryId, Quote, RunId, Timestamp};
 
 /// One thing that happened to one lesson. Saying it again changes nothing: see [`Fact::key`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,12 @@ pub enum Fact {
         /// How well it is proved.
         #[serde(default)]
         level: EvidenceLevel,
+        /// In what circumstances: the task and who worked on it. What holds in two of them is no accident of one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+        /// The words that show it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        quotes: Vec<Quote>,
         /// What this version does not know.
         #[serde(flatten)]
         extra: Extra,
@@ -51,7 +57,7 @@ pub enum Fact {
         /// Where.
         episode: EpisodeId,
         /// How it was judged.
-        verdict: Verdict,
+        verdict: FeedbackVerdict,
         /// How much the judgement counts.
         weight: f64,
         /// Who judged.
@@ -145,7 +151,7 @@ words! {
 
 words! {
     /// How a lesson was judged.
-    Verdict, "a verdict" {
+    FeedbackVerdict, "a verdict" {
         /// It held.
         Validated = "validated",
         /// It was noise.
@@ -225,11 +231,11 @@ impl Counters {
                 self.last_used_at = self.last_used_at.max(Some(*at));
             }
             Fact::Injection { exposure: Exposure::Withheld, .. } => self.withheld += 1,
-            Fact::Feedback { verdict: Verdict::Validated, weight, at, .. } => {
+            Fact::Feedback { verdict: FeedbackVerdict::Validated, weight, at, .. } => {
                 self.validated += bounded(*weight);
                 self.last_validated_at = self.last_validated_at.max(Some(*at));
             }
-            Fact::Feedback { verdict: Verdict::Ignored, weight, .. } => self.ignored += bounded(*weight),
+            Fact::Feedback { verdict: FeedbackVerdict::Ignored, weight, .. } => self.ignored += bounded(*weight),
             Fact::Injection { .. } | Fact::Feedback { .. } | Fact::Effect { .. } => {}
         }
     }

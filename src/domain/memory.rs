@@ -80,6 +80,9 @@ pub struct AgentMemory {
     /// Other lessons on the same matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
+    /// What was merged into it, the first first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merges: Vec<Merge>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -90,8 +93,34 @@ pub struct AgentMemory {
 pub struct Link {
     /// The other lesson.
     pub to: MemoryId,
-    /// `same`, `contradicts`, `refines`: what the tie means.
-    pub relation: String,
+    /// What the tie means.
+    pub relation: Relation,
+}
+
+words! {
+    /// What ties one lesson to another.
+    Relation, "a relation" {
+        /// It says the same.
+        Same = "same",
+        /// It says the same and more; the other gave way to it.
+        Refines = "refines",
+        /// Both cannot hold.
+        Contradicts = "contradicts",
+        /// They may be the same; nobody has decided.
+        Similar = "similar",
+    }
+}
+
+/// What became one lesson, so that it can become two again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Merge {
+    /// The lesson that was taken in, whole.
+    pub absorbed: Box<AgentMemory>,
+    /// The lesson that took it in, as it was; its own merges are those that stand before this one.
+    pub kept: Box<AgentMemory>,
+    /// When.
+    pub at: Timestamp,
 }
 
 impl AgentMemory {
@@ -124,6 +153,7 @@ impl AgentMemory {
             superseded_by: None,
             restored_from: None,
             links: Vec::new(),
+            merges: Vec::new(),
             extra: Extra::new(),
         }
     }
@@ -139,7 +169,11 @@ impl AgentMemory {
             self.state,
             Some(MemoryState::Archived | MemoryState::Superseded | MemoryState::Deprecated | MemoryState::Quarantined)
         );
-        if retired || self.superseded_by.is_some() { Standing::Retired } else { Standing::Live }
+        match self.state {
+            _ if retired || self.superseded_by.is_some() => Standing::Retired,
+            Some(MemoryState::Observed) => Standing::Waiting,
+            _ => Standing::Live,
+        }
     }
 
     /// The facets that a question must meet, if it mentions them, for this lesson to apply.

@@ -23,14 +23,16 @@ mod trajectory;
 mod tests;
 
 pub use candidate::{Candidate, Distilled, DropReason, Dropped, Engine, Reflection};
-pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage};
+pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, Reflected};
 pub use evidence::{Evidence, EvidenceLevel, Quote, TrustClass};
 pub use facets::{Facet, FacetSet, Facets};
 pub use hud::HudMessage;
 pub use id::{Alias, EpisodeId, ErrorFamily, IdSource, MemoryId, RunId, SessionId};
 pub use importance::{Importance, ImportanceScale};
-pub use ledger::{Counters, Effect, Exposure, Fact, FactKey, Verdict};
-pub use memory::{AgentMemory, Link, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity};
+pub use ledger::{Counters, Effect, Exposure, Fact, FactKey, FeedbackVerdict};
+pub use memory::{
+    AgentMemory, Link, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Merge, Relation, Severity,
+};
 pub use query::{MemoryQuery, Standing};
 pub use reflection::{ArchivistOutcome, OutcomeStatus, ReflectionScenario, ReflectionTrigger};
 pub use settings::{ArchivistConfig, ReflectOn};

@@ -52,6 +52,13 @@ impl MemoryQuery {
 pub enum Standing {
     /// It may.
     Live,
+    /// Seen too little so far: kept and listed, not given yet.
+    Waiting,
     /// Archived, superseded, deprecated or in quarantine: kept, shown on request, never given.
     Retired,
+}
+
+impl Standing {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Live, Self::Waiting, Self::Retired];
 }

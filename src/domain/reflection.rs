@@ -21,6 +21,12 @@ pub struct ReflectionTrigger {
     /// On which part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtask_id: Option<String>,
+    /// The session's logs, where somebody knows them; they are looked for otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log_paths: Vec<String>,
+    /// How a rescue ended: `resolved`, `contained`, `unresolved` or `skipped`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healer_status: Option<String>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,

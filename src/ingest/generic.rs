@@ -12,6 +12,10 @@ use crate::domain::{About, EpisodeStatus, Event, Outcome, Output, Sink, Speaker,
 #[path = "generic_tests.rs"]
 mod tests;
 
+/// A key at which this reader breaks, so that tests see what becomes of a reflection whose reader does.
+#[cfg(test)]
+pub(crate) const PANIC: &str = "archivist-test-panic";
+
 /// Reads the generic log.
 #[derive(Debug, Default)]
 pub(super) struct Generic {
@@ -24,6 +28,8 @@ pub(super) struct Generic {
 impl Reader for Generic {
     fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
         let mut line = pick::object(line);
+        #[cfg(test)]
+        assert!(!line.contains_key(PANIC), "a reader that breaks");
         if line.contains_key("role") || line.contains_key("content") || line.contains_key("tool_calls") {
             self.has_told = true;
             self.message(line, sink);

@@ -44,8 +44,13 @@ use detect::{Detected, Layout};
 pub use beside::outcome as outcome_beside;
 pub use detect::Format;
 pub use discover::subagents_beside;
+#[cfg(test)]
+pub(crate) use generic::PANIC;
+
 pub use follow::{Refused, Trail};
-pub use progress::{ClaudeSession, PreviousSession, Progress, Tokens, parse as parse_progress};
+pub use progress::{
+    ClaudeSession, LessonSection, PreviousSession, Progress, Tokens, parse as parse_progress, without_lessons,
+};
 
 /// How to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! Written for people and overwritten by every session, with labels in bold or plain, lists after a comma or a bullet,
 //! and a summary of the session before that spills over several lines.
 
+mod lessons;
 mod parse;
 
 use std::io::Read;
@@ -14,6 +15,7 @@ use crate::domain::{
 };
 use crate::ingest::chat::Teller;
 
+pub use lessons::{LessonSection, without_lessons};
 pub use parse::parse;
 
 #[cfg(test)]

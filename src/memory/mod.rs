@@ -20,6 +20,10 @@ const CONFLICT_RETRIES: usize = 8;
 /// A memory bank. The clock is always an argument, and every write is one [`commit`](Self::commit).
 #[async_trait]
 pub trait MemoryService: Send + Sync + std::fmt::Debug {
+    /// Waits for one's turn to decide what is new here. While it is held nobody else has it: two who judge the same
+    /// lesson at once would both take it for new.
+    async fn turn(&self) -> Result<Turn, MemoryError>;
+
     /// Writes the whole batch or nothing. What is already there is not written again.
     async fn commit(&self, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError>;
 
@@ -122,6 +126,17 @@ where
             Err(MemoryError::Conflict { .. }) if tries < CONFLICT_RETRIES => tries += 1,
             other => return other.map(drop),
         }
+    }
+}
+
+/// The turn to decide what is new. It ends when this is dropped, or when the process dies.
+#[derive(Debug)]
+pub struct Turn(#[allow(dead_code, reason = "held, not looked at")] Box<dyn std::fmt::Debug + Send>);
+
+impl Turn {
+    /// A turn that lasts as long as what is handed in.
+    pub fn held(by: impl std::fmt::Debug + Send + 'static) -> Self {
+        Self(Box::new(by))
     }
 }
 
@@ -228,7 +243,9 @@ pub struct Neighbour {
 /// Which lessons are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those in use.
+    /// Those that may be given to anybody.
+    Given,
+    /// Those in use: the same, and those that wait to be seen again.
     Live,
     /// Retired ones too.
     All,
@@ -237,7 +254,11 @@ pub enum Which {
 impl Which {
     /// Whether a lesson of this standing is meant.
     pub fn includes(self, standing: Standing) -> bool {
-        self == Self::All || standing == Standing::Live
+        match self {
+            Self::Given => standing == Standing::Live,
+            Self::Live => standing != Standing::Retired,
+            Self::All => true,
+        }
     }
 }
 

@@ -6,12 +6,13 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use crate::context::ReflectionContext;
-use crate::distill::{Asked, Asking, Distiller, Known, Prompts};
-use crate::domain::{Distilled, ReflectionScenario, Timestamp};
+use crate::distill::{Asked, Asking, Distiller, Known, Pair, Prompts, compare};
+use crate::domain::{Distilled, ReflectionScenario, Relation, Timestamp, Usage};
 use crate::model::{
     Allowance, Breaker, Governed, Governor, Guarded, Ladders, LanguageModel, ModelError, Patience, Retrying, Rung,
     probe,
 };
+use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "adviser_tests.rs"]
@@ -44,7 +45,15 @@ pub struct Adviser {
     pub seed: u64,
 }
 
-impl Adviser {
+/// The advice that one reflection may take: what it may still spend, and until when.
+#[derive(Debug)]
+pub struct Advice {
+    adviser: Arc<Adviser>,
+    allowance: Option<Arc<Allowance>>,
+    until: Instant,
+}
+
+impl Advice {
     /// Distills with the model, or without it where it cannot be asked.
     pub async fn distil(
         &self,
@@ -54,38 +63,62 @@ impl Adviser {
         known: &dyn Known,
         now: Timestamp,
     ) -> Distilled {
-        let until = Instant::now() + self.deadline;
-        let allowance = self.governor.as_ref().map(|governor| Arc::new(governor.reflection(&context.project_root)));
-        let model = self.in_measure(allowance.clone());
-        let late = |_| ModelError::TimedOut { after: self.deadline };
-        let rung = timeout_at(until, self.rung(&model, now)).await.map_err(late).and_then(|rung| rung);
+        let (adviser, until) = (&*self.adviser, self.until);
+        let model = self.in_measure();
+        let rung = timeout_at(until, adviser.rung(&model, now)).await;
+        let rung = rung.map_err(|_| ModelError::TimedOut { after: adviser.deadline }).and_then(|rung| rung);
         let mut distilled = match rung {
             Ok(rung) => {
-                let (prompts, asking) = (&self.prompts, &self.asking);
+                let (prompts, asking) = (&adviser.prompts, &adviser.asking);
                 let asked = Asked { model: &model, rung, prompts, known, asking, scenario, until };
                 let distilled = distiller.by_model(context, &asked).await;
-                self.learn(rung, &distilled, now);
+                adviser.learn(rung, &distilled, now);
                 distilled
             }
             Err(error) => Distilled { fallback: Some(error.to_string()), ..distiller.by_heuristics(context) },
         };
         distilled.model = Some(model.name().to_owned());
-        distilled.prompts = Some(self.prompts.version().to_owned());
-        if let Some(allowance) = allowance {
+        distilled.prompts = Some(adviser.prompts.version().to_owned());
+        if let Some((calls, usage)) = self.spent() {
             // What was asked again, and to learn the form, counts too.
-            distilled.calls = allowance.calls();
-            distilled.usage = allowance.spent();
+            (distilled.calls, distilled.usage) = (calls, usage);
         }
         distilled
     }
 
-    fn in_measure(&self, allowance: Option<Arc<Allowance>>) -> impl LanguageModel + use<> {
-        let model = Arc::clone(&self.model);
-        let governed: Arc<dyn LanguageModel> = match allowance {
-            Some(allowance) => Arc::new(Governed::new(model, allowance)),
+    /// What the model thinks of each pair of lessons; nothing where it cannot be asked.
+    pub async fn compare(&self, pairs: &[Pair], redactor: &Redactor) -> Vec<Option<Relation>> {
+        let model = self.in_measure();
+        match compare(&model, &self.adviser.prompts, redactor, pairs, self.until).await {
+            Ok(answers) => answers,
+            Err(error) => {
+                tracing::info!(%error, "the model was not asked whether lessons are the same; they stay apart");
+                vec![None; pairs.len()]
+            }
+        }
+    }
+
+    /// How often the model was asked and what that cost, where somebody counts.
+    pub fn spent(&self) -> Option<(u32, Usage)> {
+        self.allowance.as_ref().map(|allowance| (allowance.calls(), allowance.spent()))
+    }
+
+    fn in_measure(&self) -> impl LanguageModel + use<> {
+        let model = Arc::clone(&self.adviser.model);
+        let governed: Arc<dyn LanguageModel> = match &self.allowance {
+            Some(allowance) => Arc::new(Governed::new(model, Arc::clone(allowance))),
             None => model,
         };
-        Retrying::new(Guarded::new(governed, Arc::clone(&self.breaker)), self.patience, self.seed)
+        let guarded = Guarded::new(governed, Arc::clone(&self.adviser.breaker));
+        Retrying::new(guarded, self.adviser.patience, self.adviser.seed)
+    }
+}
+
+impl Adviser {
+    /// The advice for one reflection on this project.
+    pub fn advice(self: &Arc<Self>, project: &str) -> Advice {
+        let allowance = self.governor.as_ref().map(|governor| Arc::new(governor.reflection(project)));
+        Advice { adviser: Arc::clone(self), allowance, until: Instant::now() + self.deadline }
     }
 
     /// The form in which the endpoint is asked: decided, remembered or tried.

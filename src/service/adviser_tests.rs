@@ -25,7 +25,7 @@ fn now() -> Timestamp {
     "2026-11-16T12:00:00Z".parse().unwrap()
 }
 
-fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Adviser {
+fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Arc<Adviser> {
     let caps = Caps {
         calls_per_reflection: calls,
         tokens_per_reflection: 0,
@@ -37,7 +37,7 @@ fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Advis
     };
     let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
     let caution = Caution { failures: 5, rest: Duration::from_secs(30), max_rest: Duration::from_secs(300) };
-    Adviser {
+    Arc::new(Adviser {
         model: Arc::clone(model) as Arc<dyn LanguageModel>,
         address: "http://127.0.0.1:1/v1".to_owned(),
         governor: Some(Governor::new(folder.join("spend"), "http://127.0.0.1:1/v1", prices, caps, Arc::new(now))),
@@ -54,10 +54,10 @@ fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Advis
         asking: Asking { digest_tokens: 1000, max_output_tokens: 200, max_turns: 3 },
         deadline: Duration::from_secs(5),
         seed: 1,
-    }
+    })
 }
 
-async fn distil(adviser: &Adviser) -> Distilled {
+async fn distil(adviser: &Arc<Adviser>) -> Distilled {
     let redactor = Redactor::new();
     let inputs = Inputs {
         run: Run {
@@ -79,7 +79,10 @@ async fn distil(adviser: &Adviser) -> Distilled {
     };
     let context = ReflectionContext::build(inputs, &redactor);
     let distiller = Distiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
-    adviser.distil(&distiller, &context, &ReflectionScenario::Manual, &Nothing, now()).await
+    adviser
+        .advice(&context.project_root)
+        .distil(&distiller, &context, &ReflectionScenario::Manual, &Nothing, now())
+        .await
 }
 
 fn refused() -> Result<crate::model::Reply, ModelError> {

@@ -66,13 +66,15 @@ fn read(
     Ok(format)
 }
 
-/// All logs of one session, gathered as one.
+/// All logs of one session, gathered as one; or those of several sessions that are looked at together.
 #[derive(Debug)]
 pub struct Logs {
     /// What they hold together. The session's own trajectory comes first, then those that it refers to.
     pub gathered: Gathered,
     /// Each of them in brief.
     pub sessions: Vec<SessionSummary>,
+    /// Which of the sessions each trajectory belongs to, by its place among them.
+    pub owners: Vec<usize>,
 }
 
 impl Logs {
@@ -80,36 +82,45 @@ impl Logs {
     ///
     /// A file that cannot be read is told in the survey; if none can, that is the error of the first.
     pub fn read(files: &[PathBuf], subagents: &[PathBuf], redactor: &Redactor) -> Result<Self, Unreadable> {
+        Self::read_together(&[files.iter().chain(subagents).cloned().collect()], redactor)
+    }
+
+    /// The same for several sessions: the files of each, as one whole. What they have in common shows only so.
+    pub fn read_together(sessions: &[Vec<PathBuf>], redactor: &Redactor) -> Result<Self, Unreadable> {
         let progress = Progress::default();
         let mut gathering = Gathering::new(redactor);
         let mut reading = Reading::new(Rules::default());
         let mut trail = Trail::default();
-        let mut sessions = Vec::new();
+        let mut summaries = Vec::new();
+        let mut owners = Vec::new();
         let mut first_error = None;
-        let mut waiting: VecDeque<PathBuf> = files.iter().chain(subagents).cloned().collect();
-        while let Some(path) = waiting.pop_front() {
-            let shown = path.display().to_string();
-            if let Err(refused) = trail.enter(&path) {
-                gathering.hear(skipped(&shown, &refused.to_string()));
-                continue;
-            }
-            // Every file numbers its steps anew.
-            gathering.hear(Event::Begin);
-            let before = gathering.so_far();
-            match read(&path, &mut reading, &progress, &mut gathering) {
-                Ok(format) => sessions.push(gathering.summary(&before, &shown, format.as_str())),
-                Err(error) => {
-                    gathering.hear(skipped(&shown, &error.to_string()));
-                    first_error.get_or_insert(error);
+        for (number, files) in sessions.iter().enumerate() {
+            let mut waiting: VecDeque<PathBuf> = files.iter().cloned().collect();
+            while let Some(path) = waiting.pop_front() {
+                let shown = path.display().to_string();
+                if let Err(refused) = trail.enter(&path) {
+                    gathering.hear(skipped(&shown, &refused.to_string()));
+                    continue;
+                }
+                // Every file numbers its steps anew.
+                gathering.hear(Event::Begin);
+                let before = gathering.so_far();
+                match read(&path, &mut reading, &progress, &mut gathering) {
+                    Ok(format) => summaries.push(gathering.summary(&before, &shown, format.as_str())),
+                    Err(error) => {
+                        gathering.hear(skipped(&shown, &error.to_string()));
+                        first_error.get_or_insert(error);
+                    }
+                }
+                for elsewhere in gathering.references() {
+                    follow(&path, elsewhere, &mut trail, &mut waiting, &mut gathering);
                 }
             }
-            for elsewhere in gathering.references() {
-                follow(&path, elsewhere, &mut trail, &mut waiting, &mut gathering);
-            }
+            owners.resize(gathering.kept(), number);
         }
         match first_error {
-            Some(error) if sessions.is_empty() => Err(error),
-            _ => Ok(Self { gathered: gathering.finish(), sessions }),
+            Some(error) if summaries.is_empty() => Err(error),
+            _ => Ok(Self { gathered: gathering.finish(), sessions: summaries, owners }),
         }
     }
 }

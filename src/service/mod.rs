@@ -1,11 +1,47 @@
-//! Where the rooms come together: logs are found, read, redacted and gathered here, and held against what is known.
+//! Where the rooms come together: a trigger becomes a reflection, a reflection becomes a commit.
+//!
+//! `archivist.rs` is the flow, on one screen. `sources.rs` finds logs and `logs.rs` reads them, `adviser.rs` asks a model,
+//! `judging.rs` and `plan.rs` make a commit of candidates. `batch.rs` does it for many sessions, `queue/` and `worker.rs`
+//! for those that cannot wait for it.
 
 mod adviser;
+mod archivist;
+mod batch;
+mod clock;
+mod decide;
+mod journal;
+mod judging;
 mod known;
+mod labour;
 mod logs;
+mod notes;
+mod outcome;
+mod patterns;
+mod plan;
+mod policy;
 mod project;
+mod queue;
+mod sources;
+mod tend;
+mod worker;
 
-pub use adviser::Adviser;
+#[cfg(test)]
+mod test_support;
+
+pub use adviser::{Advice, Adviser};
+pub use archivist::{Anew, ArchivistService, Habits};
+pub use batch::{BatchPlan, Finished, Planned};
+pub use clock::Clock;
+pub use decide::{Decision, Undecidable, decide, unmerge};
+pub use journal::Journal;
 pub use known::KnownLessons;
+pub use labour::{Labour, log_bytes};
 pub use logs::{Log, Logs, Progress, inspect};
-pub use project::{documents, notes, settings};
+pub use outcome::{Effort, Learned, Skip};
+pub use patterns::PatternRules;
+pub use project::{Owner, Project};
+pub use queue::{
+    Attempt, Claimed, Enqueued, Errand, Job, JobName, Lease, Listed, Place, Queue, QueueError, Settled, Token, Urgency,
+};
+pub use sources::Sources;
+pub use worker::{Ended, Handled, Handler, Pace, Until, Worked, Worker};

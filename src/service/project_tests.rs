@@ -23,5 +23,5 @@ fn a_link_out_of_the_project_is_not_followed() {
     fs::create_dir(project.path().join(".openagents")).unwrap();
     std::os::unix::fs::symlink(&diary, project.path().join(".openagents/progress.md")).unwrap();
     std::os::unix::fs::symlink(&diary, project.path().join("AGENTS.md")).unwrap();
-    assert_eq!((notes(project.path()), documents(project.path()).len()), (None, 0));
+    assert_eq!((progress_notes(project.path()), documents(project.path()).len()), (None, 0));
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use archivist::domain::{
-    AgentMemory, EpisodeStatus, EvidenceLevel, Fact, Importance, ImportanceScale, MemoryId, MemoryKind, MemoryQuery,
-    MemoryScope, MemoryState, Verdict,
+    AgentMemory, EpisodeStatus, EvidenceLevel, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryId,
+    MemoryKind, MemoryQuery, MemoryScope, MemoryState,
 };
 use archivist::memory::{
     Batch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService, Removal, Usage, Which,
@@ -219,8 +219,8 @@ async fn counters_add_up(memory: Handle, _: &impl Store) {
     let facts = vec![
         sighting("a", "one", 1),
         sighting("a", "two", 5),
-        feedback("a", "one", Verdict::Validated, 1.0),
-        feedback("a", "two", Verdict::Ignored, 1.5),
+        feedback("a", "one", FeedbackVerdict::Validated, 1.0),
+        feedback("a", "two", FeedbackVerdict::Ignored, 1.5),
     ];
     // Facts may come before the lesson they speak of.
     memory.commit(Batch { facts, ..Batch::default() }, at()).await.unwrap();
@@ -347,7 +347,7 @@ async fn distrust_lowers_and_sightings_refresh(memory: Handle, _: &impl Store) {
         AgentMemory::new(id("seen"), day(0), "seen"),
     ];
     memory.add_memories(lessons, at()).await.unwrap();
-    let facts = vec![sighting("seen", "one", 90), feedback("doubted", "one", Verdict::Ignored, 3.0)];
+    let facts = vec![sighting("seen", "one", 90), feedback("doubted", "one", FeedbackVerdict::Ignored, 3.0)];
     memory.commit(Batch { facts, ..Batch::default() }, at()).await.unwrap();
     let answer = memory.query(&project_query(), &ranking(), day(100)).await.unwrap();
     let order: Vec<&str> = answer.hits.iter().map(|hit| hit.lesson.memory.summary.as_str()).collect();
@@ -476,7 +476,7 @@ async fn a_judgement_beyond_all_measure_does_no_harm(memory: Handle, store: &imp
     memory.add_memories(vec![lesson("a", "Pin the toolchain"), lesson("b", "Pin the cache")], at()).await.unwrap();
     // Two of these are more than a number can hold.
     let weights = [("one", f64::MAX), ("two", f64::MAX)];
-    let facts = [("a", Verdict::Validated), ("b", Verdict::Ignored)].into_iter();
+    let facts = [("a", FeedbackVerdict::Validated), ("b", FeedbackVerdict::Ignored)].into_iter();
     let facts = facts.flat_map(|(key, verdict)| weights.map(|(of, weight)| feedback(key, of, verdict.clone(), weight)));
     memory.commit(Batch { facts: facts.collect(), ..Batch::default() }, at()).await.unwrap();
     for memory in [&memory, &store.open().await] {
@@ -537,11 +537,13 @@ fn sighting(memory: &str, episode: &str, on_day: i64) -> Fact {
         episode: episode_id(episode),
         at: day(on_day),
         level: EvidenceLevel::Execution,
+        context: None,
+        quotes: Vec::new(),
         extra: Default::default(),
     }
 }
 
-fn feedback(memory: &str, episode: &str, verdict: Verdict, weight: f64) -> Fact {
+fn feedback(memory: &str, episode: &str, verdict: FeedbackVerdict, weight: f64) -> Fact {
     Fact::Feedback {
         memory: id(memory),
         episode: episode_id(episode),

@@ -33,6 +33,8 @@ fn batch(number: u64) -> Batch {
         episode: episode_id(&key),
         at: at(),
         level: EvidenceLevel::Execution,
+        context: None,
+        quotes: Vec::new(),
         extra: Default::default(),
     };
     Batch {

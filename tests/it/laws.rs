@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use archivist::domain::{
-    AgentMemory, EvidenceLevel, Fact, Importance, ImportanceScale, MemoryKind, MemoryQuery, MemoryScope, Verdict,
+    AgentMemory, EvidenceLevel, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryKind, MemoryQuery,
+    MemoryScope,
 };
 use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Sync};
 use archivist::memory::{
@@ -163,6 +164,8 @@ async fn take(memory: &JsonlMemory, step: &Step) {
                 episode: episode_id(&format!("e{episode}")),
                 at: day(*on),
                 level: EvidenceLevel::Execution,
+                context: None,
+                quotes: Vec::new(),
                 extra: Default::default(),
             };
             memory.commit(fact(sighting), at()).await.unwrap();
@@ -171,7 +174,7 @@ async fn take(memory: &JsonlMemory, step: &Step) {
             let feedback = Fact::Feedback {
                 memory: key(*number),
                 episode: episode_id(&format!("e{episode}")),
-                verdict: if *good { Verdict::Validated } else { Verdict::Ignored },
+                verdict: if *good { FeedbackVerdict::Validated } else { FeedbackVerdict::Ignored },
                 weight: 1.5,
                 role: None,
                 level: EvidenceLevel::Citation,

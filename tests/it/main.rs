@@ -5,12 +5,15 @@
 
 mod damage;
 mod samples;
+mod sessions;
 mod stores;
 mod support;
 
 mod bad_files;
 mod bad_stores;
+mod batch;
 mod cassettes;
+mod chaos;
 mod cli;
 mod cli_lessons;
 mod cli_projects;
@@ -19,19 +22,25 @@ mod contract;
 mod crash;
 mod distill;
 mod docs;
+mod e2e;
 mod endpoint;
 mod eval;
 mod frozen;
 mod full_disk;
+mod hook;
+mod hud;
 mod index_trouble;
+mod init;
 mod inspect;
 mod interference;
+mod judge;
 mod laws;
 mod logs;
 mod model;
 #[cfg(unix)]
 mod no_permission;
 mod processes;
+mod queue;
 mod semantics;
 mod tidy;
 mod yardsticks;

@@ -55,6 +55,7 @@ pub(crate) fn episode(key: &str) -> Episode {
         error_families: Vec::new(),
         trajectories: Vec::new(),
         usage: None,
+        reflected: None,
         extra: Extra::new(),
     }
 }

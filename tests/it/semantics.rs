@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archivist::domain::{Alias, EvidenceLevel, Fact, MemoryScope, Standing, Verdict};
+use archivist::domain::{Alias, EvidenceLevel, Fact, FeedbackVerdict, MemoryScope, Standing};
 use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
 use archivist::memory::{Batch, Lesson, LessonName, MemoryService, Method, Removal, Which};
 use serde_json::json;
@@ -108,7 +108,7 @@ async fn weights_beyond_all_measure_are_the_same_in_the_index() {
     let judged = |episode: &str| Fact::Feedback {
         memory: id("a"),
         episode: episode_id(episode),
-        verdict: Verdict::Validated,
+        verdict: FeedbackVerdict::Validated,
         weight: f64::MAX,
         role: None,
         level: EvidenceLevel::default(),

@@ -12,14 +12,24 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("context", Purity::Pure, &["domain", "text", "redact"]),
     ("distill", Purity::PureBut("llm"), &["domain", "text", "redact", "context", "model"]),
     ("model", Purity::Edge, &["domain", "text"]),
+    ("judge", Purity::Pure, &["domain", "text"]),
     ("recall", Purity::Pure, &["domain", "text"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
-    ("config", Purity::Edge, &["domain", "recall", "memory"]),
-    ("service", Purity::Edge, &["domain", "text", "ingest", "redact", "context", "distill", "model", "memory"]),
+    ("hud", Purity::Edge, &["domain"]),
+    ("hooks", Purity::Pure, &["domain", "text"]),
+    ("config", Purity::Edge, &["domain", "judge", "recall", "memory", "service"]),
+    (
+        "service",
+        Purity::Edge,
+        &["domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "memory", "hud", "recall"],
+    ),
     (
         "cli",
         Purity::Edge,
-        &["domain", "text", "ingest", "redact", "context", "distill", "model", "recall", "memory", "config", "service"],
+        &[
+            "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory", "hud",
+            "hooks", "config", "service",
+        ],
     ),
 ];
 

@@ -236,7 +236,7 @@ fn is_json_lines(path: &Path) -> bool {
 }
 
 /// A file's text, unpacked if need be.
-fn read(path: &Path) -> Result<String, Failure> {
+pub(in crate::cli::eval) fn read(path: &Path) -> Result<String, Failure> {
     let cannot = |error| Failure::user(format!("cannot read {}: {error}", path.display()));
     let mut file = fs::File::open(path).map_err(cannot)?;
     let mut text = String::new();

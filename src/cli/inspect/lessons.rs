@@ -17,7 +17,7 @@ const QUOTE_CHARACTERS: usize = 160;
 /// Quotes shown of one lesson; `--json` has them all.
 const QUOTES: usize = 4;
 
-pub(super) fn print(distilled: &Distilled, console: &mut Console) -> Result<(), Failure> {
+pub(in crate::cli) fn print(distilled: &Distilled, console: &mut Console) -> Result<(), Failure> {
     console.line(&head(distilled))?;
     if let Some(why) = &distilled.fallback {
         console.warn(&format!("the model was not used: {}", one_line(why)));

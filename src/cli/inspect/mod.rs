@@ -10,20 +10,19 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
+pub(super) use self::lessons::print as print_lessons;
 use self::report::{Report, Unread};
-use super::adviser::adviser;
 use super::arguments::Globals;
 use super::console::Console;
 use super::failure::{Exit, Failure};
+use super::reflecting::{by_hand, runtime, service, skipped};
 use super::session::Session;
 use crate::config::Surroundings;
-use crate::context::{Inputs, Material, ReflectionContext, Run, digest};
-use crate::distill::Distiller;
-use crate::domain::{Distilled, ReflectionScenario, SessionId, Timestamp};
+use crate::context::{Material, digest};
+use crate::domain::Timestamp;
 use crate::ingest::{Rules, subagents_beside};
-use crate::memory::{EpisodeFilter, MemoryService};
 use crate::redact::Redactor;
-use crate::service::{KnownLessons, Logs, documents, notes, settings};
+use crate::service::Logs;
 use crate::text::Tokenizer;
 
 const EXAMPLES: &str = "\
@@ -40,9 +39,6 @@ Secrets are masked in everything that is printed.";
 
 /// The words of a digest, when nobody says how many.
 const DIGEST_TOKENS: usize = 24_000;
-
-/// How many lessons a context holds that bear on the run.
-const EXISTING_MEMORIES: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -82,21 +78,9 @@ impl Inspect {
         let here = &surroundings.current_dir;
         let given: Vec<PathBuf> = self.paths.iter().map(|path| here.join(path)).collect();
         let files = work::files(&given, &self.paths)?;
-        if self.context {
+        if self.context || self.lessons {
             let session = Session::open(globals, surroundings, now, seed)?;
-            let context = context(&files, &session)?;
-            console.json(&context)?;
-            return Ok(Exit::Done);
-        }
-        if self.lessons {
-            let session = Session::open(globals, surroundings, now, seed)?;
-            let context = context(&files, &session)?;
-            let distilled = distil(&context, &session, surroundings)?;
-            match self.json {
-                true => console.json(&distilled)?,
-                false => lessons::print(&distilled, console)?,
-            }
-            return Ok(Exit::Done);
+            return self.together(&files, &session, surroundings, console);
         }
         if self.digest {
             let redactor = Redactor::new();
@@ -107,6 +91,30 @@ impl Inspect {
             return Ok(Exit::Done);
         }
         self.each(files, console)
+    }
+
+    /// What a reflection on all files, as one session, would look at or learn.
+    fn together(
+        &self,
+        files: &[work::Found],
+        session: &Session,
+        surroundings: &Surroundings,
+        console: &mut Console,
+    ) -> Result<Exit> {
+        let service = service(session, surroundings)?;
+        let paths = files.iter().map(|found| found.path.clone()).collect();
+        let (trigger, sources) = by_hand(paths, session)?;
+        let runtime = runtime()?;
+        if self.context {
+            console.json(&runtime.block_on(service.look(&trigger, sources)).map_err(skipped)?)?;
+            return Ok(Exit::Done);
+        }
+        let distilled = runtime.block_on(service.preview(&trigger, sources)).map_err(skipped)?;
+        match self.json {
+            true => console.json(&distilled)?,
+            false => lessons::print(&distilled, console)?,
+        }
+        Ok(Exit::Done)
     }
 
     /// One report a file.
@@ -184,65 +192,4 @@ fn together(files: &[work::Found], redactor: &Redactor) -> Result<Logs> {
         let hint = "docs/formats.md lists the formats that are read";
         Failure::user(format!("{shown}: {unreadable}")).with_hint(hint).into()
     })
-}
-
-/// What a reflection on these files would look at.
-fn context(files: &[work::Found], session: &Session) -> Result<ReflectionContext> {
-    let redactor = Redactor::new();
-    let logs = together(files, &redactor)?;
-    let main = logs.gathered.trajectories.first().map(|main| main.about.clone()).unwrap_or_default();
-    let named = main.session_id.or(main.trajectory_id);
-    let fallback = files.first().and_then(|found| Some(found.path.file_stem()?.to_string_lossy().into_owned()));
-    let session_id = [named, fallback].into_iter().flatten().find_map(|name| SessionId::parse(&name).ok());
-    let Some(session_id) = session_id.or_else(|| SessionId::parse("unknown").ok()) else {
-        return Err(Failure::user("the session has no name").into());
-    };
-    let run = Run {
-        session_id,
-        project_root: session.project_root(),
-        repo_id: session.repo_id(),
-        task_id: None,
-        subtask_id: None,
-        kind: None,
-        now: session.now,
-    };
-    let mut question = session.question();
-    question.text = logs.gathered.signals.first().map(|signal| signal.text.clone()).or(main.title);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Failure::Start)?;
-    let (episodes, memories) = runtime.block_on(async {
-        let episodes = session.memory.episodes(&EpisodeFilter::default()).await?;
-        let near = session.memory.neighbours(&question, EXISTING_MEMORIES).await?;
-        Ok::<_, crate::memory::MemoryError>((episodes, near))
-    })?;
-    let inputs = Inputs {
-        run,
-        gathered: logs.gathered,
-        sessions: logs.sessions,
-        config: settings(session.root()),
-        progress_md: notes(session.root()),
-        apm_snapshot: None,
-        episodes,
-        memories: memories.into_iter().map(|hit| hit.lesson.memory).collect(),
-    };
-    Ok(ReflectionContext::build(inputs, &redactor))
-}
-
-/// What these files teach, by the engine that the configuration names.
-fn distil(context: &ReflectionContext, session: &Session, surroundings: &Surroundings) -> Result<Distilled> {
-    let redactor = Redactor::new();
-    let documents = documents(session.root());
-    let limits = &session.config().archivist;
-    let distiller = Distiller {
-        redactor: &redactor,
-        documents: &documents,
-        max_candidates: usize::try_from(limits.max_memories_per_run).unwrap_or(usize::MAX),
-        min_importance: limits.min_importance_to_persist,
-    };
-    let Some(adviser) = adviser(session, surroundings)? else {
-        return Ok(distiller.by_heuristics(context));
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
-    let known = KnownLessons::new(&session.memory, session.question());
-    let distilled = adviser.distil(&distiller, context, &ReflectionScenario::Manual, &known, chrono::Utc::now());
-    Ok(runtime.block_on(distilled))
 }

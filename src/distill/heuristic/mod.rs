@@ -117,7 +117,7 @@ fn order(claim: &Claim) -> Option<&str> {
 /// The claim that a failure makes.
 fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
     let told = tell::tell(scene, trouble, worth);
-    let (category, scope) = place_of(trouble, worth);
+    let (category, scope) = place_of(scene, trouble, worth);
     let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
     let is_mended = trouble.is_mended(scene);
     let ground = match () {
@@ -137,9 +137,12 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
     let family = Some(trouble.family.clone());
     let first = trouble.places.keys().next().copied().unwrap_or_default();
     let facets = match (&scope, &category) {
-        (MemoryScope::Provider, _) => {
-            Facets { provider: scene.agent(first), error_family: family, ..Facets::default() }
-        }
+        (MemoryScope::Provider, _) => Facets {
+            provider: scene.agent(first),
+            tool: trouble.rival(scene).map(|_| trouble.tool.to_lowercase()),
+            error_family: family,
+            ..Facets::default()
+        },
         (MemoryScope::Tool, _) => {
             Facets { tool: Some(trouble.tool.to_lowercase()), error_family: family, ..Facets::default() }
         }
@@ -172,7 +175,7 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
 }
 
 /// What a lesson about a failure is about, and how far it holds.
-fn place_of(trouble: &Trouble, worth: Worth) -> (MemoryCategory, MemoryScope) {
+fn place_of(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> (MemoryCategory, MemoryScope) {
     let how = trouble.remedy.as_ref().map(|remedy| &remedy.how);
     let is_model = trouble.tool == "model";
     match (&trouble.cause, how) {
@@ -180,6 +183,7 @@ fn place_of(trouble: &Trouble, worth: Worth) -> (MemoryCategory, MemoryScope) {
             (MemoryCategory::ProviderQuirk, MemoryScope::Provider)
         }
         (_, None) if is_model => (MemoryCategory::ProviderQuirk, MemoryScope::Provider),
+        (Cause::Time, _) if trouble.rival(scene).is_some() => (MemoryCategory::ProviderQuirk, MemoryScope::Provider),
         (_, Some(How::Wait)) => (MemoryCategory::Heuristic, MemoryScope::Project),
         (Cause::Room | Cause::Length | Cause::Patience | Cause::Flag | Cause::Target(_), _) => {
             (MemoryCategory::ToolUsage, MemoryScope::Project)

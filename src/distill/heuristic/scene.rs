@@ -6,7 +6,7 @@ use super::super::claim::Place;
 use super::command::Line;
 use super::purpose::prepares;
 use crate::context::{Action, Ended, Fault, ReflectionContext, ended, is_look, is_verification};
-use crate::domain::{EpisodeId, Output, Speaker, Step, Trajectory, TrustClass};
+use crate::domain::{Episode, EpisodeId, EpisodeStatus, Output, Speaker, Step, Trajectory, TrustClass};
 
 /// One call and what came back.
 #[derive(Debug)]
@@ -104,9 +104,22 @@ impl<'c> Scene<'c> {
         about.agent.clone().or_else(|| about.model.as_deref().map(vendor)).map(|name| name.to_lowercase())
     }
 
+    /// Another agent that did well on the same task, where somebody had it do that: what stopped this one is its own.
+    pub(super) fn rival(&self, index: u32) -> Option<String> {
+        let (own, task) = (self.agent(index)?, self.context.episode.task_id.as_ref()?);
+        let did_well =
+            |other: &&Episode| other.status == EpisodeStatus::Success && other.task_id.as_ref() == Some(task);
+        // An episode's first tag is its agent.
+        let mut others = self.context.related_episodes.iter().filter(did_well).filter_map(|other| other.tags.first());
+        others.find(|agent| **agent != own).cloned()
+    }
+
     /// The episode of a trajectory: a run of its own has one of its own, the rest belong to the run reflected on.
     pub(super) fn episode(&self, index: u32) -> EpisodeId {
         let episode = &self.context.episode;
+        if let Some(owner) = usize::try_from(index).ok().and_then(|index| self.context.owners.get(index)) {
+            return owner.clone();
+        }
         let own = self.trajectory(index).filter(|one| one.outcome.is_some() && one.about.parent_session_id.is_none());
         let name = own.and_then(|one| one.about.trajectory_id.as_deref().or(one.about.session_id.as_deref()));
         let is_one_of_many = self.context.trajectories.len() > 1;

@@ -235,54 +235,49 @@ pub(super) fn changed(deed: &Deed<'_>, root: &str) -> Option<String> {
     })
 }
 
-/// A failure that comes again and again, with no more than advice.
+/// A failure that comes again and again, with no more than advice. How often is told beside it: the next run counts on,
+/// and the lesson is to stay the same.
 fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) -> (String, String) {
     let Words { what, error, .. } = words;
-    let all = scene.runs();
-    let here = trouble.episodes.len();
-    let often = match (here, trouble.earlier.len()) {
-        (2.., _) => format!("in {here} of {all} runs"),
-        (_, 1) => "in this run and an earlier one".to_owned(),
-        (_, earlier @ 2..) => format!("in this run and {earlier} earlier ones"),
-        _ if trouble.times < 2 => "once, and the run failed".to_owned(),
-        _ => format!("{} times in one run", trouble.times),
-    };
     if let Some(Remedy { how: How::Code(edits), .. }) = &trouble.remedy {
         let edit = edits.last().and_then(|index| scene.deeds.get(*index));
         let change = edit.and_then(|deed| changed(deed, &words.root));
         if let Some(change) = change {
-            let attempts = trouble.attempts();
-            let times = if attempts > 1 { format!(" {attempts} times") } else { String::new() };
-            let summary = format!("{what} failed{times} ({error}) until this was done: {change}.");
+            let often = if trouble.attempts() > 1 { " again and again" } else { "" };
+            let summary = format!("{what} failed{often} ({error}) until this was done: {change}.");
             return (summary, format!("IF {what} fails with \"{error}\" THEN {change}, or look there first."));
         }
     }
     let advice = match &trouble.cause {
         Cause::Code | Cause::Unknown | Cause::Network | Cause::Service if trouble.tool == "model" => {
-            format!("change what is asked or pause before asking again: {} attempts ended the same way", trouble.times)
+            "change what is asked or pause before asking again: every attempt ended the same way".to_owned()
         }
-        cause => advice(cause, trouble.times),
+        cause => advice(cause),
     };
+    let agent = scene.agent(trouble.places.keys().next().copied().unwrap_or_default());
+    if let (Some(rival), Some(agent)) = (trouble.rival(scene), agent) {
+        let summary = format!("{} runs out of time under {agent}; {rival} got the same task done.", capital(what));
+        let rule =
+            format!("IF {agent} is about to run {what} THEN leave it to {rival}, or split it into smaller runs.");
+        return (summary, rule);
+    }
     // A limit is known by its kind; the words are not needed to tell it.
-    let said = if reads_as_failure(error) { format!(": \"{error}\" ") } else { ", ".to_owned() };
+    let said = if reads_as_failure(error) { format!(": \"{error}\"") } else { String::new() };
     let summary = match &trouble.cause {
-        Cause::Room => format!("More is sent to {what} than the context window holds{said}{often}."),
-        Cause::Length => format!("An answer grew longer than {what} gives{said}{often}."),
-        Cause::Patience => format!("{} limits the rate of calls{said}{often}.", capital(what)),
-        Cause::Time => format!("{} runs out of time{said}{often}.", capital(what)),
-        Cause::Name(name) => format!("`{name}` is not defined where {what} needs it; it failed so {often}."),
+        Cause::Room => format!("More is sent to {what} than the context window holds{said}."),
+        Cause::Length => format!("An answer grew longer than {what} gives{said}."),
+        Cause::Patience => format!("{} limits the rate of calls{said}.", capital(what)),
+        Cause::Time => format!("{} runs out of time{said}.", capital(what)),
+        Cause::Name(name) => format!("`{name}` is not defined where {what} needs it."),
         _ if worth == Worth::Loop => {
-            format!(
-                "Running {what} again does not help: it failed {} times in a row with \"{error}\".",
-                trouble.in_a_row
-            )
+            format!("Running {what} again does not help: it fails every time with \"{error}\".")
         }
-        _ => format!("{} fails with \"{error}\": {often}, and nothing in the log mended it.", capital(what)),
+        _ => format!("{} fails with \"{error}\", and nothing in the log mended it.", capital(what)),
     };
     let condition = match &trouble.cause {
         Cause::Room => format!("you give {what} a large task or a long input"),
         Cause::Length => format!("you ask {what} for a long text"),
-        Cause::Patience if said == ", " => format!("{what} refuses a call for its rate"),
+        Cause::Patience if said.is_empty() => format!("{what} refuses a call for its rate"),
         Cause::Patience => format!("{what} answers with \"{error}\""),
         _ => format!("{what} fails with \"{error}\""),
     };
@@ -290,7 +285,7 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) 
 }
 
 /// What the cause itself asks for.
-fn advice(cause: &Cause, times: u32) -> String {
+fn advice(cause: &Cause) -> String {
     let named =
         |name: &Option<String>, else_: &str| name.as_ref().map_or_else(|| else_.to_owned(), |name| format!("`{name}`"));
     match cause {
@@ -319,7 +314,7 @@ fn advice(cause: &Cause, times: u32) -> String {
         Cause::Resource => "free memory or disk, or do less at once, before trying again".to_owned(),
         Cause::Network => "see that the host can be reached before trying again".to_owned(),
         Cause::Code | Cause::Edit | Cause::Unknown => {
-            format!("find the cause before running it again: {times} attempts ended the same way")
+            "find the cause before running it again: every attempt ended the same way".to_owned()
         }
     }
 }
@@ -330,9 +325,11 @@ fn detail(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> String {
         0 | 1 => "It failed once".to_owned(),
         times => format!("It failed {times} times"),
     };
-    let runs = match trouble.episodes.len() {
-        0 | 1 => String::new(),
-        runs => format!(" in {runs} runs"),
+    let runs = match (trouble.episodes.len(), trouble.earlier.len()) {
+        (runs @ 2.., _) => format!(" in {runs} of {} runs", scene.runs()),
+        (_, 0) => String::new(),
+        (_, 1) => ", and in an earlier run too".to_owned(),
+        (_, earlier) => format!(", and in {earlier} earlier runs too"),
     };
     let ended = match &trouble.remedy {
         Some(remedy) => {

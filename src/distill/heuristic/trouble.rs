@@ -197,6 +197,12 @@ impl Trouble {
         }
     }
 
+    /// Another agent that had the time for the same task, where this one ran out of it.
+    pub(super) fn rival(&self, scene: &Scene<'_>) -> Option<String> {
+        let first = self.places.keys().next().copied().unwrap_or_default();
+        (self.cause == Cause::Time && self.tool != "model").then(|| scene.rival(first)).flatten()
+    }
+
     /// Takes over what a signal knows: steps may be shed, signals are not.
     fn heed(&mut self, signal: &Signal) {
         let place = Place { trajectory: signal.trajectory, step: signal.step };

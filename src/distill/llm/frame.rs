@@ -72,7 +72,7 @@ pub(super) fn known(memories: &[AgentMemory]) -> String {
 }
 
 /// A word that nobody who wrote into the log could know: a closing tag in the log closes nothing.
-fn fence(digest: &str, known: &str) -> String {
+pub(super) fn fence(digest: &str, known: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(digest.as_bytes()).update(&[0]).update(known.as_bytes());
     hasher.finalize().to_hex().chars().take(10).collect()

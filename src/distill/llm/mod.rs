@@ -1,5 +1,6 @@
 //! Asks a model what was learned, in the best form that its endpoint understands.
 
+mod compare;
 mod frame;
 mod structured;
 mod tools;
@@ -7,6 +8,8 @@ mod tools;
 use async_trait::async_trait;
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
+
+pub use compare::{Pair, compare};
 
 use super::claim::Claim;
 use super::prompts::Prompts;

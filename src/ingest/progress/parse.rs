@@ -1,6 +1,6 @@
 //! From the notes' lines to what they say.
 
-use super::{Progress, Tokens};
+use super::{Progress, Tokens, without_lessons};
 use crate::ingest::pick;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +38,12 @@ enum Field {
     NextSteps,
 }
 
-/// Reads the notes; there is nothing that it refuses.
+/// Reads the notes; there is nothing that it refuses. Lessons that Archivist wrote into them are none of theirs.
 pub fn parse(text: &str) -> Progress {
+    let text = without_lessons(text);
     let mut parser = Parser { progress: Progress::default(), section: Section::Start, open: Open::Nothing };
     let mut is_code = false;
-    for line in text.strip_prefix('\u{feff}').unwrap_or(text).lines() {
+    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
         let is_fence = line.trim_start().starts_with("```");
         if is_fence || is_code {
             parser.plain(line);

@@ -23,7 +23,7 @@ use crate::memory::{Batch, MemoryError, Receipt};
 const CHECKPOINT_BYTES: u64 = 128 * 1024;
 
 /// What a clone of the repository has no use for.
-const GITIGNORE: &str = "index/\nglobal-index/\n*redo.log\n*lock\n*.next\n";
+const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\n";
 
 /// Whether a commit is on disk when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,12 @@ impl Bank {
         let mut state = State::new(self.options.max_line_bytes);
         state.refresh(&self.layout)?;
         Ok(state)
+    }
+
+    /// Waits until nobody else decides what is new. Whoever only writes is not kept waiting.
+    pub(super) fn turn(&self) -> Result<File, MemoryError> {
+        self.make_directory()?;
+        disk::lock(&self.layout.turn(), self.options.lock_timeout)
     }
 
     /// Works out what a batch adds, with the writers' lock in hand.

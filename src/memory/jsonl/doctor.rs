@@ -13,8 +13,8 @@ use super::redo::{self, Redo};
 use super::state::State;
 use super::view::View;
 use crate::domain::{
-    AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, MemoryCategory,
-    MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing, Timestamp, Verdict,
+    AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict,
+    MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing, Timestamp,
 };
 use crate::memory::MemoryError;
 
@@ -97,7 +97,7 @@ pub enum IndexStatus {
 pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
     let state = bank.look()?;
     let view = state.read_all(&Part::ALL)?;
-    let live = view.lessons.values().filter(|row| row.memory.standing() == Standing::Live).count();
+    let live = view.lessons.values().filter(|row| row.memory.standing() != Standing::Retired).count();
     let files = Part::ALL.into_iter().filter(|part| bank.layout.path(*part).exists());
     Ok(BankStatus {
         directory: bank.layout.directory().to_owned(),
@@ -242,7 +242,7 @@ fn strange_in_fact(fact: &Fact) -> Option<String> {
         Fact::Sighting { level: own, .. } => strange([level(own)]),
         Fact::Injection { exposure, .. } => strange([("exposure", Exposure::parse(exposure.as_str()).err())]),
         Fact::Feedback { verdict, level: own, .. } => {
-            strange([("verdict", Verdict::parse(verdict.as_str()).err()), level(own)])
+            strange([("verdict", FeedbackVerdict::parse(verdict.as_str()).err()), level(own)])
         }
         Fact::Effect { effect, .. } => strange([("effect", Effect::parse(effect.as_str()).err())]),
     }

@@ -31,7 +31,7 @@ use crate::text;
 pub(super) use tantivy::DocAddress;
 
 /// Goes up when the same files give another index.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Enough that even a large index is written in few segments; taken only as it is needed.
 const WRITER_BYTES: usize = 256_000_000;
 
@@ -55,6 +55,7 @@ pub(super) struct Covered {
     pub(super) line_limit: usize,
     /// How many lessons there are, and their length.
     live: Totals,
+    waiting: Totals,
     retired: Totals,
 }
 
@@ -170,7 +171,7 @@ impl Index {
     pub(super) fn vocabulary(&self, ask: &Ask, known_better: &[Entry]) -> Result<Vocabulary, Broken> {
         shielded(|| {
             let mut vocabulary = Vocabulary { holders: vec![0; ask.words.len()], ..Vocabulary::default() };
-            for standing in [Standing::Live, Standing::Retired] {
+            for standing in Standing::ALL {
                 if ask.which.includes(standing) {
                     let totals = self.covered.totals(standing);
                     vocabulary.documents += totals.documents;
@@ -304,6 +305,7 @@ pub(super) fn fold(
         };
         let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, WRITER_BYTES)?;
         covered.live = previous.map(|index| index.covered.live).unwrap_or_default();
+        covered.waiting = previous.map(|index| index.covered.waiting).unwrap_or_default();
         covered.retired = previous.map(|index| index.covered.retired).unwrap_or_default();
         for item in items {
             if let Some(previous) = previous {
@@ -329,6 +331,7 @@ impl Covered {
     fn totals(&self, standing: Standing) -> Totals {
         match standing {
             Standing::Live => self.live,
+            Standing::Waiting => self.waiting,
             Standing::Retired => self.retired,
         }
     }
@@ -336,6 +339,7 @@ impl Covered {
     fn totals_mut(&mut self, standing: Standing) -> &mut Totals {
         match standing {
             Standing::Live => &mut self.live,
+            Standing::Waiting => &mut self.waiting,
             Standing::Retired => &mut self.retired,
         }
     }

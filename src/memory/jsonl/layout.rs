@@ -82,6 +82,11 @@ impl Layout {
         self.beside(&format!("{}lock", self.prefix))
     }
 
+    /// Held by whoever decides what is new.
+    pub(super) fn turn(&self) -> PathBuf {
+        self.beside(&format!("{}judge.lock", self.prefix))
+    }
+
     pub(super) fn index(&self) -> PathBuf {
         self.beside(&format!("{}index", self.prefix))
     }

@@ -38,7 +38,7 @@ use self::bank::{Bank, Options, Prepared};
 use self::search::Ask;
 use super::{
     Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
-    Receipt, Revision, Which,
+    Receipt, Revision, Turn, Which,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
 use crate::recall::{HalfLives, Ranking, Weights};
@@ -184,6 +184,10 @@ impl JsonlMemory {
 
 #[async_trait]
 impl MemoryService for JsonlMemory {
+    async fn turn(&self) -> Result<Turn, MemoryError> {
+        blocking(&self.project, |bank| bank.turn().map(Turn::held)).await
+    }
+
     /// All or nothing. Where a batch has something for both directories, both commits are durable before either is
     /// made; only a crash in between can leave the global one without the project's.
     async fn commit(&self, batch: Batch, _at: Timestamp) -> Result<Receipt, MemoryError> {

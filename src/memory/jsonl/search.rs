@@ -152,7 +152,7 @@ pub(super) struct Ask {
 impl Ask {
     /// What a question asks.
     pub(super) fn query(query: &MemoryQuery, tenancy: Tenancy) -> Self {
-        let mut ask = Self::about(query, tenancy, Which::Live);
+        let mut ask = Self::about(query, tenancy, Which::Given);
         let tags: HashSet<String> = query.tags.iter().map(|tag| tag_term(tag)).collect();
         ask.tags = u16::try_from(tags.len()).unwrap_or(u16::MAX);
         ask.traits.extend(tags.into_iter().map(|term| (term, Trait::Tag)));

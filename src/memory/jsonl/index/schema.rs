@@ -55,8 +55,14 @@ pub(super) struct Fields {
 
 /// Every lesson has this trait; facts do not.
 pub(super) const IS_LESSON: &str = "is lesson";
-/// Retired lessons have this one too.
-pub(super) const IS_RETIRED: &str = "is retired";
+/// The trait that tells lessons of one standing from the others; those that may be given need none.
+pub(super) fn standing_term(standing: Standing) -> Option<&'static str> {
+    match standing {
+        Standing::Live => None,
+        Standing::Waiting => Some("is waiting"),
+        Standing::Retired => Some("is retired"),
+    }
+}
 
 impl Fields {
     pub(super) fn new() -> (Schema, Self) {
@@ -89,8 +95,8 @@ impl Fields {
         let (place, sides) = match item {
             Item::Lesson { memory, terms, place, version, counters } => {
                 document.add_text(self.traits, IS_LESSON);
-                if memory.standing() == Standing::Retired {
-                    document.add_text(self.traits, IS_RETIRED);
+                if let Some(term) = standing_term(memory.standing()) {
+                    document.add_text(self.traits, term);
                 }
                 for term in terms_of_traits(memory) {
                     document.add_text(self.traits, term);
@@ -142,12 +148,14 @@ const HAS_REPO: u64 = 1 << 10;
 const HAS_ROOT: u64 = 1 << 11;
 const AGES_AS_DECISION: u64 = 1 << 12;
 const NEVER_AGES: u64 = 1 << 13;
+const WAITING: u64 = 1 << 14;
 const PART_SHIFT: u32 = 16;
 
 fn flags(card: &Card) -> u64 {
     let bit = |set: bool, bit: u64| if set { bit } else { 0 };
     u64::from(card.binding.bits())
         | bit(card.standing == Standing::Live, LIVE)
+        | bit(card.standing == Standing::Waiting, WAITING)
         | bit(card.global, GLOBAL)
         | bit(card.has_repo, HAS_REPO)
         | bit(card.has_root, HAS_ROOT)
@@ -226,7 +234,11 @@ impl Columns {
             _ => Ageing::Lesson,
         };
         Card {
-            standing: if flags & LIVE != 0 { Standing::Live } else { Standing::Retired },
+            standing: match flags {
+                _ if flags & LIVE != 0 => Standing::Live,
+                _ if flags & WAITING != 0 => Standing::Waiting,
+                _ => Standing::Retired,
+            },
             binding: FacetSet::from_bits(u8::try_from(flags & 0xFF).unwrap_or_default()),
             ageing,
             global: flags & GLOBAL != 0,

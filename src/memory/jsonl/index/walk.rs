@@ -8,7 +8,7 @@ use tantivy::{DocAddress, DocId, DocSet, SegmentOrdinal, SegmentReader, TERMINAT
 
 use super::super::answers::{Answers, Spot};
 use super::super::search::{Ask, Common, Trait};
-use super::schema::{Columns, Fields, IS_LESSON, IS_RETIRED};
+use super::schema::{Columns, Fields, IS_LESSON, standing_term};
 use crate::domain::Standing;
 
 /// One segment, less what the caller knows better.
@@ -30,8 +30,8 @@ impl Segment<'_> {
         if self.reader.has_deletes() {
             excluded.extend((0..self.reader.max_doc()).filter(|doc| self.reader.is_deleted(*doc)));
         }
-        if !ask.which.includes(Standing::Retired) {
-            each_alive(self.reader, self.postings(self.fields.traits, IS_RETIRED)?, |doc| excluded.push(doc));
+        for term in Standing::ALL.into_iter().filter(|one| !ask.which.includes(*one)).filter_map(standing_term) {
+            each_alive(self.reader, self.postings(self.fields.traits, term)?, |doc| excluded.push(doc));
         }
         excluded.sort_unstable();
         excluded.dedup();

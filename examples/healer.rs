@@ -1,0 +1,65 @@
+//! A Healer that asks what helped before, and tells Archivist when it is done.
+//!
+//! `cargo run --example healer -- fixtures/logs/generic/billing.jsonl`
+
+#![allow(clippy::print_stdout, reason = "an example talks to whoever runs it")]
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use archivist::config::{LoadRequest, load};
+use archivist::domain::{Extra, MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
+use archivist::memory::MemoryService;
+use archivist::memory::jsonl::JsonlMemory;
+use archivist::service::{ArchivistService, Project};
+
+/// What a rescue came to.
+enum Rescue {
+    Resolved,
+    Unresolved,
+    /// There was nothing to heal: Archivist will not reflect on it.
+    Skipped,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let log = std::env::args().nth(1).ok_or("name the log of the rescue")?;
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().to_path_buf();
+    let config = load(&LoadRequest { project_root: root.clone(), ..LoadRequest::default() })?.config;
+    let memory: Arc<dyn MemoryService> = Arc::new(JsonlMemory::open(config.memory.jsonl(&root, None)));
+    let archivist = ArchivistService::new(Arc::clone(&memory), Project::at(root.clone()), config.habits());
+
+    for (number, failure) in [(1, "ConnectionError: Error 111 connecting to localhost:6379"), (2, "")] {
+        // Which spell? What helped last time comes first.
+        let question =
+            MemoryQuery { text: Some(failure.to_owned()), ..MemoryQuery::for_project(root.to_string_lossy()) };
+        let known = memory.query(&question, &config.recall.ranking(), chrono::Utc::now()).await?.hits;
+        let rescue = match (failure, known.first()) {
+            ("", _) => Rescue::Skipped,
+            (_, Some(_)) => Rescue::Resolved,
+            (_, None) => Rescue::Unresolved,
+        };
+        let trigger = ReflectionTrigger {
+            scenario: ReflectionScenario::HealerInvocation,
+            project_root: root.display().to_string(),
+            session_id: SessionId::parse(&format!("rescue-{number}"))?,
+            main_task_id: None,
+            subtask_id: None,
+            log_paths: vec![PathBuf::from(&log).canonicalize()?.display().to_string()],
+            healer_status: Some(
+                match rescue {
+                    Rescue::Resolved => "resolved",
+                    Rescue::Unresolved => "unresolved",
+                    Rescue::Skipped => "skipped",
+                }
+                .to_owned(),
+            ),
+            extra: Extra::new(),
+        };
+        let outcome = archivist.maybe_reflect(&trigger).await;
+        println!("{}: {}", outcome.status, outcome.summary);
+    }
+    Ok(())
+}

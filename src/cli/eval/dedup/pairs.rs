@@ -1,0 +1,149 @@
+//! Pairs of lessons of our own: what is merged, and what should have been.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::Model;
+use crate::domain::{Facets, MemoryCategory, MemoryKind};
+use crate::judge::{Background, Features, Kin, Saying, Thresholds, relate};
+use crate::text::Cutter;
+
+/// The half that weights, signs of conflict and thresholds were made with.
+const DEV: &str = include_str!("../../../../fixtures/pairs/dev.jsonl");
+/// What that half is called.
+const DEVELOPMENT: &str = "development";
+/// The half that was held out.
+const HELD: &str = include_str!("../../../../fixtures/pairs/held.jsonl");
+/// Written last, by another hand, when everything else was settled.
+const FRESH: &str = include_str!("../../../../fixtures/pairs/fresh.jsonl");
+
+/// What became of one half.
+#[derive(Debug, Serialize)]
+pub(super) struct PairScore {
+    pub(super) half: &'static str,
+    pub(super) method: &'static str,
+    pub(super) pairs: usize,
+    /// Pairs that would be merged without asking anybody.
+    pub(super) merged: usize,
+    /// Those of them that are the same, or a refinement.
+    pub(super) rightly: usize,
+    pub(super) precision: f64,
+    pub(super) recall: f64,
+    /// Contradictions and changes that would be merged.
+    pub(super) changed_swallowed: usize,
+    /// Which pairs were merged wrongly; those that were held out stay unseen.
+    pub(super) wrong: Vec<String>,
+    /// By label, then by what was said of it.
+    pub(super) confusion: BTreeMap<String, BTreeMap<&'static str, usize>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Pair {
+    id: String,
+    relation: String,
+    a: Side,
+    b: Side,
+}
+
+#[derive(Debug, Deserialize)]
+struct Side {
+    summary: String,
+    rule: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    category: MemoryCategory,
+    #[serde(flatten)]
+    facets: Facets,
+}
+
+impl Side {
+    fn features(&self, cutter: &mut Cutter) -> Features {
+        let saying = Saying {
+            summary: &self.summary,
+            rule: self.rule.as_deref(),
+            tags: &self.tags,
+            facets: &self.facets,
+            kind: &MemoryKind::Lesson,
+            category: &self.category,
+        };
+        Features::of(&saying, cutter)
+    }
+
+    fn text(&self) -> String {
+        self.rule.as_ref().map_or_else(|| self.summary.clone(), |rule| format!("{}. {rule}", self.summary))
+    }
+}
+
+/// Measures every part, without and with a model.
+pub(super) fn score(thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
+    let mut scores = Vec::new();
+    for (half, text) in [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH)] {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let pairs: Vec<Pair> =
+            lines.map(serde_json::from_str).collect::<Result<_, _>>().context("a pair of our own")?;
+        scores.push(score_half(half, "archivist", &pairs, thresholds, None)?);
+        if let Some(model) = model {
+            scores.push(score_half(half, "archivist with embeddings", &pairs, thresholds, Some(model))?);
+        }
+    }
+    Ok(scores)
+}
+
+fn score_half(
+    half: &'static str,
+    method: &'static str,
+    pairs: &[Pair],
+    thresholds: &Thresholds,
+    model: Option<&Model>,
+) -> Result<PairScore> {
+    let texts: Vec<String> = pairs.iter().flat_map(|pair| [pair.a.text(), pair.b.text()]).collect();
+    let meanings = model.map(|model| model.embed(&texts)).transpose()?;
+    let (mut cutter, background) = (Cutter::default(), Background::default());
+    let mut confusion: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
+    let (mut merged, mut rightly, mut mergeable, mut changed_swallowed) = (0, 0, 0, 0);
+    let mut wrong = Vec::new();
+    for (index, pair) in pairs.iter().enumerate() {
+        let (known, new) = (pair.a.features(&mut cutter), pair.b.features(&mut cutter));
+        let cosine = meanings.as_ref().and_then(|meanings| meanings.cosine(2 * index, 2 * index + 1));
+        let kin = relate(&new, &known, &background, cosine, thresholds).relation;
+        *confusion.entry(pair.relation.clone()).or_default().entry(name(kin)).or_default() += 1;
+        let should = matches!(pair.relation.as_str(), "same" | "refines");
+        mergeable += usize::from(should);
+        if matches!(kin, Kin::Same | Kin::Refines) {
+            merged += 1;
+            rightly += usize::from(should);
+            changed_swallowed += usize::from(pair.relation == "contradicts");
+            if !should && half == DEVELOPMENT {
+                wrong.push(pair.id.clone());
+            }
+        }
+    }
+    let share = |part: usize, whole: usize| if whole > 0 { part as f64 / whole as f64 } else { 0.0 };
+    let (precision, recall) = (share(rightly, merged), share(rightly, mergeable));
+    Ok(PairScore {
+        half,
+        method,
+        pairs: pairs.len(),
+        merged,
+        rightly,
+        precision,
+        recall,
+        changed_swallowed,
+        wrong,
+        confusion,
+    })
+}
+
+/// What a relation is called in the table.
+pub(super) fn name(kin: Kin) -> &'static str {
+    match kin {
+        Kin::Same => "same",
+        Kin::Refines => "refines",
+        Kin::Contradicts => "contradicts",
+        Kin::Similar => "similar",
+        Kin::Unsure => "unsure",
+        Kin::Different => "different",
+    }
+}

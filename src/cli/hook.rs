@@ -1,0 +1,242 @@
+//! `archivist hook`: what an agent calls. It writes one small file, at most prints lessons, and never gets in the way.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::arguments::Globals;
+use super::console::Console;
+use super::recall::line;
+use super::reflecting::trigger;
+use super::session::Session;
+use crate::config::Surroundings;
+use crate::domain::{
+    AgentMemory, EpisodeStatus, Extra, MemoryId, MemoryKind, MemoryQuery, MemorySource, MemoryState,
+    ReflectionScenario, RunId, Timestamp,
+};
+use crate::hooks::{Agent, Call, Frame, GUARD_VARIABLE, Heard, answer, fit, heard};
+use crate::memory::{MemoryService, Usage};
+use crate::service::{Errand, Job, Queue, Urgency, log_bytes};
+use crate::text::Tokenizer;
+
+const EXAMPLES: &str = "\
+Examples:
+  archivist hook claude-code session-end < payload.json
+  archivist hook codex notify '{\"type\": \"agent-turn-complete\", …}'
+  echo '{\"sessionId\": \"s-1\", \"outcome\": \"failed\", \"logPaths\": [\"run.jsonl\"]}' | archivist hook generic session-end
+  echo '{\"sessionId\": \"s-1\", \"status\": \"resolved\"}' | archivist hook healer complete
+
+`archivist init` writes the hooks into an agent's settings. Whatever happens, this ends with 0; what went wrong is noted
+in hooks.log in Archivist's state directory. While ARCHIVIST_IGNORE_HOOKS is set, it does nothing.";
+
+/// A run must not wait for a memory that is busy: what it was given is noted, or it is not.
+const LOCK_PATIENCE: Duration = Duration::from_millis(200);
+
+/// The log of what went wrong begins anew at this length.
+const MAX_LOG_BYTES: u64 = 256 * 1024;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Hook {
+    /// Who calls: claude-code, codex, gemini, generic or healer
+    agent: String,
+    /// What happened: session-start, prompt-submit, stop, subagent-stop, pre-compact, session-end, notify, complete
+    event: String,
+    /// The payload, where the agent hands it over as an argument; read from stdin otherwise
+    payload: Option<String>,
+}
+
+impl Hook {
+    /// Never fails: an agent must not notice.
+    pub(super) fn run(&self, globals: &Globals, surroundings: &Surroundings, now: Timestamp, console: &mut Console) {
+        if surroundings.variable(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
+            return;
+        }
+        if let Err(error) = self.hear(globals, surroundings, now, console) {
+            note(surroundings, now, &format!("{} {}: {error:#}", self.agent, self.event));
+        }
+    }
+
+    fn hear(
+        &self,
+        globals: &Globals,
+        surroundings: &Surroundings,
+        now: Timestamp,
+        console: &mut Console,
+    ) -> Result<()> {
+        let agent = Agent::parse(&self.agent)?;
+        let payload = match &self.payload {
+            Some(payload) => payload.clone(),
+            None => console.read_lossily()?,
+        };
+        match heard(agent, &self.event, &payload) {
+            Heard::Ignored(why) => anyhow::bail!("ignored: {why}"),
+            Heard::Ended(call) => {
+                let scenario = match call.status {
+                    Some(EpisodeStatus::Failed | EpisodeStatus::Aborted) => ReflectionScenario::SessionFailed,
+                    _ => ReflectionScenario::SessionComplete,
+                };
+                let at = At::of(&call, globals, surroundings, now)?;
+                at.enqueue(at.reflection(&call, scenario), &call, &self.event, Urgency::Over)
+            }
+            Heard::Rescued(call) => {
+                let at = At::of(&call, globals, surroundings, now)?;
+                let errand = at.reflection(&call, ReflectionScenario::HealerInvocation);
+                at.enqueue(errand, &call, &self.event, Urgency::Over)
+            }
+            Heard::Paused(call) => {
+                let at = At::of(&call, globals, surroundings, now)?;
+                let errand = at.reflection(&call, ReflectionScenario::SessionComplete);
+                at.enqueue(errand, &call, &self.event, Urgency::Pause)
+            }
+            Heard::Started(call) => {
+                let at = At::of(&call, globals, surroundings, now)?;
+                let given = match at.session.config().hooks.recall_at_start {
+                    true => at.give(&call, &self.event, at.session.question(), console),
+                    false => Ok(()),
+                };
+                let sweep = Errand::Sweep { project_root: at.session.project().root_text() };
+                at.enqueue(sweep, &call, &self.event, Urgency::Sweep).and(given)
+            }
+            Heard::Prompted(call, prompt) => {
+                let at = At::of(&call, globals, surroundings, now)?;
+                let question = MemoryQuery { text: Some(prompt), ..at.session.question() };
+                match at.session.config().hooks.recall_on_prompt {
+                    true => at.give(&call, &self.event, question, console),
+                    false => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// Where a hook was called.
+struct At<'s> {
+    session: Session,
+    surroundings: &'s Surroundings,
+    globals: &'s Globals,
+    now: Timestamp,
+}
+
+impl<'s> At<'s> {
+    /// The project that the agent works in, whatever directory the hook itself was started in.
+    fn of(call: &Call, globals: &'s Globals, surroundings: &'s Surroundings, now: Timestamp) -> Result<Self> {
+        let mut there = surroundings.clone();
+        let directory = call.directory.as_ref().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
+        there.current_dir = directory.unwrap_or(there.current_dir);
+        let session = Session::open_in_haste(globals, &there, now, LOCK_PATIENCE)?;
+        Ok(Self { session, surroundings, globals, now })
+    }
+
+    fn reflection(&self, call: &Call, scenario: ReflectionScenario) -> Errand {
+        let mut trigger = trigger(&self.session, call.session.clone(), scenario);
+        trigger.main_task_id.clone_from(&call.task);
+        trigger.subtask_id.clone_from(&call.subtask);
+        trigger.log_paths.clone_from(&call.transcript);
+        trigger.healer_status.clone_from(&call.healer_status);
+        Errand::Reflect(trigger)
+    }
+
+    /// Writes the job down, and sees to it that somebody does it.
+    fn enqueue(&self, errand: Errand, call: &Call, event: &str, urgency: Urgency) -> Result<()> {
+        let log_bytes = match &errand {
+            Errand::Reflect(trigger) => log_bytes(trigger, self.surroundings.home.as_deref()),
+            Errand::Sweep { .. } => None,
+        };
+        let queue = Queue::at(self.session.memory_dir());
+        queue.enqueue(&Job {
+            errand,
+            agent: call.agent.to_string(),
+            event: event.to_owned(),
+            urgency,
+            log_bytes,
+            enqueued_at: self.now,
+            not_before: None,
+            attempts: Vec::new(),
+            extra: Extra::new(),
+        })?;
+        if self.session.config().hooks.start_worker && !queue.is_worked() {
+            self.start_worker()?;
+        }
+        Ok(())
+    }
+
+    /// Starts a worker that outlives this process and whoever called it.
+    fn start_worker(&self) -> Result<()> {
+        let mut worker = Command::new(std::env::current_exe()?);
+        worker.args(["worker", "--once", "--linger", "--quiet", "--project"]).arg(&self.session.project().root);
+        for (flag, path) in [("--memory-dir", &self.globals.memory_dir), ("--config", &self.globals.config)] {
+            if let Some(path) = path {
+                worker.arg(flag).arg(self.surroundings.current_dir.join(path));
+            }
+        }
+        worker.current_dir(&self.session.project().root).env(GUARD_VARIABLE, "1");
+        worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // An agent that is interrupted, or that gives up on its hook, ends the hook's group of processes.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut worker, 0);
+        #[cfg(windows)]
+        std::os::windows::process::CommandExt::creation_flags(&mut worker, DETACHED);
+        worker.spawn()?;
+        Ok(())
+    }
+
+    /// Prints the lessons that meet the question, in the agent's own form, and notes that it was given them.
+    fn give(&self, call: &Call, event: &str, question: MemoryQuery, console: &mut Console) -> Result<()> {
+        let hooks = &self.session.config().hooks;
+        let most = usize::try_from(hooks.max_lessons).unwrap_or(usize::MAX);
+        let has_topic = question.has_topic();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        runtime.block_on(async {
+            let found = self.session.memory.query(&question, &self.session.ranking(), self.now).await?;
+            let hits = found.hits.into_iter().map(|hit| hit.lesson.memory);
+            let memories: Vec<AgentMemory> = hits.filter(|memory| has_topic || is_settled(memory)).take(most).collect();
+            let lines: Vec<String> = memories.iter().map(line).collect();
+            let cap = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+            let (characters, tokens) = (cap(hooks.max_characters), cap(hooks.max_tokens));
+            let (frame, tokenizer) = (Frame::default(), Tokenizer::new());
+            // As many of the best as fit, all of them whole: what is noted as given was given.
+            let whole = |count: usize| {
+                let block = fit(lines.get(..count)?, &frame, characters, tokens, &tokenizer)?;
+                (block.lines().filter(|line| line.starts_with("- ")).count() == count).then_some((count, block))
+            };
+            let Some((count, block)) = (1..=lines.len()).rev().find_map(whole) else { return Ok(()) };
+            console.print(answer(call.agent, event, &block).as_bytes())?;
+            console.flush()?;
+            let ids: Vec<MemoryId> = memories.iter().take(count).map(|memory| memory.id.clone()).collect();
+            let usage = Usage { run: RunId::parse(call.session.as_str())?, point: event.to_owned() };
+            self.session.memory.record_usage(&ids, &usage, self.now).await?;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(windows)]
+const DETACHED: u32 = 0x0000_0008 | 0x0000_0200;
+
+/// Whether a lesson may be given to somebody who has not said what it is about.
+fn is_settled(memory: &AgentMemory) -> bool {
+    let is_proven = matches!(memory.state, Some(MemoryState::Verified | MemoryState::Active));
+    let is_wish = matches!(memory.kind, MemoryKind::Preference | MemoryKind::Decision);
+    is_proven || is_wish || memory.evergreen || memory.source == MemorySource::Manual
+}
+
+/// Writes down what went wrong, where a person can find it. What goes wrong with that is lost.
+fn note(surroundings: &Surroundings, now: Timestamp, what: &str) {
+    let Some(folder) = surroundings.state_dir() else { return };
+    let _ = append(&folder, &format!("{} {}\n", now.to_rfc3339(), super::prose::one_line(what)));
+}
+
+fn append(folder: &Path, line: &str) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join("hooks.log");
+    let is_long = std::fs::metadata(&path).is_ok_and(|found| found.len() > MAX_LOG_BYTES);
+    let mut options = OpenOptions::new();
+    options.create(true).append(!is_long).write(true).truncate(is_long);
+    options.open(path)?.write_all(line.as_bytes())
+}

@@ -1,0 +1,108 @@
+//! A service that reflects, as the configuration wants it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use tokio::runtime::{Builder, Runtime};
+
+use super::adviser::adviser;
+use super::failure::Failure;
+use super::session::Session;
+use crate::config::{HudSettings, Surroundings};
+use crate::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
+use crate::hud::{Hud, HudSink, JsonlSink, WebSocketSink};
+use crate::memory::MemoryService;
+use crate::model::embed::{Cached, LocalEmbedder};
+use crate::redact::Redactor;
+use crate::service::{ArchivistService, Skip, Sources};
+
+/// The service of this session's project.
+pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<ArchivistService> {
+    let config = session.config();
+    let home = surroundings.home.as_deref();
+    let memory: Arc<dyn MemoryService> = Arc::new(session.memory.clone());
+    let mut service = ArchivistService::new(memory, session.project().clone(), config.habits())
+        .with_clock(session.clock.clone())
+        .with_hud(Arc::new(hud(&config.hud, surroundings)?));
+    if let Some(adviser) = adviser(session, surroundings)? {
+        service = service.with_adviser(Arc::new(adviser));
+    }
+    if let Some(folder) = config.embeddings.path(home) {
+        let cache = session.memory_dir().join("index").join("vectors");
+        service = service.with_embedder(Arc::new(Cached::new(LocalEmbedder::new(&folder)).with_file(&cache)));
+    }
+    Ok(service)
+}
+
+/// Who hears of it.
+fn hud(settings: &HudSettings, surroundings: &Surroundings) -> Result<Hud> {
+    let mut sinks: Vec<Box<dyn HudSink>> = Vec::new();
+    if let Some(path) = settings.file_path(surroundings.home.as_deref()) {
+        let sink = JsonlSink::to_file(&path)
+            .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.file`"))?;
+        sinks.push(Box::new(sink));
+    }
+    if !settings.web_socket.is_empty() {
+        let sink = WebSocketSink::new(&settings.web_socket)
+            .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.webSocket`"))?;
+        sinks.push(Box::new(sink));
+    }
+    Ok(Hud::new(sinks))
+}
+
+/// What a person asks for who names files.
+pub(super) fn by_hand(files: Vec<PathBuf>, session: &Session) -> Result<(ReflectionTrigger, Sources)> {
+    let shown = files.first().map(|path| path.display().to_string()).unwrap_or_default();
+    let sources = Sources::in_files(files)
+        .ok_or_else(|| Failure::user(format!("{shown} is not there, or is no file")).with_hint("name a session log"))?;
+    let named = sources.session(&Redactor::new()).map_err(|unreadable| {
+        Failure::user(format!("{shown}: {unreadable}")).with_hint("docs/formats.md lists the formats that are read")
+    })?;
+    let session_id = match named {
+        Some(id) => id,
+        None => SessionId::parse("unknown").map_err(|invalid| Failure::user(invalid.to_string()))?,
+    };
+    let mut trigger = trigger(session, session_id, ReflectionScenario::Manual);
+    trigger.log_paths = sources.files.iter().map(|path| path.display().to_string()).collect();
+    Ok((trigger, sources))
+}
+
+/// A trigger for a session of this project.
+pub(super) fn trigger(session: &Session, session_id: SessionId, scenario: ReflectionScenario) -> ReflectionTrigger {
+    ReflectionTrigger {
+        scenario,
+        project_root: session.project().root_text(),
+        session_id,
+        main_task_id: None,
+        subtask_id: None,
+        log_paths: Vec::new(),
+        healer_status: None,
+        extra: Extra::new(),
+    }
+}
+
+/// What a person is told who asked for a reflection that could not be done.
+pub(super) fn skipped(skip: Skip) -> anyhow::Error {
+    let hint = match &skip {
+        Skip::NoLog(_) => "`archivist reflect --file PATH` takes a log wherever it lies",
+        Skip::Unreadable { .. } => "docs/formats.md lists the formats that are read",
+        Skip::Disabled | Skip::Unwanted { .. } => "`archivist config show --origin` tells where that is set",
+        Skip::Unchanged => "`--again` reflects on it all the same",
+        Skip::Memory(_) => return into_memory_error(skip),
+        Skip::HealerSkipped | Skip::Broke(_) => return Failure::user(skip.to_string()).into(),
+    };
+    Failure::user(skip.to_string()).with_hint(hint).into()
+}
+
+fn into_memory_error(skip: Skip) -> anyhow::Error {
+    match skip {
+        Skip::Memory(error) => error.into(),
+        other => Failure::user(other.to_string()).into(),
+    }
+}
+
+/// What waits for models and files.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Failure::Start)
+}

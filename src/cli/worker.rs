@@ -1,0 +1,121 @@
+//! `archivist worker`: works off the queue.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use tokio::sync::watch;
+
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use super::prose::count;
+use super::reflect::HUD_PATIENCE;
+use super::reflecting::{runtime, service};
+use super::session::Session;
+use crate::config::Surroundings;
+use crate::service::{Ended, Labour, Pace, Queue, QueueError, Until, Worked, Worker};
+
+const EXAMPLES: &str = "\
+Examples:
+  archivist worker --once
+  archivist worker
+
+Hooks start one by themselves unless `hooks.startWorker` is off. Stopped by an interrupt or a TERM signal, it lets the
+job at hand come to its end for ten seconds, and gives it back otherwise.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Work {
+    /// End when nothing is left to do, instead of waiting for more
+    #[arg(long)]
+    once: bool,
+    /// With --once: wait for jobs that are not due yet, as `worker.lingerSeconds` says
+    #[arg(long, requires = "once")]
+    linger: bool,
+}
+
+impl Work {
+    pub(super) fn run(&self, session: &Session, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
+        let queue = Queue::at(session.memory_dir());
+        let labour = Labour { service: service(session, surroundings)?, queue: queue.clone() };
+        let mut pace = session.config().worker.pace();
+        if !self.linger {
+            pace = Pace { linger: Duration::ZERO, ..pace };
+        }
+        // Signs of life are times of files, so a worker goes by the clock on the wall, whatever time a reflection is told.
+        let worker = Worker { queue: &queue, handler: &labour, pace, clock: Arc::new(chrono::Utc::now) };
+        let until = if self.once { Until::Empty } else { Until::Forever };
+        let worked = runtime()?.block_on(async {
+            let worked = worker.run(until, stop()).await;
+            if let Err(skip) = labour.service.tend().await {
+                tracing::warn!(why = %skip, "older lessons were not looked after");
+            }
+            labour.service.finish(HUD_PATIENCE).await;
+            session.memory.maintain().await;
+            worked
+        });
+        let worked = worked.map_err(queue_failure)?;
+        console.note(&told(&worked));
+        Ok(Exit::Done)
+    }
+}
+
+/// What a person is told of a queue that cannot be used.
+pub(super) fn queue_failure(error: QueueError) -> Failure {
+    let failure = Failure::user(error.to_string());
+    match error.hint() {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+fn told(worked: &Worked) -> String {
+    let done = count(usize::try_from(worked.done).unwrap_or(usize::MAX), "job", "jobs");
+    let failed = match (worked.failed, worked.buried) {
+        (0, 0) => String::new(),
+        (failed, 0) => format!(", {failed} to be tried again"),
+        (failed, buried) => format!(", {failed} to be tried again, {buried} put aside (`archivist status`)"),
+    };
+    let why = match worked.ended {
+        Ended::Empty => "nothing is left to do",
+        Ended::Waiting => "what is left is not due yet",
+        Ended::Stopped => "stopped",
+        Ended::OthersWork => "another worker is at it",
+        Ended::Vanished => "the queue is gone",
+    };
+    format!("{done} done{failed}; {why}")
+}
+
+/// Holds `true` once somebody asked this process to stop.
+fn stop() -> watch::Receiver<bool> {
+    let (send, receive) = watch::channel(false);
+    tokio::spawn(async move {
+        asked_to_stop().await;
+        // Nobody is left to hear it if this fails.
+        let _ = send.send(true);
+        // A sender that is gone would mean that nobody can say stop any more.
+        std::future::pending::<()>().await;
+    });
+    receive
+}
+
+#[cfg(unix)]
+async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminated), Ok(mut hung_up)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminated.recv() => {}
+        _ = hung_up.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_stop() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

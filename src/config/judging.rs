@@ -1,0 +1,86 @@
+//! When candidates become lessons, how lessons live and end, and what sets a reflection over several runs off.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Config;
+use crate::judge::{Lifecycle, Thresholds};
+use crate::service::{Habits, PatternRules};
+
+impl Config {
+    /// The same in the words of the service that reflects.
+    pub fn habits(&self) -> Habits {
+        let Self { judge, lifecycle, triggers, .. } = self;
+        let thresholds = Thresholds { same_above: judge.same_above, different_below: judge.different_below };
+        Habits {
+            archivist: self.archivist.clone(),
+            leeway: judge.leeway,
+            thresholds,
+            neighbours: usize::try_from(judge.neighbours).unwrap_or(usize::MAX),
+            lifecycle: Lifecycle {
+                candidate_sightings: lifecycle.candidate_sightings,
+                candidate_importance: lifecycle.candidate_importance,
+                verified_contexts: lifecycle.verified_contexts,
+                decay_runs: lifecycle.decay_runs,
+                deprecate_below: lifecycle.deprecate_below,
+            },
+            patterns: PatternRules {
+                episodes: usize::try_from(triggers.pattern_episodes).unwrap_or(usize::MAX),
+                importance_sum: triggers.importance_sum,
+            },
+            highlight_min: self.hud.highlight_min,
+            appends_lessons: self.progress.append_lessons,
+        }
+    }
+}
+
+/// When a candidate is a new lesson, and when it is one that is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JudgeSettings {
+    /// How far a model's word on importance may lie from what the signals say.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub leeway: f64,
+    /// Lessons at least this similar are the same.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub same_above: f64,
+    /// Lessons less similar than this have nothing to do with each other.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub different_below: f64,
+    /// How many of the nearest lessons a candidate is held against.
+    #[schemars(range(min = 1, max = 200))]
+    pub neighbours: u32,
+}
+
+/// How a lesson rises and ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LifecycleSettings {
+    /// Runs in which a lesson must have been seen to become a candidate.
+    #[schemars(range(min = 1, max = 1000))]
+    pub candidate_sightings: u32,
+    /// A lesson at least this important that is proved by output or a citation is a candidate at once.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub candidate_importance: f64,
+    /// Different circumstances in which a candidate must have been seen to count as verified.
+    #[schemars(range(min = 1, max = 1000))]
+    pub verified_contexts: u32,
+    /// So many runs of the project without a sighting take one sighting away.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub decay_runs: u32,
+    /// A lesson that is trusted less than this is deprecated.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub deprecate_below: f64,
+}
+
+/// What sets a reflection over several runs off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TriggerSettings {
+    /// Runs that must share a failure.
+    #[schemars(range(min = 2, max = 1000))]
+    pub pattern_episodes: u32,
+    /// The importance that runs must add up to which were not reflected on together yet; 0: never.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub importance_sum: f64,
+}

@@ -1,0 +1,73 @@
+//! Whether two lessons on one matter say different things of it.
+
+use super::background::Background;
+use super::features::Features;
+use super::lexicon;
+use super::similarity::walk;
+
+#[cfg(test)]
+#[path = "conflict_tests.rs"]
+mod tests;
+
+/// So much of what is in common must be turned round for it to be more than a turn of speech.
+const TURNED_SHARE: f64 = 0.1;
+
+/// In what way two lessons disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// What the one tells to do the other tells not to do.
+    Turned,
+    /// Opposites stand in them.
+    Opposed,
+    /// One of them says that things are no longer as they were.
+    Changed,
+    /// Each has a number that the other does not have, or one place has two.
+    Number,
+}
+
+/// In what way two lessons disagree, if they do. It asks only for signs: a person or a model would know.
+pub(super) fn conflict(one: &Features, other: &Features, background: &Background) -> Option<Conflict> {
+    if one.plain == other.plain {
+        None
+    } else if numbers_differ(one, other) {
+        Some(Conflict::Number)
+    } else if one.changed != other.changed {
+        Some(Conflict::Changed)
+    } else if lexicon::opposed(&one.spoken, &other.spoken) {
+        Some(Conflict::Opposed)
+    } else if turned(one, other, background) > TURNED_SHARE {
+        Some(Conflict::Turned)
+    } else {
+        None
+    }
+}
+
+fn numbers_differ(one: &Features, other: &Features) -> bool {
+    let has_own = |a: &Features, b: &Features| a.numbers.difference(&b.numbers).next().is_some();
+    let is_other =
+        |(word, numbers): (&String, _)| other.slots.get(word).is_some_and(|others| others.is_disjoint(numbers));
+    (has_own(one, other) && has_own(other, one)) || one.slots.iter().any(is_other)
+}
+
+/// How much of what both speak of is turned round in what one of them advises and not in the other.
+fn turned(one: &Features, other: &Features, background: &Background) -> f64 {
+    let advises = |features: &Features, word: &str| {
+        features.marks.contains(word) || features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
+    };
+    let turns = |here: &Features, there: &Features, word: &str| {
+        here.turned.contains(word)
+            && (!here.straight.contains(word) || advises(here, word))
+            && there.straight.contains(word)
+            && !there.turned.contains(word)
+            && advises(there, word)
+    };
+    let (mut all, mut turned) = (0.0, 0.0);
+    walk(&one.whole, &other.whole, |word, here, there| {
+        if here > 0.0 && there > 0.0 {
+            let rarity = background.rarity(word);
+            all += rarity;
+            turned += if turns(one, other, word) || turns(other, one, word) { rarity } else { 0.0 };
+        }
+    });
+    if all > 0.0 { turned / all } else { 0.0 }
+}

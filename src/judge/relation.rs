@@ -1,0 +1,133 @@
+//! How a new lesson relates to a known one.
+
+use super::background::Background;
+use super::conflict::conflict;
+use super::features::Features;
+use super::similarity::{Signals, Weighed};
+use crate::domain::Facet;
+
+#[cfg(test)]
+#[path = "relation_tests.rs"]
+mod tests;
+
+/// So much of the known lesson must stand in the new one for that to be more than another wording of it.
+const REFINED_SHARE: f64 = 0.75;
+/// And the new one must say so much more.
+const REFINED_GROWTH: f64 = 1.3;
+
+/// So much of what a lesson advises must be advised by the one that refines it.
+const KEPT_SHARE: f64 = 0.75;
+
+/// With so many names on each side that the other does not have, two lessons are only related.
+const STRANGE_SHARE: f64 = 0.6;
+
+/// With fewer names than this on each side that the other does not have, one thing stands in the place of another.
+const ONE_THING_SHARE: f64 = 0.4;
+
+/// A settled matter is the same only with fewer names than this on each side that the other does not have.
+const SETTLED_STRANGE_SHARE: f64 = 0.2;
+
+/// Facets that name what a lesson is about: where they differ, so do the lessons.
+const TELLING: [Facet; 4] = [Facet::Task, Facet::Provider, Facet::Tool, Facet::Component];
+
+/// Where the same ends and where the different begins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Lessons at least this similar are the same, if nothing speaks against it.
+    pub same_above: f64,
+    /// Lessons less similar than this have nothing to do with each other.
+    pub different_below: f64,
+}
+
+/// How a new lesson relates to a known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kin {
+    /// It says the same.
+    Same,
+    /// It says the same and more.
+    Refines,
+    /// Both cannot hold, or something has changed.
+    Contradicts,
+    /// It is on a related matter, and both may stand.
+    Similar,
+    /// It has nothing to do with it.
+    Different,
+    /// Words alone do not tell.
+    Unsure,
+}
+
+/// What comes of holding a new lesson against a known one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Likeness {
+    /// How much they are about the same, from 0 to 1.
+    pub similarity: f64,
+    /// What that means.
+    pub relation: Kin,
+}
+
+/// Holds a new lesson against a known one. `cosine` is that of their embeddings, where there are any.
+pub fn relate(
+    new: &Features,
+    known: &Features,
+    background: &Background,
+    cosine: Option<f64>,
+    thresholds: &Thresholds,
+) -> Likeness {
+    let signals = Signals::between(new, known, background);
+    let similarity = if new.plain == known.plain { 1.0 } else { signals.similarity(cosine) };
+    let is_same = similarity >= thresholds.same_above;
+    let relation = if similarity < thresholds.different_below {
+        Kin::Different
+    } else if told_apart(new, known) {
+        Kin::Similar
+    } else if conflict(new, known, background).is_some() {
+        // To keep two apart takes less than to make them one.
+        let is_one_matter = similarity >= f64::midpoint(thresholds.same_above, thresholds.different_below);
+        if is_one_matter { Kin::Contradicts } else { Kin::Unsure }
+    } else if new.plain == known.plain {
+        Kin::Same
+    } else if is_same && signals.lone > 0.0 {
+        // One thing in the place of another is a change; several may be another wording.
+        if signals.strange < ONE_THING_SHARE { Kin::Contradicts } else { Kin::Unsure }
+    } else if is_same && is_settled_otherwise(new, known, &signals) {
+        Kin::Unsure
+    } else if is_same && refines(new, known, background) {
+        // What is told at length may be told to be given up.
+        if keeps_advice(new, known, background) { Kin::Refines } else { Kin::Unsure }
+    } else if is_same {
+        Kin::Same
+    } else if signals.strange >= STRANGE_SHARE && signals.lone > 0.0 {
+        Kin::Similar
+    } else {
+        Kin::Unsure
+    };
+    Likeness { similarity, relation }
+}
+
+/// Whether both name a tool, a provider, a path or a task, and not the same one.
+fn told_apart(new: &Features, known: &Features) -> bool {
+    TELLING.into_iter().any(|facet| match (new.facets.get(facet), known.facets.get(facet)) {
+        (Some(own), Some(other)) => own != other,
+        _ => false,
+    })
+}
+
+/// Whether one of them settles something and each has names that the other does not have: it may have been settled anew.
+fn is_settled_otherwise(new: &Features, known: &Features, signals: &Signals) -> bool {
+    (new.settles || known.settles) && signals.strange >= SETTLED_STRANGE_SHARE
+}
+
+fn refines(new: &Features, known: &Features, background: &Background) -> bool {
+    let weighed = Weighed::of(&known.whole, &new.whole, background);
+    weighed.covered() >= REFINED_SHARE && weighed.other >= REFINED_GROWTH * weighed.one
+}
+
+/// Whether what the known lesson advises is what the new one advises, and not only what it speaks of.
+fn keeps_advice(new: &Features, known: &Features, background: &Background) -> bool {
+    let (own, other) = if new.rule.is_some() && known.rule.is_some() {
+        (&known.advice, &new.advice)
+    } else {
+        (&known.lead, &new.lead)
+    };
+    Weighed::of(own, other, background).covered() >= KEPT_SHARE
+}

@@ -1,0 +1,126 @@
+use super::*;
+use crate::domain::{Facets, MemoryCategory, MemoryKind};
+use crate::judge::Saying;
+use crate::text::Cutter;
+
+const THRESHOLDS: Thresholds = Thresholds { same_above: 0.92, different_below: 0.3 };
+
+fn kin_of(known: (&str, &str), new: (&str, &str), facets: (&Facets, &Facets), category: &MemoryCategory) -> Kin {
+    let mut cutter = Cutter::default();
+    let mut features = |(summary, rule): (&str, &str), facets: &Facets| {
+        let rule = (!rule.is_empty()).then_some(rule);
+        Features::of(&Saying { summary, rule, tags: &[], facets, kind: &MemoryKind::Lesson, category }, &mut cutter)
+    };
+    let (known, new) = (features(known, facets.0), features(new, facets.1));
+    relate(&new, &known, &Background::default(), None, &THRESHOLDS).relation
+}
+
+fn check(known: (&str, &str), new: (&str, &str), expected: Kin) {
+    let facets = Facets::default();
+    let found = kin_of(known, new, (&facets, &facets), &MemoryCategory::Heuristic);
+    assert_eq!(found, expected, "{known:?} / {new:?}");
+}
+
+const REDIS: (&str, &str) = (
+    "Start redis with `docker compose up -d redis` before the billing tests",
+    "IF running tests/billing THEN start redis",
+);
+
+#[test]
+fn a_lesson_in_other_words_is_the_same() {
+    check(REDIS, REDIS, Kin::Same);
+    let reworded = (
+        "Before the billing tests start redis: `docker compose up -d redis`",
+        "IF you run tests/billing THEN start redis first",
+    );
+    check(REDIS, reworded, Kin::Same);
+}
+
+#[test]
+fn a_lesson_that_says_more_refines() {
+    let more = (
+        "Start redis with `docker compose up -d redis` before the billing tests and wait until `redis-cli ping` answers, \
+         because the container takes a while to load its snapshot",
+        "IF running tests/billing THEN start redis and wait for the ping",
+    );
+    check(REDIS, more, Kin::Refines);
+}
+
+#[test]
+fn a_changed_value_or_the_opposite_contradicts() {
+    check(
+        ("Postgres listens on port 5432", "IF connecting to Postgres THEN use port 5432"),
+        ("Postgres listens on port 5433", "IF connecting to Postgres THEN use port 5433"),
+        Kin::Contradicts,
+    );
+    check(
+        ("Use `git pull --rebase` on release branches", "IF updating a release branch THEN pull with --rebase"),
+        (
+            "Never use `git pull --rebase` on release branches",
+            "IF updating a release branch THEN do not pull with --rebase",
+        ),
+        Kin::Contradicts,
+    );
+}
+
+#[test]
+fn what_has_nothing_in_common_is_different() {
+    check(REDIS, ("Money is stored as integer cents", ""), Kin::Different);
+    check(("", ""), ("Money is stored as integer cents", ""), Kin::Different);
+}
+
+#[test]
+fn lessons_on_two_tools_are_never_the_same() {
+    let tool = |name: &str| Facets { tool: Some(name.to_owned()), ..Facets::default() };
+    let kin = |one: &Facets, other: &Facets| kin_of(REDIS, REDIS, (one, other), &MemoryCategory::Heuristic);
+    assert_eq!(kin(&tool("bash"), &tool("bash")), Kin::Same);
+    assert_eq!(kin(&tool("bash"), &Facets::default()), Kin::Same);
+    assert_eq!(kin(&tool("bash"), &tool("grep")), Kin::Similar);
+}
+
+#[test]
+fn a_matter_that_may_be_settled_anew_is_not_the_same() {
+    let (known, new) = (("We deploy the storefront with Capistrano", ""), ("We deploy the storefront with Kamal", ""));
+    let facets = Facets::default();
+    for category in [MemoryCategory::Decision, MemoryCategory::Preference] {
+        let found = kin_of(known, new, (&facets, &facets), &category);
+        assert!(!matches!(found, Kin::Same | Kin::Refines), "{found:?}");
+    }
+}
+
+#[test]
+fn what_is_told_at_length_may_be_told_to_be_given_up() {
+    let check = |known: (&str, &str), new: (&str, &str)| {
+        let facets = Facets::default();
+        let found = kin_of(known, new, (&facets, &facets), &MemoryCategory::Heuristic);
+        assert!(!matches!(found, Kin::Same | Kin::Refines), "{known:?} / {new:?}: {found:?}");
+    };
+    check(
+        ("Compile the thesis with pdflatex", "IF building the thesis THEN run pdflatex"),
+        (
+            "Compile the thesis with lualatex; pdflatex chokes on the fonts that the faculty asks for since the spring",
+            "IF building the thesis THEN run lualatex",
+        ),
+    );
+    check(
+        ("Playbooks run as root", "IF running a playbook THEN become root"),
+        (
+            "Playbooks run as the `deploy` user; running them as root left files behind that nobody could clean up",
+            "IF running a playbook THEN become deploy",
+        ),
+    );
+    check(
+        ("Meshes are exported in centimetres", "IF exporting a mesh THEN use centimetres"),
+        (
+            "Meshes are exported in metres: importing meshes exported in centimetres made every door too large",
+            "IF exporting a mesh THEN use metres",
+        ),
+    );
+    check(
+        ("Load the data with `read.csv`", "IF loading survey data THEN use read.csv"),
+        (
+            "Loading the survey data with read.csv mangles the umlauts, take `readr::read_csv` with a locale",
+            "IF loading survey data THEN use readr",
+        ),
+    );
+}

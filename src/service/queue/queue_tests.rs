@@ -1,0 +1,240 @@
+use std::sync::Barrier;
+
+use tempfile::TempDir;
+
+use super::test_support::{LEASE, at, job, names, session, shown, sweep, token};
+use super::*;
+
+fn queue() -> (TempDir, Queue) {
+    let memory = TempDir::new().unwrap();
+    let queue = Queue::at(memory.path());
+    (memory, queue)
+}
+
+fn claim(queue: &Queue, seconds: i64) -> Option<Claimed> {
+    queue.claim(&token("w"), LEASE, at(seconds)).unwrap()
+}
+
+#[test]
+fn a_job_waits_is_taken_and_is_done() {
+    let (_memory, queue) = queue();
+    assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), Enqueued::New);
+    assert_eq!(shown(&queue, at(5)), ["new a"]);
+    let claimed = claim(&queue, 5).unwrap();
+    assert_eq!((claimed.job(), claimed.name()), (&job("a", 10), &job("a", 10).name()));
+    assert!(claim(&queue, 5).is_none());
+    let listed = &queue.jobs(LEASE, at(7)).unwrap()[0];
+    assert_eq!((listed.place, listed.age), (Place::Claimed, Duration::from_secs(7)));
+    assert_eq!((listed.worker.clone(), listed.lease), (Some(token("w")), Some(Lease::Held)));
+    assert_eq!(claimed.done("2 lessons", at(9)).unwrap(), Settled::Yes);
+    assert_eq!(shown(&queue, at(9)), ["done a: 2 lessons"]);
+    assert!(claim(&queue, 10).is_none());
+}
+
+#[test]
+fn a_session_at_one_length_is_asked_for_once() {
+    let (_memory, queue) = queue();
+    let ask = || queue.enqueue(&job("a", 10)).unwrap();
+    assert_eq!((ask(), ask()), (Enqueued::New, Enqueued::Known));
+    let claimed = claim(&queue, 0).unwrap();
+    assert_eq!(ask(), Enqueued::Known);
+    claimed.done("", at(1)).unwrap();
+    assert_eq!(ask(), Enqueued::Known);
+    assert_eq!(queue.enqueue(&job("a", 11)).unwrap(), Enqueued::New);
+}
+
+#[test]
+fn a_session_that_paused_and_is_over_is_as_urgent_as_one_that_is_over() {
+    let (_memory, queue) = queue();
+    let paused = Job { urgency: Urgency::Pause, ..job("a", 10) };
+    queue.enqueue(&paused).unwrap();
+    claim(&queue, 0).unwrap().put_off(at(120), at(0)).unwrap();
+    assert_eq!(queue.enqueue(&paused).unwrap(), Enqueued::Known);
+    assert!(claim(&queue, 1).is_none());
+    assert_eq!(queue.enqueue(&Job { enqueued_at: at(2), ..job("a", 10) }).unwrap(), Enqueued::Known);
+    let claimed = claim(&queue, 2).unwrap();
+    assert_eq!(claimed.job(), &job("a", 10));
+    // But a failure is waited for, however urgent it is.
+    claimed.retry("busy", at(60), at(3)).unwrap();
+    queue.enqueue(&job("a", 10)).unwrap();
+    assert!(claim(&queue, 4).is_none());
+}
+
+#[test]
+fn a_sweep_is_asked_for_again_once_it_is_done() {
+    let (_memory, queue) = queue();
+    let ask = || queue.enqueue(&sweep()).unwrap();
+    assert_eq!((ask(), ask()), (Enqueued::New, Enqueued::Known));
+    claim(&queue, 0).unwrap().done("nothing new", at(1)).unwrap();
+    assert_eq!(ask(), Enqueued::New);
+    assert_eq!(shown(&queue, at(2)), ["new sweep"]);
+    claim(&queue, 2).unwrap().done("one found", at(3)).unwrap();
+    assert_eq!(shown(&queue, at(4)), ["done sweep: one found"]);
+}
+
+#[test]
+fn the_most_urgent_comes_first_and_then_the_oldest() {
+    let (_memory, queue) = queue();
+    let paused = |session, seconds| Job { urgency: Urgency::Pause, enqueued_at: at(seconds), ..job(session, 1) };
+    for job in [
+        sweep(),
+        paused("c", -50),
+        Job { enqueued_at: at(-10), ..job("b", 1) },
+        Job { enqueued_at: at(-20), ..job("a", 1) },
+        paused("d", -40),
+    ] {
+        queue.enqueue(&job).unwrap();
+    }
+    let order: Vec<String> = std::iter::from_fn(|| claim(&queue, 0)).map(|claimed| session(claimed.job())).collect();
+    assert_eq!(order, ["a", "b", "c", "d", "sweep"]);
+}
+
+#[test]
+fn of_the_jobs_of_one_session_the_latest_does_for_all() {
+    let (_memory, queue) = queue();
+    for (session, bytes) in [("a", 10), ("a", 300), ("a", 20), ("b", 5)] {
+        queue.enqueue(&job(session, bytes)).unwrap();
+    }
+    let claimed = claim(&queue, 0).unwrap();
+    let other = claim(&queue, 0).unwrap();
+    let (longest, other) = if session(claimed.job()) == "a" { (claimed, other) } else { (other, claimed) };
+    assert_eq!((longest.job().log_bytes, session(other.job()).as_str()), (Some(300), "b"));
+    let note = format!("done a: covered by {}", longest.name());
+    assert_eq!(shown(&queue, at(0)).iter().filter(|line| **line == note).count(), 2);
+    // One that comes while a job of its session is in somebody's hands waits for it.
+    queue.enqueue(&job("a", 400)).unwrap();
+    assert!(claim(&queue, 1).is_none());
+    longest.done("", at(2)).unwrap();
+    assert_eq!(claim(&queue, 3).unwrap().job().log_bytes, Some(400));
+}
+
+#[test]
+fn a_job_that_failed_waits_and_remembers() {
+    let (_memory, queue) = queue();
+    queue.enqueue(&job("a", 10)).unwrap();
+    claim(&queue, 0).unwrap().retry("the endpoint is busy", at(40), at(10)).unwrap();
+    assert!(claim(&queue, 39).is_none());
+    assert_eq!(queue.next_due(LEASE, at(20)).unwrap(), Some(at(40)));
+    let claimed = claim(&queue, 40).unwrap();
+    assert_eq!(claimed.job().attempts, [Attempt { at: at(10), error: "the endpoint is busy".to_owned() }]);
+    claimed.bury("the log is gone", at(50)).unwrap();
+    assert_eq!(shown(&queue, at(60)), ["dead a: the log is gone"]);
+    assert_eq!(queue.next_due(LEASE, at(60)).unwrap(), None);
+}
+
+#[test]
+fn a_job_that_was_put_aside_gets_another_chance_when_it_is_moved_or_asked_for_again() {
+    let (memory, queue) = queue();
+    queue.enqueue(&job("a", 10)).unwrap();
+    let name = job("a", 10).name();
+    let (dead, new) = (queue.folders.path(Place::Dead, &name), queue.folders.path(Place::New, &name));
+    for round in 0..2 {
+        let claimed = claim(&queue, 0).unwrap();
+        assert_eq!(claimed.job().attempts, [], "in round {round}");
+        claimed.retry("busy", at(0), at(0)).unwrap();
+        claim(&queue, 0).unwrap().bury("hopeless", at(1)).unwrap();
+        if round == 0 {
+            std::fs::rename(&dead, &new).unwrap();
+        } else {
+            assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), Enqueued::New);
+        }
+        assert_eq!(names(&memory.path().join("queue/dead")), [""; 0]);
+    }
+    claim(&queue, 2).unwrap().done("", at(3)).unwrap();
+}
+
+#[test]
+fn a_job_that_is_given_back_or_put_off_has_not_failed() {
+    let (_memory, queue) = queue();
+    queue.enqueue(&job("a", 10)).unwrap();
+    assert_eq!(claim(&queue, 0).unwrap().release().unwrap(), Settled::Yes);
+    assert_eq!(claim(&queue, 0).unwrap().put_off(at(30), at(0)).unwrap(), Settled::Yes);
+    assert!(claim(&queue, 29).is_none());
+    assert_eq!(claim(&queue, 30).unwrap().job().attempts, []);
+}
+
+#[test]
+fn a_job_whose_worker_is_silent_is_taken_over_and_the_worker_learns_of_it() {
+    let (_memory, queue) = queue();
+    queue.enqueue(&job("a", 10)).unwrap();
+    let first = claim(&queue, 0).unwrap();
+    assert_eq!(first.heartbeat(at(50)).unwrap(), Settled::Yes);
+    let thief = token("thief");
+    assert!(queue.claim(&thief, LEASE, at(100)).unwrap().is_none());
+    assert_eq!(queue.next_due(LEASE, at(100)).unwrap(), Some(at(110)));
+    let second = queue.claim(&thief, LEASE, at(111)).unwrap().unwrap();
+    assert_eq!(second.job().attempts, [Attempt { at: at(111), error: "its worker died".to_owned() }]);
+    for settled in [
+        first.heartbeat(at(112)),
+        first.done("", at(112)),
+        first.retry("x", at(112), at(112)),
+        first.put_off(at(112), at(112)),
+        first.bury("x", at(112)),
+        first.release(),
+    ] {
+        assert_eq!(settled.unwrap(), Settled::Lost);
+    }
+    assert_eq!(second.done("ok", at(120)).unwrap(), Settled::Yes);
+    assert_eq!(shown(&queue, at(120)), ["done a: ok"]);
+    assert_eq!(queue.jobs(LEASE, at(120)).unwrap()[0].job.as_ref().unwrap().attempts.len(), 1);
+}
+
+#[test]
+fn of_many_who_want_one_job_exactly_one_gets_it() {
+    for round in 0..20 {
+        let (_memory, queue) = queue();
+        queue.enqueue(&job("a", 10)).unwrap();
+        // In every other round the job is another's whose lease is over.
+        let seconds = if round % 2 == 0 { 0 } else { claim(&queue, 0).map_or(0, |_| 100) };
+        let barrier = Barrier::new(8);
+        let won: usize = std::thread::scope(|scope| {
+            let racer = |number: usize| {
+                let (queue, barrier) = (&queue, &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    queue.claim(&token(&format!("w{number}")), LEASE, at(seconds)).unwrap().is_some()
+                })
+            };
+            let racers: Vec<_> = (0..8).map(racer).collect();
+            racers.into_iter().map(|racer| usize::from(racer.join().unwrap())).sum()
+        });
+        assert_eq!(won, 1, "in round {round}");
+        assert_eq!(names(&queue.folders.folder(Place::Claimed)).len(), 1);
+    }
+}
+
+#[test]
+fn finished_jobs_are_forgotten_in_time() {
+    let (_memory, queue) = queue();
+    for (session, seconds) in [("a", 0), ("b", 100)] {
+        queue.enqueue(&job(session, 1)).unwrap();
+        claim(&queue, seconds).unwrap().done("", at(seconds)).unwrap();
+    }
+    queue.enqueue(&job("c", 1)).unwrap();
+    claim(&queue, 0).unwrap().bury("x", at(0)).unwrap();
+    assert_eq!(queue.prune(Duration::from_secs(150), at(200)).unwrap(), 1);
+    assert_eq!(shown(&queue, at(200)), ["dead c: x", "done b: "]);
+    assert_eq!(queue.enqueue(&job("a", 1)).unwrap(), Enqueued::New);
+}
+
+#[test]
+fn it_is_known_whether_somebody_works() {
+    let (_memory, queue) = queue();
+    assert!(!queue.is_worked());
+    let first = queue.slot(2).unwrap().unwrap();
+    let second = queue.slot(2).unwrap().unwrap();
+    assert!(queue.is_worked() && queue.slot(2).unwrap().is_none());
+    drop(first);
+    assert!(queue.is_worked(), "the second one works on");
+    std::fs::remove_dir_all(queue.folder()).unwrap();
+    assert!(!second.is_valid() && !queue.is_worked());
+}
+
+#[test]
+fn looking_makes_nothing() {
+    let (memory, queue) = queue();
+    assert_eq!(shown(&queue, at(0)), [""; 0]);
+    assert!(claim(&queue, 0).is_none() && queue.next_due(LEASE, at(0)).unwrap().is_none() && !queue.is_worked());
+    assert_eq!(queue.prune(LEASE, at(0)).unwrap(), 0);
+    assert_eq!(names(memory.path()), [""; 0]);
+}

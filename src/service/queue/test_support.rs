@@ -1,0 +1,78 @@
+//! Small jobs and small moments.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Errand, Job, Queue, Token, Urgency};
+use crate::domain::{ReflectionScenario, ReflectionTrigger, SessionId, Timestamp};
+
+pub(in crate::service) const LEASE: Duration = Duration::from_secs(60);
+
+/// So many seconds after noon.
+pub(in crate::service) fn at(seconds: i64) -> Timestamp {
+    let noon: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+    noon + chrono::TimeDelta::seconds(seconds)
+}
+
+pub(in crate::service) fn trigger(session: &str) -> ReflectionTrigger {
+    ReflectionTrigger {
+        scenario: ReflectionScenario::SessionComplete,
+        project_root: "/shop".to_owned(),
+        session_id: SessionId::parse(session).unwrap(),
+        main_task_id: None,
+        subtask_id: None,
+        log_paths: Vec::new(),
+        healer_status: None,
+        extra: Default::default(),
+    }
+}
+
+/// A session that ended, asked for at noon.
+pub(in crate::service) fn job(session: &str, log_bytes: u64) -> Job {
+    Job {
+        errand: Errand::Reflect(trigger(session)),
+        agent: "claude-code".to_owned(),
+        event: "SessionEnd".to_owned(),
+        urgency: Urgency::Over,
+        log_bytes: Some(log_bytes),
+        enqueued_at: at(0),
+        not_before: None,
+        attempts: Vec::new(),
+        extra: Default::default(),
+    }
+}
+
+pub(in crate::service) fn sweep() -> Job {
+    let errand = Errand::Sweep { project_root: "/shop".to_owned() };
+    Job { errand, urgency: Urgency::Sweep, log_bytes: None, ..job("none", 0) }
+}
+
+pub(in crate::service) fn token(name: &str) -> Token {
+    Token::parse(name).unwrap()
+}
+
+/// The session of a job.
+pub(in crate::service) fn session(job: &Job) -> String {
+    match &job.errand {
+        Errand::Reflect(trigger) => trigger.session_id.to_string(),
+        Errand::Sweep { .. } => "sweep".to_owned(),
+    }
+}
+
+/// What lies where: a line for each job, its folder first.
+pub(in crate::service) fn shown(queue: &Queue, now: Timestamp) -> Vec<String> {
+    let line = |listed: super::Listed| {
+        let job = listed.job.as_ref().map_or_else(Clone::clone, session);
+        let note = listed.note.map(|note| format!(": {note}")).unwrap_or_default();
+        format!("{} {job}{note}", listed.place.as_str())
+    };
+    queue.jobs(LEASE, now).unwrap().into_iter().map(line).collect()
+}
+
+/// The names in a folder.
+pub(in crate::service) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

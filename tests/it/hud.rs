@@ -1,0 +1,74 @@
+//! Messages to displays, seen from outside.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use archivist::domain::{HudMessage, Importance, MemoryId};
+use archivist::hud::{Hud, JsonlSink};
+use tempfile::TempDir;
+
+use crate::samples::at;
+
+const WRITERS: usize = 8;
+const MESSAGES: usize = 500;
+
+/// Tells a child process which file to write to, and who it is.
+const CHILD_FILE: &str = "ARCHIVIST_TEST_HUD_FILE";
+const CHILD_PART: &str = "ARCHIVIST_TEST_HUD_PART";
+
+fn message(writer: &str, number: usize) -> HudMessage {
+    HudMessage::ArchivistMemoryHighlight {
+        memory_id: MemoryId::parse(&format!("mem-{writer}-{number}")).unwrap(),
+        summary: format!("{writer} says\n{}", "something long ".repeat(number % 200)),
+        importance: Importance::MANUAL,
+        ts: at(),
+    }
+}
+
+/// Not a test of its own: a process that tells.
+#[test]
+fn child() {
+    let (Ok(file), Ok(part)) = (std::env::var(CHILD_FILE), std::env::var(CHILD_PART)) else {
+        return;
+    };
+    let hud = Hud::new(vec![Box::new(JsonlSink::to_file(Path::new(&file)).unwrap())]);
+    (0..MESSAGES).for_each(|number| hud.tell(&message(&part, number)));
+}
+
+fn spawn(file: &Path, part: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["hud::child", "--exact", "--nocapture"])
+        .env(CHILD_FILE, file)
+        .env(CHILD_PART, format!("w{part}"))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn processes_that_share_a_file_leave_whole_lines() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("hud.jsonl");
+    let mut writers: Vec<Child> = (0..WRITERS).map(|part| spawn(&file, part)).collect();
+    for writer in &mut writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut told: Vec<String> = text
+        .lines()
+        .map(|line| match serde_json::from_str(line).unwrap() {
+            HudMessage::ArchivistMemoryHighlight { memory_id, .. } => memory_id.to_string(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(told.len(), WRITERS * MESSAGES);
+    // Everybody's own messages are in their order.
+    for part in 0..WRITERS {
+        let own: Vec<&String> = told.iter().filter(|id| id.starts_with(&format!("mem-w{part}-"))).collect();
+        let expected: Vec<String> = (0..MESSAGES).map(|number| format!("mem-w{part}-{number}")).collect();
+        assert!(own.into_iter().eq(&expected));
+    }
+    told.sort();
+    told.dedup();
+    assert_eq!(told.len(), WRITERS * MESSAGES);
+}
