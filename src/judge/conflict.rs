@@ -23,6 +23,8 @@ pub(super) enum Conflict {
     Changed,
     /// Each has a number that the other does not have, or one place has two.
     Number,
+    /// A name of the one stands in the other with something added to it.
+    Renamed,
 }
 
 /// In what way two lessons disagree, if they do. It asks only for signs: a person or a model would know.
@@ -37,6 +39,8 @@ pub(super) fn conflict(one: &Features, other: &Features, background: &Background
         Some(Conflict::Opposed)
     } else if turned(one, other, background) > TURNED_SHARE {
         Some(Conflict::Turned)
+    } else if renamed(one, other) || renamed(other, one) {
+        Some(Conflict::Renamed)
     } else {
         None
     }
@@ -47,6 +51,17 @@ fn numbers_differ(one: &Features, other: &Features) -> bool {
     let is_other =
         |(word, numbers): (&String, _)| other.slots.get(word).is_some_and(|others| others.is_disjoint(numbers));
     (has_own(one, other) && has_own(other, one)) || one.slots.iter().any(is_other)
+}
+
+/// Whether a name of the one begins like a name of the other and goes on, where neither knows the other's: `shop` and
+/// `shop-v2`.
+fn renamed(one: &Features, other: &Features) -> bool {
+    let goes_on = |long: &str, short: &str| {
+        long.strip_prefix(short).and_then(|rest| rest.chars().next()).is_some_and(|next| !next.is_alphabetic())
+    };
+    let knows = |features: &Features, mark: &str| features.marks.contains(mark) || features.spoken.contains(mark);
+    let longer = one.marks.iter().filter(|long| !knows(other, long));
+    longer.into_iter().any(|long| other.marks.iter().any(|short| goes_on(long, short) && !knows(one, short)))
 }
 
 /// How much of what both speak of is turned round in what one of them advises and not in the other.

@@ -23,6 +23,7 @@ fn two_lessons_may_disagree_in_several_ways() {
     check("We deploy from trunk", "We no longer deploy from trunk", Some(Conflict::Changed));
     check("Run gofmt before the linter", "Run gofmt after the linter", Some(Conflict::Opposed));
     check("Use Bazel for the SDK", "Do not use Bazel for the SDK", Some(Conflict::Turned));
+    check("Deploy to the namespace `shop`", "Deploy to the namespace `shop-v2`", Some(Conflict::Renamed));
     check("Use Bazel, not Buck", "Use Buck, not Bazel", Some(Conflict::Turned));
 }
 

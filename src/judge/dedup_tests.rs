@@ -18,7 +18,7 @@ fn id(name: &str) -> MemoryId {
 }
 
 fn rules() -> Rules {
-    let thresholds = Thresholds { same_above: 0.92, different_below: 0.3 };
+    let thresholds = Thresholds { same_above: 0.88, different_below: 0.4 };
     Rules { thresholds, background: Background::default() }
 }
 
@@ -158,7 +158,7 @@ fn what_strangers_say_touches_nothing() {
 
 #[test]
 fn a_model_is_asked_where_words_do_not_tell() {
-    let strict = Rules { thresholds: Thresholds { same_above: 1.0, different_below: 0.3 }, ..rules() };
+    let strict = Rules { thresholds: Thresholds { same_above: 1.0, different_below: 0.4 }, ..rules() };
     let (candidates, memories) = ([candidate(REDIS_AGAIN), candidate(CENTS)], [known("b", REDIS), known("a", CENTS)]);
     let known = [beside(&memories), beside(&memories)];
     assert_eq!(doubts(&candidates, &known, &strict), [(0, id("b"))], "the second is known to the letter");

@@ -280,6 +280,8 @@ const CHANGED: &[&str] = &[
 
 /// Numbers that are written as words.
 const NUMBERS: &[(&str, &str)] = &[
+    ("one", "1"),
+    ("once", "1"),
     ("two", "2"),
     ("three", "3"),
     ("four", "4"),
@@ -287,6 +289,7 @@ const NUMBERS: &[(&str, &str)] = &[
     ("six", "6"),
     ("seven", "7"),
     ("eight", "8"),
+    ("nine", "9"),
     ("ten", "10"),
     ("twice", "2"),
     ("half", "0.5"),

@@ -2,7 +2,7 @@
 
 use super::background::Background;
 use super::conflict::conflict;
-use super::features::Features;
+use super::features::{Bag, Features};
 use super::similarity::{Signals, Weighed};
 use crate::domain::Facet;
 
@@ -26,6 +26,12 @@ const ONE_THING_SHARE: f64 = 0.4;
 
 /// A settled matter is the same only with fewer names than this on each side that the other does not have.
 const SETTLED_STRANGE_SHARE: f64 = 0.2;
+
+/// With so much of its words in the other one, a piece of advice stands there whole.
+const WHOLE_SHARE: f64 = 1.0 - 1e-9;
+
+/// Where only one of two lessons has a rule, so much of what that advises may be news to the other.
+const NEWS_SHARE: f64 = 0.6;
 
 /// Facets that name what a lesson is about: where they differ, so do the lessons.
 const TELLING: [Facet; 4] = [Facet::Task, Facet::Provider, Facet::Tool, Facet::Component];
@@ -89,7 +95,7 @@ pub fn relate(
     } else if is_same && signals.lone > 0.0 {
         // One thing in the place of another is a change; several may be another wording.
         if signals.strange < ONE_THING_SHARE { Kin::Contradicts } else { Kin::Unsure }
-    } else if is_same && is_settled_otherwise(new, known, &signals) {
+    } else if is_same && (is_settled_otherwise(new, known, &signals) || advises_otherwise(new, known, background)) {
         Kin::Unsure
     } else if is_same && refines(new, known, background) {
         // What is told at length may be told to be given up.
@@ -112,9 +118,25 @@ fn told_apart(new: &Features, known: &Features) -> bool {
     })
 }
 
-/// Whether one of them settles something and each has names that the other does not have: it may have been settled anew.
+/// Whether one of them settles something and each has names that the other does not have, or writes as code what the
+/// other only speaks of: it may have been settled anew.
 fn is_settled_otherwise(new: &Features, known: &Features, signals: &Signals) -> bool {
-    (new.settles || known.settles) && signals.strange >= SETTLED_STRANGE_SHARE
+    let marks_apart = || !new.marks.is_subset(&known.marks) && !known.marks.is_subset(&new.marks);
+    (new.settles || known.settles) && (signals.strange >= SETTLED_STRANGE_SHARE || marks_apart())
+}
+
+/// Whether each of them advises something that the other does not: one thing may stand in the place of another. No
+/// similarity tells that from another wording, so rules alone do not make them one.
+fn advises_otherwise(new: &Features, known: &Features, background: &Background) -> bool {
+    let lacks = |own: &Bag, other: &Bag| Weighed::of(own, other, background).covered() < WHOLE_SHARE;
+    match (new.rule.is_some(), known.rule.is_some()) {
+        (true, true) => lacks(&new.advice, &known.advice) && lacks(&known.advice, &new.advice),
+        (false, false) => false,
+        (is_new, _) => {
+            let (ruled, plain) = if is_new { (new, known) } else { (known, new) };
+            Weighed::of(&ruled.advice, &plain.whole, background).covered() < 1.0 - NEWS_SHARE
+        }
+    }
 }
 
 fn refines(new: &Features, known: &Features, background: &Background) -> bool {

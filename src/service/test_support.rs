@@ -108,7 +108,7 @@ fn habits() -> Habits {
             reflect_on,
         },
         leeway: 0.2,
-        thresholds: Thresholds { same_above: 0.92, different_below: 0.3 },
+        thresholds: Thresholds { same_above: 0.88, different_below: 0.4 },
         neighbours: 20,
         lifecycle: Lifecycle {
             candidate_sightings: 2,

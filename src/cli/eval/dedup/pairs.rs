@@ -10,14 +10,16 @@ use crate::domain::{Facets, MemoryCategory, MemoryKind};
 use crate::judge::{Background, Features, Kin, Saying, Thresholds, relate};
 use crate::text::Cutter;
 
-/// The half that weights, signs of conflict and thresholds were made with.
+/// The part that weights, signs of conflict and thresholds were made with.
 const DEV: &str = include_str!("../../../../fixtures/pairs/dev.jsonl");
-/// What that half is called.
+/// What that part is called.
 const DEVELOPMENT: &str = "development";
-/// The half that was held out.
+/// Held out at first, and looked at when rules were made later.
 const HELD: &str = include_str!("../../../../fixtures/pairs/held.jsonl");
-/// Written last, by another hand, when everything else was settled.
+/// Written by another hand; looked at when rules were made later.
 const FRESH: &str = include_str!("../../../../fixtures/pairs/fresh.jsonl");
+/// Written by a third hand, which knew nothing of the program. Nothing was made with them in sight.
+const BLIND: &str = include_str!("../../../../fixtures/pairs/blind.jsonl");
 
 /// What became of one half.
 #[derive(Debug, Serialize)]
@@ -79,7 +81,7 @@ impl Side {
 /// Measures every part, without and with a model.
 pub(super) fn score(thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
     let mut scores = Vec::new();
-    for (half, text) in [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH)] {
+    for (half, text) in [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND)] {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let pairs: Vec<Pair> =
             lines.map(serde_json::from_str).collect::<Result<_, _>>().context("a pair of our own")?;
