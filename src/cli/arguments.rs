@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
 use super::{
-    add, batch, decide, episodes, eval, forget, history, hook, init, inspect, list, prompt, recall, reference, reflect,
-    settings, show, upkeep, worker,
+    add, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, init, inspect, list, prompt,
+    recall, reference, reflect, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
 
@@ -87,6 +87,8 @@ pub(super) enum MemoryCommand {
     List(list::List),
     /// Show a lesson in full
     Show(show::Show),
+    /// Say why a lesson is believed: its words, its runs, what came of it
+    Why(why::Why),
     /// Take lessons out of use; they are kept and can be restored
     Forget(forget::Forget),
     /// Show the versions of a lesson
@@ -105,6 +107,15 @@ pub(super) enum MemoryCommand {
     Episodes(episodes::Episodes),
     /// Give back the lessons that help with a matter
     Recall(Box<recall::Recall>),
+    /// Say whether lessons help, by runs that had them and runs that had not
+    Effect(effect::Effect),
+    /// Say that lessons held, were noise, or how a run ended that was given them
+    #[command(subcommand, after_help = feedback::EXAMPLES)]
+    Feedback(feedback::FeedbackCommand),
+    /// Say which of the lessons that a run was given helped it
+    AuditCheck(audit::AuditCheck),
+    /// Let lessons grow old that a run did not show
+    Decay(audit::Decay),
     /// Say how large and how healthy the memory is
     Status(upkeep::Status),
     /// Look for damage, and repair it if asked

@@ -11,18 +11,14 @@ use clap::Args;
 
 use super::arguments::Globals;
 use super::console::Console;
-use super::recall::line;
+use super::giving::{Asked, Found, give};
 use super::reflecting::trigger;
 use super::session::Session;
 use crate::config::Surroundings;
-use crate::domain::{
-    AgentMemory, EpisodeStatus, Extra, MemoryId, MemoryKind, MemoryQuery, MemorySource, MemoryState,
-    ReflectionScenario, RunId, Timestamp,
-};
-use crate::hooks::{Agent, Call, Frame, GUARD_VARIABLE, Heard, answer, fit, heard};
-use crate::memory::{MemoryService, Usage};
+use crate::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
+use crate::hooks::{Agent, Call, GUARD_VARIABLE, Heard, answer, heard};
+use crate::recall::Style;
 use crate::service::{Errand, Job, Queue, Urgency, log_bytes};
-use crate::text::Tokenizer;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -187,44 +183,34 @@ impl<'s> At<'s> {
     }
 
     /// Prints the lessons that meet the question, in the agent's own form, and notes that it was given them.
-    fn give(&self, call: &Call, event: &str, question: MemoryQuery, console: &mut Console) -> Result<()> {
+    fn give(&self, call: &Call, event: &str, query: MemoryQuery, console: &mut Console) -> Result<()> {
         let hooks = &self.session.config().hooks;
-        let most = usize::try_from(hooks.max_lessons).unwrap_or(usize::MAX);
-        let has_topic = question.has_topic();
+        let cap = |number: u32| Some(usize::try_from(number).unwrap_or(usize::MAX));
+        let run = RunId::parse(call.session.as_str())?;
+        let asked = Asked {
+            query,
+            point: None,
+            style: Style::SystemReminder,
+            role: None,
+            profile: None,
+            items: cap(hooks.max_lessons),
+            tokens: cap(hooks.max_tokens),
+            characters: cap(hooks.max_characters),
+            run: Some(&run),
+            by_meaning: false,
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(async {
-            let found = self.session.memory.query(&question, &self.session.ranking(), self.now).await?;
-            let hits = found.hits.into_iter().map(|hit| hit.lesson.memory);
-            let memories: Vec<AgentMemory> = hits.filter(|memory| has_topic || is_settled(memory)).take(most).collect();
-            let lines: Vec<String> = memories.iter().map(line).collect();
-            let cap = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-            let (characters, tokens) = (cap(hooks.max_characters), cap(hooks.max_tokens));
-            let (frame, tokenizer) = (Frame::default(), Tokenizer::new());
-            // As many of the best as fit, all of them whole: what is noted as given was given.
-            let whole = |count: usize| {
-                let block = fit(lines.get(..count)?, &frame, characters, tokens, &tokenizer)?;
-                (block.lines().filter(|line| line.starts_with("- ")).count() == count).then_some((count, block))
-            };
-            let Some((count, block)) = (1..=lines.len()).rev().find_map(whole) else { return Ok(()) };
-            console.print(answer(call.agent, event, &block).as_bytes())?;
+            let Found { block, .. } = give(&self.session, asked, console).await?;
+            console.print(answer(call.agent, event, &block.text).as_bytes())?;
             console.flush()?;
-            let ids: Vec<MemoryId> = memories.iter().take(count).map(|memory| memory.id.clone()).collect();
-            let usage = Usage { run: RunId::parse(call.session.as_str())?, point: event.to_owned() };
-            self.session.memory.record_usage(&ids, &usage, self.now).await?;
-            Ok(())
+            Ok(block.note(&self.session.memory, &run, event, self.now).await?)
         })
     }
 }
 
 #[cfg(windows)]
 const DETACHED: u32 = 0x0000_0008 | 0x0000_0200;
-
-/// Whether a lesson may be given to somebody who has not said what it is about.
-fn is_settled(memory: &AgentMemory) -> bool {
-    let is_proven = matches!(memory.state, Some(MemoryState::Verified | MemoryState::Active));
-    let is_wish = matches!(memory.kind, MemoryKind::Preference | MemoryKind::Decision);
-    is_proven || is_wish || memory.evergreen || memory.source == MemorySource::Manual
-}
 
 /// Writes down what went wrong, where a person can find it. What goes wrong with that is lost.
 fn note(surroundings: &Surroundings, now: Timestamp, what: &str) {

@@ -13,11 +13,15 @@ mod reflecting;
 mod session;
 
 mod add;
+mod audit;
 mod batch;
 mod decide;
+mod effect;
 mod episodes;
 mod eval;
+mod feedback;
 mod forget;
+mod giving;
 mod history;
 mod hook;
 mod init;
@@ -27,15 +31,18 @@ mod prompt;
 mod recall;
 mod reference;
 mod reflect;
+mod reply;
 mod settings;
 mod show;
 mod upkeep;
+mod why;
 mod worker;
 
 mod console;
 mod failure;
 mod lesson;
 mod log;
+mod project_look;
 mod prose;
 mod table;
 
@@ -132,7 +139,7 @@ fn run_other(
         }
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Prompt(command) => command.run(&arguments.globals, surroundings, console),
-        OtherCommand::Eval(command) => command.run(now, console),
+        OtherCommand::Eval(command) => command.run(now, arguments.globals.seed, console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),
     }
@@ -145,6 +152,7 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Add(command) => command.run(session, console).await,
             MemoryCommand::List(command) => command.run(session, console).await,
             MemoryCommand::Show(command) => command.run(session, console).await,
+            MemoryCommand::Why(command) => command.run(session, console).await,
             MemoryCommand::Forget(command) => command.run(session, console).await,
             MemoryCommand::History(command) => command.run(session, console).await,
             MemoryCommand::Restore(command) => command.run(session, console).await,
@@ -154,6 +162,10 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Unmerge(command) => command.run(session, console).await,
             MemoryCommand::Episodes(command) => command.run(session, console).await,
             MemoryCommand::Recall(command) => command.run(session, console).await,
+            MemoryCommand::Effect(command) => command.run(session, console).await,
+            MemoryCommand::Feedback(command) => command.run(session, console).await,
+            MemoryCommand::AuditCheck(command) => command.run(session, console).await,
+            MemoryCommand::Decay(command) => command.run(session, console).await,
             MemoryCommand::Status(command) => command.run(session, console).await,
             MemoryCommand::Doctor(command) => command.run(session, console).await,
             MemoryCommand::Compact(command) => command.run(session, console).await,

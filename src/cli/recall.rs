@@ -2,58 +2,70 @@
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use super::arguments::word;
 use super::circumstances::Circumstances;
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::Exit;
+use super::failure::Failure;
+use super::giving::{Asked, Found, give};
 use super::prose::one_line;
 use super::question;
+use super::reply::Reply;
 use super::session::Session;
-use crate::domain::{AgentMemory, Alias, MemoryId, MemoryKind, MemoryQuery, MemoryScope, MemoryState, RunId};
-use crate::memory::{Answer, Hit, MemoryService, Method, Usage};
-
-/// What finds lessons by words and ranks them by age; embeddings would be level 0.
-const KEYWORD_LEVEL: u8 = 1;
-/// The longest that a lesson's summary, or its rule, gets in a prompt.
-const MAX_CHARACTERS: usize = 500;
-/// Scores are rounded to this many parts, so that the last bits of a float do not reach a reader.
-const PARTS: f64 = 1e6;
+use crate::context::complaint;
+use crate::domain::{MemoryKind, MemoryQuery, MemoryScope, RunId};
+use crate::recall::{Point, Profile, Style};
+use crate::redact::Redactor;
 
 const EXAMPLES: &str = "\
 Examples:
   archivist recall \"the linker cannot find libssl\" --tool bash
   archivist recall --tag flaky --max 3 --json
   archivist recall \"add a login page\" --task auth-42 --run run-7 --point subagent
+  make test 2>&1 | archivist recall --error-file - --point healer
+  archivist recall \"release\" --kind decision --profile decisions --budget 1000
   echo '{\"text\": \"linker error\", \"maxResults\": 3}' | archivist recall --query -
 
-With nothing to say it prints nothing and ends with 0.";
+With nothing to say it prints nothing and ends with 0. With --run it is noted which lessons the run was given; now and
+then one is held back, so that `archivist effect` can tell whether it helps.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Recall {
     /// What it is about, in plain words; - reads it from stdin
     text: Option<String>,
+    /// The output of something that failed, from a file or - for stdin: its fix comes first
+    #[arg(long, value_name = "FILE")]
+    error_file: Option<String>,
     /// Only lessons of this scope
     #[arg(long, value_parser = word::<MemoryScope>(MemoryScope::WORDS))]
     scope: Option<MemoryScope>,
     /// Only lessons of this kind
     #[arg(long, value_parser = word::<MemoryKind>(MemoryKind::WORDS))]
     kind: Option<MemoryKind>,
-    /// At most this many; `recall.maxResults` otherwise
+    /// At most this many; what holds at the point otherwise, or `recall.maxResults`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     max: Option<u16>,
+    /// At most this many tokens, heading and all; what `recall.budget` says otherwise
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<u32>,
+    /// By what lessons are put in order; `recall.profile` otherwise
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Profile::WORDS))]
+    profile: Option<String>,
+    /// Find lessons by their meaning as well, with the model of `embeddings.dir`
+    #[arg(long)]
+    by_meaning: bool,
     /// A question as JSON, from a file or - for stdin; other flags are laid over it
     #[arg(long, value_name = "FILE")]
     query: Option<String>,
     /// Note in the ledger that this run was given the lessons
     #[arg(long, value_name = "ID", value_parser = RunId::parse)]
     run: Option<RunId>,
-    /// Where in the run: orchestrator, subagent, healer
-    #[arg(long, value_name = "NAME", default_value = "orchestrator", value_parser = point)]
-    point: String,
-    /// How the answer is written: project-lessons or json
+    /// Where in the run: orchestrator, subagent, healer, planner, small-task or a word of your own
+    #[arg(long, value_name = "NAME", value_parser = point)]
+    point: Option<String>,
+    /// How the answer is written: project-lessons, known-issues, patterns, system-reminder or json
     #[arg(long, value_enum, hide_possible_values = true, default_value = "project-lessons")]
     style: AnswerStyle,
     /// The same as --style json
@@ -68,66 +80,59 @@ pub(super) struct Recall {
 enum AnswerStyle {
     /// A heading and a numbered list, one line a lesson
     ProjectLessons,
+    /// The section that ArcheFlow adds to prompts
+    KnownIssues,
+    /// The block that jkz adds to prompts
+    Patterns,
+    /// A reminder that says how it is to be taken
+    SystemReminder,
     /// Scores and all
     Json,
-}
-
-/// The answer as a program reads it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Reply<'a> {
-    level: u8,
-    method: &'static str,
-    items: Vec<Item<'a>>,
-    dropped: usize,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item<'a> {
-    id: &'a MemoryId,
-    alias: Option<&'a Alias>,
-    summary: &'a str,
-    rule: Option<&'a str>,
-    score: f64,
-    importance: f64,
-    recency: f64,
-    relevance: f64,
-    state: Option<&'a MemoryState>,
-    exposed: bool,
 }
 
 impl Recall {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let query = self.question(session, console)?;
-        let answer = session.memory.query(&query, &session.ranking(), session.now).await?;
-        tracing::info!(hits = answer.hits.len(), dropped = answer.dropped, method = method(&answer), "recalled");
-        if self.json || self.style == AnswerStyle::Json {
-            console.json(&Reply::of(&answer))?;
-        } else if !answer.hits.is_empty() {
-            console.print(project_lessons(&answer.hits).as_bytes())?;
+        let role = query.facets.role.clone();
+        let is_json = self.json || self.style == AnswerStyle::Json;
+        let asked = Asked {
+            point: self.point.clone().map(Point::from),
+            style: self.style.of_a_block(),
+            role: role.as_deref(),
+            profile: self.profile.as_deref().map(str::parse).transpose()?,
+            items: self.max.map(usize::from),
+            tokens: self.budget.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)),
+            characters: None,
+            run: self.run.as_ref(),
+            by_meaning: self.by_meaning,
+            query,
+        };
+        let Found { block, level } = give(session, asked, console).await?;
+        if is_json {
+            console.json(&Reply::of(&block, level))?;
+        } else {
+            console.print(block.text.as_bytes())?;
         }
         // A run that did not get the lessons was not exposed to them, so they are out before they are noted.
         console.flush()?;
-        if let Some(run) = &self.run
-            && !answer.hits.is_empty()
-        {
-            let ids: Vec<MemoryId> = answer.hits.iter().map(|hit| hit.lesson.memory.id.clone()).collect();
-            let usage = Usage { run: run.clone(), point: self.point.clone() };
-            session.memory.record_usage(&ids, &usage, session.now).await?;
+        if let Some(run) = &self.run {
+            let point = self.point.as_deref().unwrap_or(Point::Orchestrator.as_str());
+            block.note(&session.memory, run, point, session.now).await?;
         }
         Ok(Exit::Done)
     }
 
     fn question(&self, session: &Session, console: &mut Console) -> Result<MemoryQuery> {
+        let from_stdin =
+            [&self.text, &self.query, &self.error_file].iter().filter(|one| one.as_deref() == Some("-")).count();
+        if from_stdin > 1 {
+            return Err(Failure::usage("stdin can be only one of the text, the question and the error").into());
+        }
         let mut query = match &self.query {
             Some(source) => question::read(source, session, console)?,
             None => session.question(),
         };
         match self.text.as_deref() {
-            Some("-") if self.query.as_deref() == Some("-") => {
-                return Err(Failure::usage("stdin cannot be both the text and the question").into());
-            }
             Some("-") => query.text = Some(console.read_input()?),
             Some(text) => query.text = Some(text.to_owned()),
             None => {}
@@ -138,73 +143,41 @@ impl Recall {
         if let Some(kind) = &self.kind {
             query.kind = Some(kind.clone());
         }
-        if let Some(max) = self.max {
-            query.max_results = Some(usize::from(max));
-        }
         self.circumstances.lay_over(&mut query.facets, &mut query.tags)?;
+        if let Some(source) = &self.error_file {
+            self.lay_error_over(&mut query, &read_error(source, console)?);
+        }
         Ok(query)
     }
-}
 
-impl<'a> Reply<'a> {
-    fn of(answer: &'a Answer) -> Self {
-        let items = answer.hits.iter().map(Item::of).collect();
-        Self { level: KEYWORD_LEVEL, method: method(answer), items, dropped: answer.dropped }
+    /// Asks for the fix of this very failure first, and for what is said about it besides.
+    fn lay_error_over(&self, query: &mut MemoryQuery, output: &str) {
+        let Some(found) = complaint(query.facets.tool.as_deref(), output, &Redactor::new()) else { return };
+        query.facets.error_family.get_or_insert(found.family);
+        query.text.get_or_insert(found.headline);
     }
 }
 
-impl<'a> Item<'a> {
-    fn of(hit: &'a Hit) -> Self {
-        let AgentMemory { id, alias, summary, rule, state, .. } = &hit.lesson.memory;
-        Self {
-            id,
-            alias: alias.as_ref(),
-            summary,
-            rule: rule.as_deref(),
-            score: rounded(hit.score.score),
-            importance: rounded(hit.score.importance),
-            recency: rounded(hit.score.recency),
-            relevance: rounded(hit.score.relevance),
-            state: state.as_ref(),
-            exposed: true,
+impl AnswerStyle {
+    /// What is fitted into a budget; a program gets what a prompt would get.
+    fn of_a_block(self) -> Style {
+        match self {
+            Self::ProjectLessons | Self::Json => Style::ProjectLessons,
+            Self::KnownIssues => Style::KnownIssues,
+            Self::Patterns => Style::Patterns,
+            Self::SystemReminder => Style::SystemReminder,
         }
     }
 }
 
-/// The block that goes into a prompt: one line a lesson, whatever its text holds.
-fn project_lessons(hits: &[Hit]) -> String {
-    let mut text = String::from("### Project Lessons\n\n");
-    for (number, hit) in (1..).zip(hits) {
-        text.push_str(&format!("{number}. {}\n", line(&hit.lesson.memory)));
+fn read_error(source: &str, console: &mut Console) -> Result<String> {
+    if source == "-" {
+        return Ok(console.read_lossily()?);
     }
-    text
-}
-
-/// A lesson on one line, whatever its text holds.
-pub(super) fn line(memory: &AgentMemory) -> String {
-    let summary = capped(one_line(&memory.summary));
-    let rule = memory.rule.as_deref().map(|rule| capped(one_line(rule)));
-    let rule = rule.filter(|rule| !rule.is_empty() && *rule != summary);
-    rule.map_or_else(|| summary.clone(), |rule| format!("{summary} ({rule})"))
-}
-
-/// A prompt is no place for a novel, whoever wrote it.
-fn capped(text: String) -> String {
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
-}
-
-fn method(answer: &Answer) -> &'static str {
-    match answer.method {
-        Method::Index => "index",
-        Method::FullRead => "full read",
-    }
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * PARTS).round() / PARTS
+    let bytes = std::fs::read(source).map_err(|error| {
+        Failure::user(format!("cannot read {source}: {error}")).with_hint("name a file with the output of what failed")
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn point(text: &str) -> Result<String, String> {

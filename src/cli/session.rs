@@ -10,7 +10,6 @@ use crate::domain::{AgentMemory, IdSource, MemoryQuery, Timestamp};
 use crate::ingest::discover::Places;
 use crate::memory::jsonl::{JsonlMemory, Tenancy};
 use crate::memory::{Lesson, LessonName, MemoryError, MemoryService};
-use crate::recall::Ranking;
 use crate::service::{Clock, Owner, Project};
 
 /// The project and the configuration that holds in it.
@@ -127,11 +126,6 @@ impl Session {
     /// The configuration that holds here.
     pub(super) fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// How the configuration ranks lessons.
-    pub(super) fn ranking(&self) -> Ranking {
-        self.config.recall.ranking()
     }
 
     /// Whether a lesson that lies in the memory is this project's business.

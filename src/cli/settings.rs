@@ -11,6 +11,9 @@ use super::prose::one_line;
 use super::session::Workplace;
 use crate::config::{self, Setting, Surroundings};
 
+/// A longer setting pushes its own origin aside, and no other.
+const MAX_COLUMN: usize = 60;
+
 const SHOW_EXAMPLES: &str = "\
 Examples:
   archivist config show --origin
@@ -70,7 +73,8 @@ impl ShowSettings {
     fn print(&self, settings: &[Setting], console: &mut Console) -> Result<()> {
         let lines: Vec<String> =
             settings.iter().map(|setting| one_line(&format!("{} = {}", setting.key, setting.shown()))).collect();
-        let widest = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
+        let widths = lines.iter().map(|line| line.chars().count());
+        let widest = widths.filter(|width| *width <= MAX_COLUMN).max().unwrap_or_default();
         for (setting, line) in settings.iter().zip(lines) {
             if self.origin {
                 let origin = console.styled(Style::Dim, &format!("# {}", one_line(&setting.origin.to_string())));

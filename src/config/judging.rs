@@ -22,8 +22,10 @@ impl Config {
                 candidate_importance: lifecycle.candidate_importance,
                 verified_contexts: lifecycle.verified_contexts,
                 decay_runs: lifecycle.decay_runs,
+                grace_days: lifecycle.grace_days,
                 deprecate_below: lifecycle.deprecate_below,
             },
+            audit_threshold: self.audit.threshold / 100.0,
             patterns: PatternRules {
                 episodes: usize::try_from(triggers.pattern_episodes).unwrap_or(usize::MAX),
                 importance_sum: triggers.importance_sum,
@@ -68,9 +70,62 @@ pub struct LifecycleSettings {
     /// So many runs of the project without a sighting take one sighting away.
     #[schemars(range(min = 1, max = 100_000))]
     pub decay_runs: u32,
+    /// Silence ends no lesson that was seen within so many days before the last run.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub grace_days: u32,
     /// A lesson that is trusted less than this is deprecated.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub deprecate_below: f64,
+}
+
+/// How much a judgement of a lesson counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedbackSettings {
+    /// What it counts against a lesson that a run which was given it failed.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub failed_run: f64,
+    /// What it counts against a lesson that somebody calls it noise, by who says so.
+    pub weights: FeedbackWeights,
+}
+
+/// What it counts against a lesson that somebody calls it noise, by who says so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedbackWeights {
+    /// The sentinel, who validates.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub sentinel: f64,
+    /// The inspector, who validates.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub inspector: f64,
+    /// The lens, which validates.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub lens: f64,
+    /// Anybody else.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub other: f64,
+}
+
+impl FeedbackWeights {
+    /// What the word of a role counts.
+    pub fn of(&self, role: Option<&str>) -> f64 {
+        match role.map(str::to_lowercase).as_deref() {
+            Some("sentinel") => self.sentinel,
+            Some("inspector") => self.inspector,
+            Some("lens") => self.lens,
+            _ => self.other,
+        }
+    }
+}
+
+/// When a lesson is said not to have helped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditSettings {
+    /// How much of a reviewer's finding must be in a lesson's words for the finding to be about it.
+    #[schemars(range(min = 1.0, max = 100.0))]
+    pub threshold: f64,
 }
 
 /// What sets a reflection over several runs off.

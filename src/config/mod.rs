@@ -6,6 +6,7 @@
 
 mod check;
 mod error;
+mod giving;
 mod judging;
 mod layers;
 mod nearest;
@@ -25,7 +26,10 @@ use self::check::Keys;
 use self::layers::Layers;
 
 pub use self::error::{ConfigError, Problem};
-pub use self::judging::{JudgeSettings, LifecycleSettings, TriggerSettings};
+pub use self::giving::{BudgetSettings, PointSettings, PointsSettings, ReachChoice};
+pub use self::judging::{
+    AuditSettings, FeedbackSettings, FeedbackWeights, JudgeSettings, LifecycleSettings, TriggerSettings,
+};
 pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
 pub use self::reflecting::{
     CapSettings, CassetteMode, DistillSettings, EngineChoice, FormChoice, ModelSettings, PriceSettings,

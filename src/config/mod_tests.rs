@@ -52,6 +52,8 @@ fn every_bound_holds() {
     check("recall.maxResults", &["1"], &["0", "1001"]);
     check("recall.gate", &["1"], &["0", "10001"]);
     check("recall.floor", &["0", "1"], &["-0.1", "1.1"]);
+    check("recall.near", &["0", "1"], &["-0.1", "1.1"]);
+    check("recall.far", &["0", "1"], &["-0.1", "1.1"]);
     check("recall.weights.recency", &["0", "1000"], &["-0.1", "1000.1", "inf"]);
     check("recall.halfLifeDays.lesson", &["0.01", "36500"], &["0", "-1", "inf"]);
     check("recall.halfLifeDays.decision", &["90"], &["0", "40000"]);

@@ -10,12 +10,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
-use super::judging::{JudgeSettings, LifecycleSettings, TriggerSettings};
+use super::giving::{BudgetSettings, PointsSettings};
+use super::judging::{AuditSettings, FeedbackSettings, JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::reflecting::{DistillSettings, ModelSettings};
 use super::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 use crate::domain::ArchivistConfig;
 use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
-use crate::recall::{HalfLives, Ranking, Weights};
+use crate::recall::{HalfLives, Profile, Ranking, Weights};
 
 /// The configuration of Archivist. Each key that is not set in a file has the default given here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +42,10 @@ pub struct Config {
     pub judge: JudgeSettings,
     /// How a lesson rises and ends.
     pub lifecycle: LifecycleSettings,
+    /// How much a judgement of a lesson counts.
+    pub feedback: FeedbackSettings,
+    /// When a lesson is said not to have helped.
+    pub audit: AuditSettings,
     /// What sets a reflection over several runs off.
     pub triggers: TriggerSettings,
     /// Who hears of reflections.
@@ -163,10 +168,36 @@ pub struct RecallSettings {
     /// A memory less relevant than this is never returned.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub floor: f64,
+    /// The weights order what is at least this share as close to the question as the closest memory.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub near: f64,
+    /// What is less close to the question than this share of the closest memory is not returned beside it.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub far: f64,
+    /// How often a memory that is due is held back from a run, to learn whether it helps; never one that a person stands
+    /// behind.
+    #[schemars(range(min = 0.0, max = 0.5))]
+    pub holdout: f64,
+    /// What decides by lot which memory is held back from which run.
+    #[schemars(range(min = 0, max = 1_000_000_000))]
+    pub seed: u64,
+    /// Whether memories are found by their meaning as well; it takes the model of `embeddings.dir`, and half a second.
+    pub by_meaning: bool,
+    /// By what memories are put in order. "balanced": by the weights; "frequency": by how many runs saw them;
+    /// "patterns": by how often they held against how often they were noise; "decisions": by whether they fit, and by
+    /// age.
+    pub profile: Profile,
+    /// A memory that the profile "patterns" scores lower than this is never returned.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub min_score: f64,
     /// What a memory's score is made of; one of the weights must be above 0.
     pub weights: RecallWeights,
     /// After how many days the recency of a memory has fallen to a half.
     pub half_life_days: HalfLifeDays,
+    /// Where in a run memories are given, and how many.
+    pub points: PointsSettings,
+    /// What the memories in a prompt may cost together, heading and frame included.
+    pub budget: BudgetSettings,
 }
 
 impl RecallSettings {
@@ -181,6 +212,8 @@ impl RecallSettings {
             half_lives: HalfLives { lesson: self.half_life_days.lesson, decision: self.half_life_days.decision },
             gate: usize::try_from(self.gate).unwrap_or(usize::MAX),
             floor: self.floor,
+            near: self.near,
+            far: self.far,
             max_results: usize::try_from(self.max_results).unwrap_or(usize::MAX),
         }
     }

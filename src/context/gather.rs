@@ -46,6 +46,9 @@ const ROOM_BYTES: usize = 24 * 1024 * 1024;
 /// The same, where nobody is going to read them.
 const BRIEF_BYTES: usize = 2 * 1024 * 1024;
 
+/// Of lessons that were shown, as much is remembered.
+const MAX_GIVEN_BYTES: usize = 64 * 1024;
+
 /// What was gathered from one log, or from all logs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gathered {
@@ -55,6 +58,8 @@ pub struct Gathered {
     pub signals: Vec<Signal>,
     /// How much there was of everything.
     pub survey: Survey,
+    /// Lessons that the session was given, block by block, whoever wrote them.
+    pub given: Vec<String>,
 }
 
 /// A call that waits for its output, or has one: some come in pieces.
@@ -83,6 +88,8 @@ pub struct Gathering<'r> {
     current: Current,
     /// How many references were asked for.
     referred: usize,
+    /// Lessons that were shown.
+    given: Vec<String>,
 }
 
 /// The trajectory that is being told.
@@ -140,6 +147,7 @@ impl<'r> Gathering<'r> {
             over: 0,
             current: Current::default(),
             referred: 0,
+            given: Vec::new(),
         }
     }
 
@@ -199,7 +207,7 @@ impl<'r> Gathering<'r> {
         self.close();
         let (signals, left_out) = self.miner.finish();
         self.survey.signals_left_out = left_out;
-        let mut gathered = Gathered { trajectories: self.done, signals, survey: self.survey };
+        let mut gathered = Gathered { trajectories: self.done, signals, survey: self.survey, given: self.given };
         settle::gathered(&mut gathered, self.redactor);
         gathered
     }
@@ -474,19 +482,32 @@ impl<'r> Gathering<'r> {
 
     /// Takes our own lessons out: they were shown, they did not happen.
     fn strip(&mut self, text: &mut String) {
-        let (stripped, blocks) = injected::strip(text);
-        if blocks > 0 {
-            *text = stripped.into_owned();
-            self.survey.injected += u64::from(blocks);
+        let stripped = injected::strip(text);
+        if !stripped.given.is_empty() {
+            let (kept, given) = (stripped.text.into_owned(), stripped.given);
+            *text = kept;
+            self.given(given);
         }
     }
 
     /// The same where a heading alone proves nothing: in what a tool gives back, or is given.
     fn strip_tagged(&mut self, text: &mut String) {
-        let (stripped, blocks) = injected::strip_tagged(text);
-        if blocks > 0 {
-            *text = stripped.into_owned();
-            self.survey.injected += u64::from(blocks);
+        let stripped = injected::strip_tagged(text);
+        if !stripped.given.is_empty() {
+            let (kept, given) = (stripped.text.into_owned(), stripped.given);
+            *text = kept;
+            self.given(given);
+        }
+    }
+
+    /// Remembers what was shown, as far as there is room: whoever repeats it has not found it out.
+    fn given(&mut self, blocks: Vec<String>) {
+        for block in blocks {
+            self.survey.injected += 1;
+            let held: usize = self.given.iter().map(String::len).sum();
+            if held + block.len() <= MAX_GIVEN_BYTES && !self.given.contains(&block) {
+                self.given.push(block);
+            }
         }
     }
 

@@ -33,35 +33,44 @@ enum LineStart {
     Dash,
 }
 
-/// A text that somebody said, without the lessons in it, and how many blocks of them there were.
-pub(super) fn strip(text: &str) -> (Cow<'_, str>, u32) {
-    let (text, tagged) = strip_tagged(text);
-    if !SUSPECT_HEADINGS.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
-        return (text, tagged);
+/// A text without the lessons in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stripped<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// What was taken out, block by block.
+    pub(super) given: Vec<String>,
+}
+
+/// A text that somebody said, without the lessons in it.
+pub(super) fn strip(text: &str) -> Stripped<'_> {
+    let tagless = strip_tagged(text);
+    if !SUSPECT_HEADINGS.iter().any(|finder| finder.find(tagless.text.as_bytes()).is_some()) {
+        return tagless;
     }
-    let (listed_out, listed) = strip_listed(&text);
-    (Cow::Owned(listed_out), tagged + listed)
+    let mut given = tagless.given;
+    let text = strip_listed(&tagless.text, &mut given);
+    Stripped { text: Cow::Owned(text), given }
 }
 
 /// A text without the blocks of lessons that stand between our tags, wherever in it they stand.
-pub(super) fn strip_tagged(text: &str) -> (Cow<'_, str>, u32) {
+pub(super) fn strip_tagged(text: &str) -> Stripped<'_> {
+    let mut given = Vec::new();
     if SUSPECT_TAG.find(text.as_bytes()).is_none() {
-        return (Cow::Borrowed(text), 0);
+        return Stripped { text: Cow::Borrowed(text), given };
     }
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    let mut blocks = 0;
     while let Some((before, behind)) = rest.split_once(OPENING) {
         let closed = opened(behind).and_then(|inside| inside.split_once(CLOSING));
-        let Some((_, after)) = closed else { break };
+        let Some((block, after)) = closed else { break };
         kept.push_str(before);
+        given.push(block.to_owned());
         // A block on lines of its own takes the end of its last line along.
         let is_own_line = before.is_empty() || before.ends_with('\n');
         rest = if is_own_line { after.strip_prefix('\n').unwrap_or(after) } else { after };
-        blocks += 1;
     }
     kept.push_str(rest);
-    (Cow::Owned(kept), blocks)
+    Stripped { text: Cow::Owned(kept), given }
 }
 
 /// What stands behind the opening tag, if it is one.
@@ -73,21 +82,23 @@ fn opened(behind: &str) -> Option<&str> {
 }
 
 /// A text without the lists of lessons under our headings.
-fn strip_listed(text: &str) -> (String, u32) {
+fn strip_listed(text: &str, given: &mut Vec<String>) -> String {
     let mut kept = String::with_capacity(text.len());
-    let mut blocks = 0;
     let mut inside: Option<LineStart> = None;
     for line in text.split_inclusive('\n') {
         if inside.is_some_and(|start| line.trim().is_empty() || start.begins(line)) {
+            if let Some(block) = given.last_mut() {
+                block.push_str(line);
+            }
             continue;
         }
         inside = HEADINGS.iter().find(|(heading, _)| line.trim() == *heading).map(|(_, start)| *start);
         match inside {
-            Some(_) => blocks += 1,
+            Some(_) => given.push(String::new()),
             None => kept.push_str(line),
         }
     }
-    (kept, blocks)
+    kept
 }
 
 /// Whether everything that a tool gives back is ours.

@@ -19,9 +19,15 @@ fn lessons_that_were_given_are_taken_out() {
         ("we talk about ### Project Lessons here", "we talk about ### Project Lessons here", 0),
     ];
     for (text, expected, blocks) in table {
-        let (stripped, count) = strip(text);
-        assert_eq!((stripped.as_ref(), count), (expected, blocks), "{text}");
+        let stripped = strip(text);
+        assert_eq!((stripped.text.as_ref(), stripped.given.len()), (expected, blocks), "{text}");
     }
+}
+
+#[test]
+fn what_is_taken_out_can_be_held_against_what_is_said_later() {
+    let text = "a\n### Project Lessons\n\n1. Use rg\n2. Run tests\n\nb <archivist-lessons>\n- x</archivist-lessons> c";
+    assert_eq!(strip(text).given, ["\n- x", "\n1. Use rg\n2. Run tests\n\n"]);
 }
 
 #[test]
@@ -32,12 +38,12 @@ fn nothing_can_be_hidden_behind_a_tag() {
         "<archivist-lessonsX>\nFAILED</archivist-lessons>",
         "</archivist-lessons> first",
     ] {
-        assert_eq!(strip(text), (Cow::Borrowed(text), 0), "{text}");
+        assert_eq!(strip(text), Stripped { text: Cow::Borrowed(text), given: Vec::new() }, "{text}");
     }
     let text = "<archivist-lessons>x</archivist-lessons>FAILED <archivist-lessons>\nmore";
-    assert_eq!(strip(text).0, "FAILED <archivist-lessons>\nmore");
+    assert_eq!(strip(text).text, "FAILED <archivist-lessons>\nmore");
     let output = "### Project Lessons\n1. ValueError: no\n";
-    assert_eq!(strip_tagged(output), (Cow::Borrowed(output), 0));
+    assert_eq!(strip_tagged(output), Stripped { text: Cow::Borrowed(output), given: Vec::new() });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod action;
 mod clip;
+mod complaint;
 mod digest;
 mod ended;
 mod episode;
@@ -25,6 +26,7 @@ pub(crate) use action::{Action, Part, is_look, parts};
 pub(crate) use ended::{Ended, Fault, ended};
 pub(crate) use failure::is_verification;
 
+pub use complaint::{Complaint, complaint};
 pub use digest::{Digest, Material, digest, texts};
 pub use episode::{Outline, Run, episode, outline};
 pub use gather::{Gathered, Gathering};

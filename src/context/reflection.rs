@@ -42,6 +42,9 @@ pub struct ReflectionContext {
     pub apm_snapshot: Option<serde_json::Value>,
     /// Lessons that bear on this run already.
     pub existing_memories: Vec<AgentMemory>,
+    /// Lessons that the session was given, block by block, whoever wrote them. They are no part of what happened.
+    #[serde(skip)]
+    pub given: Vec<String>,
     /// What stands out.
     pub signals: Vec<Signal>,
     /// How much was read, and what was skipped, cut or shed on the way.
@@ -138,6 +141,7 @@ impl ReflectionContext {
             progress_md: inputs.progress_md.map(|notes| clip::clean(notes, redactor)),
             apm_snapshot,
             existing_memories: inputs.memories.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
+            given: inputs.gathered.given,
             signals: inputs.gathered.signals,
             survey: inputs.gathered.survey,
             missing: missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (*name).to_owned()).collect(),

@@ -53,6 +53,7 @@ pub(super) fn gathered(gathered: &mut Gathered, redactor: &Redactor) {
     gathered.trajectories.iter_mut().for_each(|one| settling.trajectory(one));
     gathered.signals.iter_mut().for_each(|one| settling.signal(one));
     settling.survey(&mut gathered.survey);
+    gathered.given.iter_mut().for_each(|one| settling.text(one));
 }
 
 /// One log in brief.

@@ -90,6 +90,7 @@ fn shown(value: &Value) -> String {
 fn claim(value: &Value) -> Result<Claim, String> {
     let fields = value.as_object().ok_or("a candidate is an object")?;
     let summary = text(fields, "summary")?.ok_or("`summary` is missing")?;
+    let category = word(fields, "category", MemoryCategory::parse)?.ok_or("`category` is missing")?;
     let facets = Facets {
         provider: text(fields, "provider")?,
         tool: text(fields, "tool")?,
@@ -103,8 +104,8 @@ fn claim(value: &Value) -> Result<Claim, String> {
         summary,
         rule: rule(fields)?,
         detail: text(fields, "detail")?,
-        kind: word(fields, "kind", MemoryKind::parse)?.unwrap_or_default(),
-        category: word(fields, "category", MemoryCategory::parse)?.ok_or("`category` is missing")?,
+        kind: word(fields, "kind", MemoryKind::parse)?.unwrap_or_else(|| kind_of(&category)),
+        category,
         scope: word(fields, "scope", MemoryScope::parse)?.ok_or("`scope` is missing")?,
         facets,
         tags: list(fields, "tags", MAX_TAGS, |tag| {
@@ -120,6 +121,15 @@ fn claim(value: &Value) -> Result<Claim, String> {
             .flatten()
             .collect(),
     })
+}
+
+/// What sort of statement a lesson is that does not say so: models are asked for a category alone.
+fn kind_of(category: &MemoryCategory) -> MemoryKind {
+    match category {
+        MemoryCategory::Decision => MemoryKind::Decision,
+        MemoryCategory::Preference => MemoryKind::Preference,
+        _ => MemoryKind::Lesson,
+    }
 }
 
 /// A text that may be missing; an empty one is.

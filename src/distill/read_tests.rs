@@ -23,6 +23,19 @@ fn read(candidates: Value) -> Vec<Result<Claim, Dropped>> {
 }
 
 #[test]
+fn decisions_and_preferences_are_so_by_their_category() {
+    let kind = |more: Value| {
+        let mut lesson = json!({"summary": "Use tabs.", "category": "decision", "scope": "project", "importance": 0.5});
+        more.as_object().unwrap().iter().for_each(|(name, value)| lesson[name] = value.clone());
+        claim(&lesson).unwrap().kind
+    };
+    assert_eq!(kind(json!({})), MemoryKind::Decision);
+    assert_eq!(kind(json!({"category": "Preference"})), MemoryKind::Preference);
+    assert_eq!(kind(json!({"category": "workflow"})), MemoryKind::Lesson);
+    assert_eq!(kind(json!({"kind": "fact"})), MemoryKind::Fact);
+}
+
+#[test]
 fn a_whole_candidate_is_read() {
     let made = read(json!([candidate()])).remove(0).unwrap();
     assert_eq!(made.summary, "Use pnpm");

@@ -128,7 +128,8 @@ impl Fact {
             Self::Feedback { memory, episode, verdict, role, .. } => {
                 ["f", memory.as_str(), episode.as_str(), verdict.as_str(), role.as_deref().unwrap_or_default()]
             }
-            Self::Effect { run, memory, .. } => ["e", memory.as_str(), run.as_str(), "", ""],
+            // A run may be looked at again when more of it is known.
+            Self::Effect { run, memory, effect, .. } => ["e", memory.as_str(), run.as_str(), effect.as_str(), ""],
         };
         FactKey(words.join(" "))
     }
@@ -160,7 +161,8 @@ words! {
 }
 
 words! {
-    /// What became of a lesson's matter in a run.
+    /// What became of a lesson's matter in a run. Of several that are told of one run the first of these counts: a run
+    /// that went well until noon may still fail.
     Effect, "an effect" {
         /// The trouble came back.
         Recurred = "recurred",

@@ -51,6 +51,9 @@ pub struct AgentMemory {
     /// A short paragraph with nuance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What was being asked for when it was learned: whoever has the same to do is to find it. Never shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub situation: Option<String>,
     /// What it rests on.
     #[serde(default)]
     pub evidence: Evidence,
@@ -143,6 +146,7 @@ impl AgentMemory {
             summary: summary.into(),
             rule: None,
             detail: None,
+            situation: None,
             evidence: Evidence::default(),
             source: MemorySource::Manual,
             state: None,

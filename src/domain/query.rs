@@ -1,8 +1,10 @@
 //! A question to the memory.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Facets, MemoryKind, MemoryScope};
+use super::{Facets, MemoryId, MemoryKind, MemoryScope};
 
 /// What is asked, and in which circumstances.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,9 @@ pub struct MemoryQuery {
     /// What it is about, in plain words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// How close lessons are to it in meaning, where somebody who has a model found out.
+    #[serde(skip)]
+    pub cosines: BTreeMap<MemoryId, f64>,
     /// At most this many; the configuration says how many otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_results: Option<usize>,

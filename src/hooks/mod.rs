@@ -26,7 +26,7 @@ use self::payload::Payload;
 use crate::domain::{EpisodeStatus, ReflectionScenario, SessionId};
 
 pub use self::agent::Agent;
-pub use self::answer::{Frame, answer, fit};
+pub use self::answer::answer;
 pub use self::install::{Installed, NotEditable, Plan, Recall, Removed, Splice, install, remove, spliced};
 
 /// While this variable of the environment is set, hooks do nothing. Whoever starts an agent from within a worker sets

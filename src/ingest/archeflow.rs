@@ -17,6 +17,9 @@ mod tests;
 /// Findings of these severities are advice; any other is something that went wrong.
 const ADVICE: &[&str] = &["info", "recommendation", "low", "minor", "nit", "note", "suggestion", "trivial"];
 
+/// Under this key a step that tells a reviewer's verdict lists what the reviewer found.
+pub const FINDINGS: &str = "findings";
+
 /// Reads run events.
 #[derive(Debug, Default)]
 pub(super) struct ArcheFlow {
@@ -189,7 +192,10 @@ impl ArcheFlow {
             text.push('\n');
             text.push_str(&finding.line());
         }
-        let step = self.teller.step(event.step(Speaker::OtherAgent, text), sink);
+        let mut step = event.step(Speaker::OtherAgent, text);
+        let described = findings.iter().map(|finding| Value::from(finding.description.clone())).collect();
+        step.extra.insert(FINDINGS.to_owned(), Value::Array(described));
+        let step = self.teller.step(step, sink);
         for finding in findings.iter().filter(|finding| finding.is_fault()) {
             self.told(OutputOf::Step(step), finding.fault(), true, event.at, sink);
         }

@@ -41,6 +41,7 @@ use serde_json::Value;
 use crate::domain::{Event, Sink, Skipped};
 use detect::{Detected, Layout};
 
+pub use archeflow::FINDINGS;
 pub use beside::outcome as outcome_beside;
 pub use detect::Format;
 pub use discover::subagents_beside;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::features::Features;
-use super::lexicon;
+use crate::text::thesaurus;
 
 #[cfg(test)]
 #[path = "background_tests.rs"]
@@ -38,7 +38,7 @@ impl Background {
 
     /// From about 1 for what everybody says to about 6 and more for a name.
     pub(super) fn rarity(&self, word: &str) -> f64 {
-        let prior = if lexicon::is_ordinary(word) { PRIOR_ORDINARY } else { PRIOR_RARE };
+        let prior = if thesaurus::is_ordinary(word) { PRIOR_ORDINARY } else { PRIOR_RARE };
         let holders = self.holders.get(word).copied().unwrap_or_default() + prior;
         ((self.lessons + PRIOR_LESSONS + 1.0) / (holders + 0.5)).ln()
     }

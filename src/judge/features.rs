@@ -6,7 +6,7 @@ use super::chunks::{Chunk, Shape, chunks};
 use super::lexicon;
 use super::saying::Saying;
 use crate::domain::{Facets, MemoryCategory, MemoryKind};
-use crate::text::Cutter;
+use crate::text::{Cutter, thesaurus};
 
 #[cfg(test)]
 #[path = "features_tests.rs"]
@@ -176,7 +176,7 @@ fn digits(text: &str) -> String {
 
 /// The words of a text, each by what it means, in order.
 fn meanings(text: &str, cutter: &mut Cutter) -> Vec<String> {
-    cutter.words(text).into_iter().map(lexicon::meaning).collect()
+    cutter.words(text).into_iter().map(thesaurus::meaning).collect()
 }
 
 fn bag<'a>(words: impl IntoIterator<Item = &'a String>) -> Bag {

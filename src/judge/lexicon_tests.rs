@@ -11,17 +11,6 @@ fn words_that_are_looked_up_are_sorted() {
 }
 
 #[test]
-fn words_that_mean_the_same_have_one_meaning() {
-    let meaning_of = |word: &str| Cutter::default().words(word).into_iter().map(meaning).collect::<Vec<_>>();
-    let check = |one, other| assert_eq!(meaning_of(one), meaning_of(other), "{one} {other}");
-    check("folder", "directories");
-    check("removing", "deleted");
-    check("repo", "repository");
-    check("zebra", "zebras");
-    assert_ne!(meaning_of("redis"), meaning_of("kafka"));
-}
-
-#[test]
 fn opposites_count_only_where_neither_has_both() {
     let check = |one, other, expected| assert_eq!(opposed(&words(one), &words(other)), expected, "{one} / {other}");
     check("run it before", "run it after", true);

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::TimeDelta;
+
 use crate::domain::{
     AgentMemory, Counters, EvidenceLevel, Fact, FactKey, FeedbackVerdict, MemoryKind, MemorySource, MemoryState, Quote,
     Timestamp,
@@ -22,6 +24,8 @@ pub struct Lifecycle {
     pub verified_contexts: u32,
     /// So many runs without a sighting take one sighting away; none are taken where it is 0.
     pub decay_runs: u32,
+    /// Silence ends no lesson that was seen within so many days before the last run.
+    pub grace_days: u32,
     /// A lesson that is trusted less than this is deprecated.
     pub deprecate_below: f64,
 }
@@ -42,6 +46,11 @@ impl Runs {
     pub fn since(&self, at: Timestamp) -> usize {
         self.0.len() - self.0.partition_point(|finished| *finished <= at)
     }
+
+    /// Whether the last of them was over more than so many days later than this.
+    fn go_on_for(&self, days: u32, at: Timestamp) -> bool {
+        self.0.last().is_some_and(|last| *last - at > TimeDelta::days(i64::from(days)))
+    }
 }
 
 /// Where a lesson stands, and why, where there is something to say.
@@ -51,6 +60,19 @@ pub struct Standing {
     pub state: MemoryState,
     /// Why.
     pub reason: Option<String>,
+}
+
+impl Standing {
+    /// The same for a lesson of which runs show that it does harm: it is over, unless a person stands behind it or
+    /// decided otherwise.
+    #[must_use]
+    pub fn of_harmful(self, harm: &str) -> Self {
+        use MemoryState::{Candidate, Deprecated, Observed, Verified};
+        match self.state {
+            Observed | Candidate | Verified => Self { state: Deprecated, reason: Some(format!("does harm: {harm}")) },
+            _ => self,
+        }
+    }
 }
 
 /// Where a lesson stands by what is known of it. Facts about other lessons, repeats and the order count for nothing.
@@ -141,6 +163,10 @@ impl Life {
         }
         // A lesson of which no sighting is known was seen when it was made.
         let last_seen = self.counters.last_seen_at.unwrap_or(memory.created_at);
+        // A busy day has as many runs as a quiet month, and says no more about a lesson.
+        if !runs.go_on_for(rules.grace_days, last_seen) {
+            return None;
+        }
         let unseen = u64::try_from(runs.since(last_seen)).unwrap_or(u64::MAX);
         let taken = unseen.checked_div(u64::from(rules.decay_runs)).unwrap_or_default();
         (taken >= self.counters.sightings.max(1)).then(|| format!("not seen in {unseen} runs"))

@@ -9,6 +9,7 @@ const RULES: Lifecycle = Lifecycle {
     candidate_importance: 0.7,
     verified_contexts: 2,
     decay_runs: 10,
+    grace_days: 0,
     deprecate_below: 0.1,
 };
 
@@ -188,6 +189,25 @@ fn silence_takes_a_sighting_every_ten_runs() {
 }
 
 #[test]
+fn a_busy_day_ends_no_lesson() {
+    let rules = Lifecycle { grace_days: 30, ..RULES };
+    let minutes = |count: i64| (1..=count).map(|minute| day(1) + TimeDelta::minutes(minute));
+    let busy = Runs::new(minutes(500));
+    assert_eq!(state(&lesson(), &[seen(1, None)], &busy, &rules).state, MemoryState::Observed);
+    // The last day of grace, and the first after it.
+    for (last, expected) in [(31, MemoryState::Observed), (32, MemoryState::Deprecated)] {
+        let runs = Runs::new(minutes(500).chain([day(last)]));
+        let standing = state(&lesson(), &[seen(1, None)], &runs, &rules);
+        assert_eq!(standing.state, expected, "{last}: {:?}", standing.reason);
+    }
+    // Time alone ends nothing either.
+    let quiet = Runs::new([day(300), day(301)]);
+    assert_eq!(state(&lesson(), &[seen(1, None)], &quiet, &rules).state, MemoryState::Observed);
+    // Who is not believed needs no silence.
+    assert_eq!(state(&lesson(), &ignored(10), &busy, &rules).state, MemoryState::Deprecated);
+}
+
+#[test]
 fn a_lesson_without_sightings_was_seen_when_it_was_made() {
     assert_eq!(state(&lesson(), [], &runs(-50..=9), &RULES).state, MemoryState::Observed);
     assert_eq!(state(&lesson(), [], &runs(-50..=10), &RULES).state, MemoryState::Deprecated);
@@ -315,5 +335,18 @@ proptest! {
         }
         let more = [facts.as_slice(), &[another]].concat();
         prop_assert!(height(&state(&memory, &more, &runs, &RULES)) >= height(&before));
+    }
+}
+
+#[test]
+fn harm_ends_what_no_person_stands_behind() {
+    use MemoryState::{Active, Archived, Candidate, Deprecated, Observed, Quarantined, Superseded, Verified};
+    let harmed = |state: MemoryState| Standing { state, reason: None }.of_harmful("it came back");
+    for state in [Observed, Candidate, Verified] {
+        let reason = Some("does harm: it came back".to_owned());
+        assert_eq!(harmed(state), Standing { state: Deprecated, reason });
+    }
+    for state in [Active, Archived, Superseded, Quarantined, Deprecated, MemoryState::Other("?".to_owned())] {
+        assert_eq!(harmed(state.clone()), Standing { state, reason: None });
     }
 }

@@ -37,6 +37,7 @@ pub fn merge(kept: &AgentMemory, absorbed: AgentMemory, at: Timestamp) -> AgentM
     merged.summary = first.summary.clone();
     merged.rule = first.rule.clone().or_else(|| second.rule.clone());
     merged.detail = first.detail.clone().or_else(|| second.detail.clone());
+    merged.situation = kept.situation.clone().or_else(|| absorbed.situation.clone());
     merged.tags = united(&kept.tags, &absorbed.tags);
     merged.tags.truncate(MAX_TAGS);
     merged.facets = common_facets(kept, &absorbed);
@@ -61,6 +62,7 @@ pub fn refined(old: &AgentMemory, new: AgentMemory) -> AgentMemory {
         severity: worse(new.severity.as_ref(), old.severity.as_ref()).cloned(),
         evidence: united_evidence(&new.evidence, &old.evidence),
         evergreen: new.evergreen || old.evergreen,
+        situation: new.situation.clone().or_else(|| old.situation.clone()),
         ..new
     };
     refined.tags.truncate(MAX_TAGS);

@@ -44,6 +44,21 @@ fn a_rule_is_not_lost_with_the_worse_text() {
 }
 
 #[test]
+fn the_situation_is_that_of_the_lesson_that_stays_or_else_the_other_one() {
+    let asked = |name: &str, situation: Option<&str>| AgentMemory {
+        situation: situation.map(str::to_owned),
+        ..lesson(name, "Start the database")
+    };
+    for (kept, absorbed, expected) in [(Some("a"), Some("b"), Some("a")), (None, Some("b"), Some("b"))] {
+        let (kept, absorbed) = (asked("a", kept), asked("b", absorbed));
+        let merged = merge(&kept, absorbed.clone(), day(1));
+        assert_eq!(merged.situation.as_deref(), expected);
+        assert_eq!(unmerge(&merged), Some((kept.clone(), absorbed.clone())));
+        assert_eq!(refined(&absorbed, kept).situation.as_deref(), expected);
+    }
+}
+
+#[test]
 fn evidence_and_tags_are_united_and_bounded() {
     let mut kept = AgentMemory { tags: vec!["ci".to_owned(), "slow".to_owned()], ..lesson("a", "one") };
     let mut absorbed = AgentMemory { tags: (0..20).map(|n| format!("t{n}")).collect(), ..lesson("b", "one") };

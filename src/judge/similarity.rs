@@ -6,7 +6,7 @@
 
 use super::background::Background;
 use super::features::{Bag, Features};
-use super::lexicon;
+use crate::text::thesaurus;
 
 #[cfg(test)]
 #[path = "similarity_tests.rs"]
@@ -267,7 +267,7 @@ fn pieces(mark: &str) -> impl Iterator<Item = &str> {
 fn strange(one: &Features, other: &Features, background: &Background) -> f64 {
     let (mut here_only, mut there_only, mut all) = (0.0, 0.0, 0.0);
     walk(&one.whole, &other.whole, |word, here, there| {
-        if lexicon::is_ordinary(word) {
+        if thesaurus::is_ordinary(word) {
             return;
         }
         let rarity = background.rarity(word);

@@ -15,6 +15,11 @@ pub struct Ranking {
     pub gate: usize,
     /// Below this relevance a lesson is no answer to a question that has a topic.
     pub floor: f64,
+    /// The score orders what is at least this share as close to the question as the closest; the rest comes behind, the
+    /// closer first.
+    pub near: f64,
+    /// What is less close than this share of the closest is no answer beside it.
+    pub far: f64,
     /// How many answers, unless the question says.
     pub max_results: usize,
 }
@@ -73,7 +78,7 @@ impl Ageing {
     }
 }
 
-/// A lesson's score and what it is made of, each from 0 to 1.
+/// A lesson's score and what it is made of, each from 0 to 1 but for the closeness.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Score {
     /// The weighted sum.
@@ -84,12 +89,33 @@ pub struct Score {
     pub recency: f64,
     /// See [`super::relevance`].
     pub relevance: f64,
+    /// See [`super::closeness`]; it is compared, and never shown.
+    #[serde(skip)]
+    pub closeness: f64,
+}
+
+/// Brings answers to a question with a topic into their order, and leaves out what is far behind the closest.
+///
+/// Over everything that was let in, importance and age would drown what the question is about: they decide among those
+/// that meet it about as well. Equals stay in the order they came in.
+pub fn arrange<T>(answers: &mut Vec<T>, ranking: &Ranking, score: impl Fn(&T) -> Score) {
+    let closest = answers.iter().map(|answer| score(answer).closeness).fold(0.0, f64::max);
+    answers.retain(|answer| score(answer).closeness >= ranking.far * closest);
+    let is_near = |answer: &Score| answer.closeness >= ranking.near * closest;
+    answers.sort_by(|a, b| {
+        let (a, b) = (score(a), score(b));
+        let near = is_near(&b).cmp(&is_near(&a));
+        near.then_with(|| match is_near(&a) {
+            true => b.score.total_cmp(&a.score),
+            false => b.closeness.total_cmp(&a.closeness),
+        })
+    });
 }
 
 /// `w₁·importance + w₂·recency + w₃·relevance`, with 0.4, 0.3 and 0.3 by default.
 pub fn score(weights: &Weights, importance: f64, recency: f64, relevance: f64) -> Score {
     let score = weights.importance * importance + weights.recency * recency + weights.relevance * relevance;
-    Score { score, importance, recency, relevance }
+    Score { score, importance, recency, relevance, closeness: relevance }
 }
 
 /// Halves with every half-life that has passed. What lies in the future is as recent as now.

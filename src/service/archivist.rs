@@ -57,6 +57,8 @@ pub struct Habits {
     pub neighbours: usize,
     /// How a lesson rises and ends.
     pub lifecycle: judge::Lifecycle,
+    /// What share of the words of a reviewer's finding must be a lesson's for it to be the lesson's matter.
+    pub audit_threshold: f64,
     /// When several runs are looked at together.
     pub patterns: PatternRules,
     /// A lesson at least this important is told by itself.
@@ -91,7 +93,7 @@ pub struct ArchivistService {
 #[derive(Debug)]
 pub(super) struct Material {
     pub(super) logs: Logs,
-    stamps: Vec<LogStamp>,
+    pub(super) stamps: Vec<LogStamp>,
 }
 
 /// What a reflection looks at, and what will become of the run's record.
@@ -421,7 +423,7 @@ impl ArchivistService {
 }
 
 /// The logs of a run, those that are still there.
-fn logs_of(run: &EpisodeId, episodes: &[Episode]) -> Option<Vec<PathBuf>> {
+pub(super) fn logs_of(run: &EpisodeId, episodes: &[Episode]) -> Option<Vec<PathBuf>> {
     let episode = episodes.iter().find(|episode| episode.id == *run)?;
     let logs = episode.reflected.as_ref()?.logs.iter().map(|stamp| PathBuf::from(&stamp.path));
     let there: Vec<PathBuf> = logs.filter(|path| path.is_file()).collect();

@@ -27,6 +27,29 @@ async fn a_lesson_is_learned_once_and_seen_again() {
 }
 
 #[tokio::test]
+async fn a_lesson_knows_what_was_asked_for_when_it_was_learned() {
+    let check = async |first: &[&str], expected: Option<&str>| {
+        let world = World::new();
+        let said = first.iter().map(|text| json!({"role": "user", "content": text}));
+        let lines: Vec<_> = said.chain(redis().into_iter().filter(|line| line["role"] != "user")).collect();
+        let learned = world.service().reflect(&world.session("s-1", &lines), Anew::IfGrown).await.unwrap();
+        assert_eq!(learned.created[0].situation.as_deref(), expected, "{first:?}");
+    };
+    check(&["The billing tests\n  fail on my machine."], Some("The billing tests fail on my machine.")).await;
+    check(&["Hello!", "Please mend the billing tests"], Some("Please mend the billing tests")).await;
+    check(&["Hello!"], None).await;
+    let token = format!("Log in to the shop with ghp_{} and run the tests", "a1B2c3D4e5F6".repeat(3));
+    let world = World::new();
+    let lines = [vec![json!({"role": "user", "content": token})], redis()].concat();
+    let learned = world.service().reflect(&world.session("s-1", &lines), Anew::IfGrown).await.unwrap();
+    let situation = learned.created[0].situation.clone().unwrap();
+    assert!(situation.starts_with("Log in to the shop with [redacted:"), "{situation}");
+    check(&["word ".repeat(100).as_str()], Some("word ".repeat(30).trim_end())).await;
+    let both = ["Look at the billing tests", "And now?", "Make them pass, please do"];
+    check(&both, Some("Look at the billing tests Make them pass, please do")).await;
+}
+
+#[tokio::test]
 async fn a_session_that_has_not_grown_is_left_alone_and_one_that_has_updates_its_episode() {
     let world = World::new();
     let service = world.service();

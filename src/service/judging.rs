@@ -45,6 +45,7 @@ impl ArchivistService {
                 let known: Vec<&Lesson> = known.iter().map(|near| &near.lesson).collect();
                 plan.carry_out(candidate, verdict, &known);
             }
+            self.weigh_lessons(&mut plan, scene).await?;
             self.fill_in(&mut plan).await?;
             self.rise_and_fall(&mut plan, scene, &episodes).await?;
             let batch = plan.batch(&distilled, &candidates);

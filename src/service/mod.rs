@@ -6,14 +6,19 @@
 
 mod adviser;
 mod archivist;
+mod audit;
 mod batch;
 mod clock;
 mod decide;
+mod effects;
+mod feedback;
+mod giving;
 mod journal;
 mod judging;
 mod known;
 mod labour;
 mod logs;
+mod meaning;
 mod notes;
 mod outcome;
 mod patterns;
@@ -22,6 +27,7 @@ mod policy;
 mod project;
 mod queue;
 mod sources;
+mod standing;
 mod tend;
 mod worker;
 
@@ -30,13 +36,17 @@ mod test_support;
 
 pub use adviser::{Advice, Adviser};
 pub use archivist::{Anew, ArchivistService, Habits};
+pub use audit::{Audit, Audited, Reading};
 pub use batch::{BatchPlan, Finished, Planned};
 pub use clock::Clock;
 pub use decide::{Decision, Undecidable, decide, unmerge};
+pub use feedback::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
+pub use giving::{Block, Choice, Chosen, Giving};
 pub use journal::Journal;
 pub use known::KnownLessons;
 pub use labour::{Labour, log_bytes};
 pub use logs::{Log, Logs, Progress, inspect};
+pub use meaning::{Unmeasured, cosines};
 pub use outcome::{Effort, Learned, Skip};
 pub use patterns::PatternRules;
 pub use project::{Owner, Project};

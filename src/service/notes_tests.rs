@@ -113,7 +113,7 @@ fn what_an_agent_reads_aloud_from_the_notes_is_known_to_be_given() {
     gathering.hear(Event::Output(OutputOf::Call("c".to_owned()), output));
     let gathered = gathering.finish();
     assert_eq!(gathered.survey.injected, 1);
-    assert!(!format!("{gathered:?}").contains("redis"));
+    assert!(!format!("{:?}", gathered.trajectories).contains("redis"));
 }
 
 fn project(progress: &[u8]) -> tempfile::TempDir {

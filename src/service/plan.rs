@@ -6,15 +6,23 @@ use super::archivist::Scene;
 use super::outcome::{Effort, Learned};
 use super::patterns::Cause;
 use super::project::Project;
+use super::standing::standing;
+use crate::context::ReflectionContext;
 use crate::domain::{
-    AgentMemory, Alias, Candidate, Distilled, Dropped, Episode, EpisodeId, EvidenceLevel, Extra, Fact, Importance,
-    Link, MemoryId, MemorySource, MemoryState, Quote, Reflected, Relation, Timestamp,
+    AgentMemory, Alias, Candidate, Distilled, Dropped, Effect, Episode, EpisodeId, EvidenceLevel, Extra, Fact,
+    Importance, Link, MemoryId, MemorySource, MemoryState, Quote, Reflected, Relation, RunId, Speaker, Timestamp,
 };
 use crate::judge::{self, Runs, Verdict};
 use crate::memory::{Batch, Lesson};
 
 /// Quotes that a sighting keeps; the lesson has its own.
 const SIGHTING_QUOTES: usize = 3;
+
+/// As much is kept of what was asked for first, and of what was said last before something was learned.
+const SITUATION_CHARACTERS: usize = 150;
+
+/// A greeting asks for nothing.
+const MIN_REQUEST_WORDS: usize = 4;
 
 /// What a reflection is going to write.
 #[derive(Debug)]
@@ -132,6 +140,7 @@ impl<'s> Plan<'s> {
         memory.tags.clone_from(&candidate.tags);
         memory.importance = candidate.importance;
         memory.severity.clone_from(&candidate.severity);
+        memory.situation = situation(&self.scene.context, candidate);
         memory.evidence = candidate.evidence.clone();
         memory.source = self.source.clone();
         if let Some(why) = &candidate.quarantine {
@@ -185,6 +194,22 @@ impl<'s> Plan<'s> {
         }
     }
 
+    /// The words of this run that taught a lesson.
+    pub(super) fn seen_here(&self, id: &MemoryId) -> Vec<Quote> {
+        let this = &self.scene.context.episode.id;
+        let quotes = self.facts.iter().filter_map(|fact| match fact {
+            Fact::Sighting { memory, episode, quotes, .. } if memory == id && episode == this => Some(quotes),
+            _ => None,
+        });
+        quotes.flatten().cloned().collect()
+    }
+
+    /// Notes what became of a lesson's matter in a run.
+    pub(super) fn weigh(&mut self, run: &RunId, id: &MemoryId, effect: Effect) {
+        let (run, memory, at) = (run.clone(), id.clone(), self.now);
+        self.facts.push(Fact::Effect { run, memory, effect, at, extra: Extra::new() });
+    }
+
     /// What showed the old lesson shows the one that refines it.
     fn inherit(&mut self, old: &AgentMemory, new: &MemoryId) {
         for episode in &old.evidence.episode_ids {
@@ -228,7 +253,7 @@ impl<'s> Plan<'s> {
     pub(super) fn stand(&mut self, id: &MemoryId, stored: &[Fact], runs: &Runs, rules: &judge::Lifecycle) {
         let Some((memory, _)) = self.lessons.get(id) else { return };
         let own = self.facts.iter().filter(|fact| fact.memory() == id);
-        let stands = judge::state(memory, stored.iter().chain(own), runs, rules);
+        let stands = standing(memory, stored.iter().chain(own), runs, rules);
         if memory.state.as_ref() != Some(&stands.state) {
             self.change(id, |memory| {
                 memory.state = Some(stands.state);
@@ -282,6 +307,33 @@ fn note(list: &mut Vec<MemoryId>, id: MemoryId) {
     if !list.contains(&id) {
         list.push(id);
     }
+}
+
+/// What a person asked for first, and what they said last before it was learned, on one line. Trajectories hold no
+/// secrets any more.
+fn situation(context: &ReflectionContext, candidate: &Candidate) -> Option<String> {
+    let main = context.trajectories.first()?;
+    let learned_at = candidate.evidence.quotes.iter().map(|quote| quote.step).max().unwrap_or(u32::MAX);
+    let is_request = |text: &&str| text.split_whitespace().nth(MIN_REQUEST_WORDS - 1).is_some();
+    let said = main.steps.iter().filter(|step| step.speaker == Speaker::User && step.number <= learned_at);
+    let mut said = said.map(|step| step.text.as_str()).filter(is_request);
+    let first = said.next().or(main.about.title.as_deref())?;
+    let asked = [Some(first), said.next_back()].into_iter().flatten().map(cut);
+    Some(asked.collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())
+}
+
+/// A text on one line, cut where a word ends.
+fn cut(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|c| !c.is_control());
+    if let Some((end, _)) = line.char_indices().nth(SITUATION_CHARACTERS) {
+        line.truncate(end);
+        // Not in the middle of a word, in scripts that have spaces.
+        if let Some(space) = line.rfind(' ').filter(|space| *space * 2 > end) {
+            line.truncate(space);
+        }
+    }
+    line
 }
 
 /// The run's record with what was read of it.

@@ -1,6 +1,7 @@
-//! Words as search sees them: lower case, stemmed, identifiers whole and in parts. And tokens as models count them.
+//! Words as they are compared: lower case, stemmed, identifiers whole and in parts. Terms, by which texts are found.
+//! And tokens as models count them.
 //!
-//! Every memory indexes these words and every question is cut into them, so that all of them rank alike. Whoever
+//! Every memory indexes the terms and every question is cut into them, so that all of them rank alike. Whoever
 //! changes what comes out here raises [`VERSION`], and derived indexes are built anew.
 
 use std::borrow::Cow;
@@ -9,8 +10,12 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+mod keywords;
+mod terms;
+pub mod thesaurus;
 mod tokens;
 
+pub use keywords::keyword_share;
 pub use tokens::Tokenizer;
 
 #[cfg(test)]
@@ -18,7 +23,7 @@ pub use tokens::Tokenizer;
 mod tests;
 
 /// Goes up when the same text gives other words.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Longer runs of letters are data, not words.
 const MAX_WORD_CHARACTERS: usize = 64;

@@ -1,5 +1,7 @@
 //! How many tokens a text costs.
 
+mod bound;
+
 use tiktoken_rs::CoreBPE;
 
 #[cfg(test)]
@@ -29,6 +31,12 @@ impl Tokenizer {
     /// What a text costs. Takes time in proportion to its length, whatever it holds.
     pub fn count(&self, text: &str) -> usize {
         pieces(text).map(|piece| encoder().count_ordinary(piece)).sum()
+    }
+
+    /// Whether a text costs no more than `max_tokens`. Most of the time that can be told without the vocabulary, which
+    /// takes longer to read than a short-lived process should live.
+    pub fn fits(&self, text: &str, max_tokens: usize) -> bool {
+        text.len() <= max_tokens || bound::at_most(text) <= max_tokens || self.count(text) <= max_tokens
     }
 
     /// As much of the beginning of a text as costs no more than `max_tokens`.

@@ -229,7 +229,8 @@ fn answers(world: &World) -> Vec<(i32, String, String)> {
     let answer = |arguments: &&[&str]| {
         let output = world.run(arguments);
         // How an answer was found is the one thing that may differ.
-        (output.status, output.stdout.replace(r#""method": "index""#, r#""method": "full read""#), output.stderr)
+        let stdout = output.stdout.replace(r#""method": "index""#, r#""method": "full read""#);
+        (output.status, stdout.replace(r#""level": 1"#, r#""level": 3"#), output.stderr)
     };
     QUESTIONS.iter().map(answer).collect()
 }
@@ -271,9 +272,11 @@ fn an_index_of_other_files_is_not_believed() {
     put(&world, "lessons.jsonl", lines([&record("b", "m-002", "From another branch")]));
     assert_eq!(summaries(&world), ["From another branch"]);
     assert_snapshot!(world.run(&["recall", "branch"]), @"
+    <archivist-lessons>
     ### Project Lessons
 
-    1. From another branch
+    1. From another branch [m-002, 2026-01-01, written by hand]
+    </archivist-lessons>
     ");
     assert_eq!(world.run(&["recall", "quote the paths"]).to_string(), "");
     assert_eq!(world.run(&["show", "m-001"]).status, 1);

@@ -98,7 +98,7 @@ fn logging_is_off_until_asked_for_and_never_on_stdout() {
     world.ok(&["add", "Prefer rg over grep"]);
     let [silent, talking] = [&["recall", "grep"][..], &["recall", "grep", "-v"]].map(|arguments| world.run(arguments));
     assert_eq!(silent.stderr, "");
-    assert!(talking.stderr.contains("recalled hits=1"), "{talking}");
+    assert!(talking.stderr.contains("recalled given=1"), "{talking}");
     assert_eq!(silent.stdout, talking.stdout);
 }
 
@@ -135,13 +135,22 @@ fn the_configuration_says_where_it_comes_from() {
     let world = World::new();
     fs::write(world.project().join(".openagents/archivist.toml"), "[recall]\nmaxResults = 3\n").unwrap();
     let output = world.run_with(&["config", "show", "--origin"], &[("ARCHIVIST__RECALL__GATE", "30")], "");
-    let recall: Vec<&str> =
-        output.stdout.lines().filter(|line| line.starts_with("recall.") && !line.contains("s.")).collect();
-    assert_snapshot!(recall.join("\n"), @"
-    recall.floor = 0.05                        # built-in default
-    recall.gate = 30                           # environment variable ARCHIVIST__RECALL__GATE
-    recall.maxResults = 3                      # project file ~/project/.openagents/archivist.toml
-    ");
+    let is_of_recall = |line: &&str| {
+        line.split(' ').next().is_some_and(|key| key.starts_with("recall.") && key.matches('.').count() == 1)
+    };
+    let recall: Vec<&str> = output.stdout.lines().filter(is_of_recall).collect();
+    assert_snapshot!(recall.join("\n"), @r#"
+    recall.byMeaning = false                      # built-in default
+    recall.far = 0.7                              # built-in default
+    recall.floor = 0.5                            # built-in default
+    recall.gate = 30                              # environment variable ARCHIVIST__RECALL__GATE
+    recall.holdout = 0.1                          # built-in default
+    recall.maxResults = 3                         # project file ~/project/.openagents/archivist.toml
+    recall.minScore = 0.1                         # built-in default
+    recall.near = 0.92                            # built-in default
+    recall.profile = "balanced"                   # built-in default
+    recall.seed = 0                               # built-in default
+    "#);
     let shown: Value = serde_json::from_str(&world.ok(&["config", "show", "--json"])).unwrap();
     assert_eq!(shown["recall.maxResults"], 3);
     let schema: Value = serde_json::from_str(&world.ok(&["config", "schema"])).unwrap();

@@ -31,11 +31,15 @@ impl Respond for Script {
 
 impl Endpoint {
     pub(crate) fn answering(answers: impl IntoIterator<Item = ResponseTemplate>) -> Self {
+        Self::responding(Script(Mutex::new(answers.into_iter().collect())))
+    }
+
+    /// A server that makes up its answers.
+    pub(crate) fn responding(answers: impl Respond + 'static) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let script = Script(Mutex::new(answers.into_iter().collect()));
         let server = runtime.block_on(async {
             let server = MockServer::start().await;
-            Mock::given(method("POST")).and(path("/v1/chat/completions")).respond_with(script).mount(&server).await;
+            Mock::given(method("POST")).and(path("/v1/chat/completions")).respond_with(answers).mount(&server).await;
             server
         });
         Self { runtime, server }

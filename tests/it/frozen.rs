@@ -251,16 +251,20 @@ fn lessons_are_recalled_as_ever() {
     let asked = ["recall", "install the packages before the build", "--tool", "npm"];
     let found = |world: &World| essentials(&json(world, &asked)["items"], &["alias", "score", "summary"]);
     let without = found(&world);
-    assert_snapshot!(without, @r#"alias="m-006" score=0.62656 summary="Run npm ci before a build, and npm install only to change the lock file""#);
+    assert_snapshot!(without, @r#"alias="m-006" score=0.671962 summary="Run npm ci before a build, and npm install only to change the lock file""#);
     assert_snapshot!(world.run(&["recall", "may I edit a migration", "--tag", "database"]), @"
+    <archivist-lessons>
     ### Project Lessons
 
-    1. Migrations are only ever added, never edited (IF a migration on main is wrong THEN write another one that mends it)
+    1. Migrations are only ever added, never edited (IF a migration on main is wrong THEN write another one that mends it) [m-003, 2026-01-06, written by hand]
+    </archivist-lessons>
     ");
     assert_snapshot!(world.run(&["recall", "delete a branch"]), @"
+    <archivist-lessons>
     ### Project Lessons
 
-    1. Ask before you delete a branch that somebody else pushed
+    1. Ask before you delete a branch that somebody else pushed [g-001, 2026-01-10, written by hand]
+    </archivist-lessons>
     ");
     assert_eq!(world.run(&["recall", "tool output is cut off"]).to_string(), "", "archived is archived");
     world.ok(&["compact"]);

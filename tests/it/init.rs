@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use archivist::hooks::Frame;
-use archivist::text::Tokenizer;
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -260,9 +258,11 @@ fn a_link_is_followed_within_the_project_and_no_further() {
 
 #[test]
 fn what_a_hook_gave_is_known_again_in_the_log() {
-    let lessons = ["Start redis before the billing tests".to_owned()];
-    let block = archivist::hooks::fit(&lessons, &Frame::default(), 10_000, 2_500, &Tokenizer::new()).unwrap();
     let world = World::new();
+    world.ok(&["add", "Start redis before the billing tests"]);
+    let payload = r#"{"sessionId": "s-1"}"#;
+    let block = world.run_with(&["hook", "generic", "session-start"], &[], payload).stdout;
+    assert!(block.contains("Start redis"), "{block}");
     let log = world.project().join("run.jsonl");
     let told = |content: &str| {
         fs::write(&log, format!("{}\n", serde_json::json!({"role": "user", "content": content}))).unwrap();

@@ -97,9 +97,11 @@ fn a_read_only_directory_is_read_and_its_writers_are_told() {
     allow(&guarded.world.memory(), 0o555);
 
     assert_snapshot!(guarded.run(&["recall", "quote paths"]), @"
+    <archivist-lessons>
     ### Project Lessons
 
-    1. Quote paths
+    1. Quote paths [m-001, 2026-01-01, written by hand]
+    </archivist-lessons>
     ");
     assert_snapshot!(guarded.run(&["list"]), @"
     ID     Kind    Category    Imp  Seen  Used  Age  Summary
@@ -122,9 +124,11 @@ fn a_read_only_directory_is_read_and_its_writers_are_told() {
     }
     // The lessons come first; what cannot be noted is said afterwards.
     assert_snapshot!(guarded.run(&["recall", "quote paths", "--run", "run-1"]), @"
+    <archivist-lessons>
     ### Project Lessons
 
-    1. Quote paths
+    1. Quote paths [m-001, 2026-01-01, written by hand]
+    </archivist-lessons>
     ! error: cannot write ~/project/.openagents/memory/lock: Permission denied (os error 13)
     ! hint: allow reading and writing there, or choose another directory with --memory-dir
     exit 1

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use archivist::recall::{Weights, recency, score};
+use archivist::domain::{AgentMemory, EpisodeId, EvidenceLevel, Fact, MemoryId, MemorySource, MemoryState, Timestamp};
+use archivist::judge::{Lifecycle, Runs, state};
+use archivist::recall::{Fading, Keyword, Pattern, PatternSort, Weights, decision_score, recency, score};
 use serde_json::Value;
 
 /// The folder of public yardsticks, or a plain word about its absence.
@@ -14,13 +16,20 @@ fn bench(name: &str) -> Option<PathBuf> {
     folder.map(|folder| folder.join(name))
 }
 
+fn scoring_cases() -> Option<Value> {
+    let path = bench("scoring_cases.json")?;
+    Some(serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap())
+}
+
+fn number(case: &Value, key: &str) -> f64 {
+    case[key].as_f64().unwrap()
+}
+
 #[test]
 fn the_specified_score_is_exact() {
-    let Some(path) = bench("scoring_cases.json") else {
+    let Some(cases) = scoring_cases() else {
         return;
     };
-    let cases: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let number = |case: &Value, key: &str| case[key].as_f64().unwrap();
     let weights = Weights { importance: 0.4, recency: 0.3, relevance: 0.3 };
     let spec = &cases["archivist_spec"];
     let mut checked = 0;
@@ -36,4 +45,73 @@ fn the_specified_score_is_exact() {
         checked += 1;
     }
     assert!(checked > 15, "only {checked} cases");
+}
+
+#[test]
+fn the_scores_of_other_memories_are_exact() {
+    let Some(cases) = scoring_cases() else {
+        return;
+    };
+    let list = |name: &str| cases[name]["cases"].as_array().unwrap().clone();
+    for case in list("jkz_patterns") {
+        let sort = match case["category"].as_str().unwrap() {
+            "rule" => PatternSort::Rule,
+            "causal" => PatternSort::Causal,
+            _ => PatternSort::Observation,
+        };
+        let pattern = Pattern {
+            success: number(&case, "success"),
+            ignored: number(&case, "ignore_weight"),
+            days: number(&case, "days"),
+            reinforced: number(&case, "reinforced"),
+            sort,
+        };
+        assert!((pattern.score() - number(&case, "score")).abs() < 1e-6, "{case}");
+        assert_eq!(pattern.score() >= 0.1, case["injected"].as_bool().unwrap(), "{case}");
+    }
+    for case in list("decisions") {
+        let keyword = if case["keyword"].as_bool().unwrap() { Keyword::Met } else { Keyword::Missed };
+        let half_life = (!case["exempt"].as_bool().unwrap()).then_some(90.0);
+        let own = decision_score(keyword, recency(case["age_days"].as_i64().unwrap() * 86_400_000, half_life));
+        assert!((own - number(&case, "score")).abs() < 1e-6, "{case}");
+    }
+    for case in list("archeflow_decay") {
+        let count = |key: &str| case[key].as_u64().unwrap();
+        let own = Fading::after(count("frequency"), count("unseen_runs"), 10);
+        assert_eq!((own.frequency, own.silent_runs), (count("frequency_after"), count("runs_since_after")), "{case}");
+        assert_eq!(own.is_over(), case["archived"].as_bool().unwrap(), "{case}");
+    }
+}
+
+#[test]
+fn a_lesson_ends_when_silence_has_taken_every_sighting() {
+    let rules = Lifecycle {
+        candidate_sightings: 2,
+        candidate_importance: 0.7,
+        verified_contexts: 2,
+        decay_runs: 10,
+        grace_days: 0,
+        deprecate_below: 0.1,
+    };
+    let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+    let mut memory = AgentMemory::new(MemoryId::parse("a").unwrap(), start, "Run the tests first");
+    memory.source = MemorySource::Archivist;
+    for frequency in 1..=5_u64 {
+        let facts: Vec<Fact> = (0..frequency)
+            .map(|run| Fact::Sighting {
+                memory: memory.id.clone(),
+                episode: EpisodeId::parse(&format!("e{run}")).unwrap(),
+                at: start,
+                level: EvidenceLevel::Reasoning,
+                context: None,
+                quotes: Vec::new(),
+                extra: serde_json::Map::new(),
+            })
+            .collect();
+        for unseen in 0..=60_u64 {
+            let runs = Runs::new((1..=unseen).map(|run| start + chrono::Days::new(run)));
+            let is_over = state(&memory, &facts, &runs, &rules).state == MemoryState::Deprecated;
+            assert_eq!(is_over, Fading::after(frequency, unseen, 10).is_over(), "{frequency} {unseen}");
+        }
+    }
 }

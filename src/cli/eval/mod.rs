@@ -1,8 +1,12 @@
-//! `archivist eval`: how good the parts are that decide by rules, measured on labelled data.
+//! `archivist eval`: how good the parts are that decide by rules, measured on labelled or made-up data.
 
 mod dedup;
 mod distill;
+mod draw;
+mod effect;
+mod model;
 mod planted;
+mod recall;
 mod redact;
 
 use anyhow::Result;
@@ -16,6 +20,8 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   archivist eval dedup
   archivist eval distill
+  archivist eval effect
+  archivist eval recall
   archivist eval redact";
 
 /// What can be measured.
@@ -25,15 +31,21 @@ pub(super) enum EvalCommand {
     Dedup(dedup::EvalDedup),
     /// Measure what is learned from sessions without a model, and what is made up
     Distill(distill::EvalDistill),
+    /// Measure how surely lessons that do harm are found by holding lessons back
+    Effect(effect::EvalEffect),
+    /// Measure how well lessons are found again, and how well nothing is said where nothing is known
+    Recall(recall::EvalRecall),
     /// Measure how many secrets are found and what else is taken for one
     Redact(redact::EvalRedact),
 }
 
 impl EvalCommand {
-    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, now: Timestamp, seed: Option<u64>, console: &mut Console) -> Result<Exit> {
         match self {
             Self::Dedup(command) => command.run(console),
             Self::Distill(command) => command.run(now, console),
+            Self::Effect(command) => command.run(seed, console),
+            Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),
         }
     }

@@ -108,7 +108,61 @@ async fn an_answer_that_cannot_be_read_is_asked_for_once_more() {
     let asked = model.asked();
     let [.., own, repair] = asked[1].messages.as_slice() else { panic!("{asked:?}") };
     assert_eq!(text(own), "I learned a lot!");
-    assert!(text(repair).starts_with("That could not be read: "), "{}", text(repair));
+    assert!(text(repair).starts_with("That cannot be used: there is no JSON object in it. "), "{}", text(repair));
+}
+
+#[tokio::test]
+async fn an_answer_of_which_nothing_is_proved_is_asked_for_once_more() {
+    let torn: String = answer(vec![lesson("docker compose up -d redis")]).chars().take(120).collect();
+    for first in [answer(vec![lesson("docker run redis")]), torn] {
+        let whole = answer(vec![lesson("docker compose up -d redis")]);
+        let model = Scripted::new(vec![Ok(said(&first)), Ok(said(&whole))]);
+        let distilled = distil(&shop(), &model, Rung::Schema, &Nothing).await;
+        assert_eq!((&distilled.engine, distilled.calls), (&Engine::Model, 2), "{first}");
+        assert_eq!((distilled.candidates.len(), distilled.dropped), (1, Vec::new()), "{first}");
+        let asked = model.asked();
+        let [.., own, repair] = asked[1].messages.as_slice() else { panic!("{asked:?}") };
+        assert_eq!(text(own), first);
+        let problem = "That cannot be used: none of its lessons can be proved: ";
+        assert!(text(repair).starts_with(problem), "{}", text(repair));
+    }
+}
+
+#[tokio::test]
+async fn the_heuristics_stand_in_where_nothing_is_proved_the_second_time_either() {
+    let wrong = || Ok(said(&answer(vec![lesson("docker run redis")])));
+    let refused = || Err(ModelError::Refused { why: "the day's tokens are spent".to_owned() });
+    for (second, rung, calls) in [
+        (wrong(), Rung::Schema, 2),
+        (Ok(said("Sorry?")), Rung::Json, 2),
+        (refused(), Rung::Text, 2),
+        // By tools it was told already.
+        (Ok(said("DONE")), Rung::Tools, 2),
+    ] {
+        let first = match rung {
+            Rung::Tools => Ok(called("memory_create_candidate_lessons", &answer(vec![lesson("docker run redis")]))),
+            _ => wrong(),
+        };
+        let model = Scripted::new(vec![first, second]);
+        let distilled = distil(&shop(), &model, rung, &Nothing).await;
+        assert_eq!((&distilled.engine, distilled.calls), (&Engine::Heuristic, calls), "{rung:?}");
+        let fallback = "none of its lessons can be proved: its words do not stand in t0.s3";
+        assert_eq!(distilled.fallback.as_deref(), Some(fallback), "{rung:?}");
+        assert!(!distilled.candidates.is_empty(), "{rung:?}");
+        assert_eq!(distilled.dropped[0].why, DropReason::NoEvidence, "{rung:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_understood_and_found_wanting_is_not_asked_for_again() {
+    let mut vague = lesson("docker compose up -d redis");
+    vague["summary"] = json!("Be careful with it.");
+    vague["rule"] = json!({"if": "", "then": ""});
+    for candidates in [vec![vague.clone()], vec![vague, lesson("docker run redis")], vec![]] {
+        let model = Scripted::new(vec![Ok(said(&answer(candidates)))]);
+        let distilled = distil(&shop(), &model, Rung::Schema, &Nothing).await;
+        assert_eq!((distilled.engine, distilled.calls), (Engine::Model, 1), "{:?}", distilled.dropped);
+    }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use super::prompts::Prompts;
 use super::verify::{Verified, Verifier};
 use super::{Distiller, distilled, read};
 use crate::context::ReflectionContext;
-use crate::domain::{AgentMemory, Distilled, Dropped, Engine, Reflection, ReflectionScenario, Usage};
+use crate::domain::{AgentMemory, Distilled, DropReason, Dropped, Engine, Reflection, ReflectionScenario, Usage};
 use crate::model::{LanguageModel, ModelError, Reply, Request, Rung, is_form_status};
 use crate::redact::Redactor;
 
@@ -131,8 +131,16 @@ impl Distiller<'_> {
         let mut effort = Effort::new(asked.until);
         let mut distilled = match ask(&matter, asked.model, asked.rung, &mut effort).await {
             Ok(told) => {
-                let Verified { candidates, dropped } = verifier.verify(told.claims);
-                distilled(Engine::Model, clean(told.reflection, self.redactor), candidates, dropped)
+                let verified = verifier.verify(told.claims);
+                if let Some(problem) = unproved(&verified) {
+                    tracing::info!(problem, "nothing that the model claims is proved; heuristics stand in");
+                    let mut distilled = Distilled { fallback: Some(problem), ..self.by_heuristics(context) };
+                    distilled.dropped.splice(0..0, verified.dropped);
+                    distilled
+                } else {
+                    let Verified { candidates, dropped } = verified;
+                    distilled(Engine::Model, clean(told.reflection, self.redactor), candidates, dropped)
+                }
             }
             Err(error) => {
                 tracing::info!(%error, "the model gave no answer that can be used; heuristics stand in");
@@ -189,6 +197,15 @@ async fn ask(
             _ => return Err(error),
         }
     }
+}
+
+/// What is wrong with an answer whose lessons could all not be read or not be found in the log. One that was looked at and
+/// found wanting was at least understood.
+fn unproved(verified: &Verified) -> Option<String> {
+    let is_unproved = |dropped: &Dropped| matches!(dropped.why, DropReason::Malformed | DropReason::NoEvidence);
+    let first = verified.dropped.first()?;
+    let is_all = verified.candidates.is_empty() && verified.dropped.iter().all(is_unproved);
+    is_all.then(|| format!("none of its lessons can be proved: {}", first.detail))
 }
 
 /// A whole answer, read.

@@ -1,6 +1,6 @@
 //! One question, one whole answer.
 
-use super::{Effort, Matter, NoAnswer, Told, frame, told};
+use super::{Effort, Matter, NoAnswer, Told, frame, told, unproved};
 use crate::model::{Form, LanguageModel, Message, Request, Rung, loose};
 
 /// An answer that cannot be read is shown to the model again, up to so many characters.
@@ -24,13 +24,28 @@ pub(super) async fn ask(
     let max_output_tokens = matter.asked.asking.max_output_tokens;
     let mut request = Request { messages: frame::messages(matter, how, tokens), form, max_output_tokens };
     let reply = effort.ask(model, &request).await?;
-    let problem = match read(&reply.text) {
-        Err(NoAnswer::Unreadable(problem)) => problem,
-        read => return read,
+    let first = read(&reply.text);
+    let problem = match &first {
+        Err(NoAnswer::Unreadable(problem)) => problem.clone(),
+        Ok(told) => match unproved(&matter.verifier.verify(told.claims.clone())) {
+            Some(problem) => problem,
+            None => return first,
+        },
+        Err(_) => return first,
     };
     remind(matter, &reply.text, &problem, &mut request);
-    let reply = effort.ask(model, &request).await?;
-    read(&reply.text)
+    let second = match effort.ask(model, &request).await {
+        Ok(reply) => read(&reply.text),
+        Err(error) => Err(error.into()),
+    };
+    match (first, second) {
+        // It told what happened; that nothing of it is proved is seen once more.
+        (Ok(told), Err(error)) => {
+            tracing::debug!(%error, "the second answer cannot be used; the first one stands");
+            Ok(told)
+        }
+        (_, second) => second,
+    }
 }
 
 /// Shows a model what it said, and says what is wrong with it.

@@ -12,7 +12,7 @@ use super::quotes::Found;
 use super::rule::Rule;
 use super::{generic, trust};
 use crate::distill::claim::Claim;
-use crate::domain::{Engine, Facet, TrustClass};
+use crate::domain::{Engine, EvidenceLevel, Facet, TrustClass};
 use crate::text::Cutter;
 
 #[cfg(test)]
@@ -92,6 +92,8 @@ pub(super) enum Judgement {
     Quarantine(String),
     /// It is somebody's order.
     Injected(String),
+    /// It repeats a lesson that was given.
+    Echo(String),
 }
 
 /// Every text of a claim that is going to be read by somebody.
@@ -129,8 +131,16 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
         }
         return quarantine.map_or(Judgement::Fine, Judgement::Quarantine);
     }
+    // Whoever did as a lesson says has shown that it holds; whoever says what it says has not.
+    let is_said_again = found.iter().all(|one| one.quote.trust == TrustClass::Agent && is_by_words(one));
     for taint in taints(claim, provenance) {
         let Taint { place, trust, order, words } = taint;
+        if trust == TrustClass::InjectedMemory {
+            if is_said_again {
+                return Judgement::Echo(format!("what it says (“{words}”) is a lesson that was given"));
+            }
+            continue;
+        }
         let at = format!("t{}.s{}", place.trajectory, place.step);
         match order.filter(|order| *order != Order::Remember) {
             Some(order) => {
@@ -151,6 +161,10 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
         quarantine.get_or_insert("its quotes do not speak of it".to_owned());
     }
     quarantine.map_or(Judgement::Fine, Judgement::Quarantine)
+}
+
+fn is_by_words(found: &Found) -> bool {
+    !matches!(found.quote.level, EvidenceLevel::Execution | EvidenceLevel::Citation)
 }
 
 /// Why a person must look at what rules say, if one must. They put their own words around what failed, so only the
@@ -258,13 +272,13 @@ fn is_failure_told(before: &str) -> bool {
 }
 
 /// What a lesson is about: its words but for the commonest.
-struct About {
+pub(super) struct About {
     telling: BTreeSet<String>,
     common: BTreeSet<String>,
 }
 
 impl About {
-    fn of(claim: &Claim) -> Self {
+    pub(super) fn of(claim: &Claim) -> Self {
         let mut cutter = Cutter::default();
         let facets =
             [Facet::Tool, Facet::Component, Facet::Provider].into_iter().filter_map(|one| claim.facets.get(one));
@@ -274,7 +288,7 @@ impl About {
     }
 
     /// Whether a quotation speaks of it: it shares a telling word, or so many common ones that they are half of it.
-    fn is_met_by(&self, quoted: &str) -> bool {
+    pub(super) fn is_met_by(&self, quoted: &str) -> bool {
         let quoted: BTreeSet<String> = crate::text::words(quoted).into_iter().collect();
         let common = quoted.intersection(&self.common).count();
         quoted.intersection(&self.telling).next().is_some() || (common >= 2 && common * 2 >= quoted.len())

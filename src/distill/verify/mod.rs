@@ -1,8 +1,9 @@
 //! From what a distiller claims to what may become a lesson.
 //!
-//! A claim goes through gates, one file each. `quotes`: its words must stand in the log. `injection` and `provenance`:
-//! what it advises must not come from a stranger's text. `restated`: no document of the project says it already.
-//! `clean`, `dates`, `rule`, `vague`: it is fit to be read by somebody who was not there. `rank`: the best ones, once.
+//! A claim goes through gates, one file each. `quotes`: its words must stand in the log. `injection`, `provenance`
+//! and `pasted`: what it advises must not come from a stranger's text. `restated`: no document of the project says it already.
+//! `clean`, `dates`, `rule`, `vague`: it is fit to be read by somebody who was not there. `settled`: whether somebody
+//! stands behind it. `rank`: the best ones, once.
 
 mod addresses;
 mod clean;
@@ -12,11 +13,13 @@ mod folded;
 mod generic;
 mod injection;
 mod orders;
+mod pasted;
 mod provenance;
 mod quotes;
 mod rank;
 mod restated;
 mod rule;
+mod settled;
 mod trust;
 mod vague;
 
@@ -32,7 +35,7 @@ use self::restated::Restated;
 use self::rule::Rule;
 use super::claim::{Claim, Place};
 use crate::context::ReflectionContext;
-use crate::domain::{Candidate, DropReason, Dropped, Engine, Evidence, MemoryId, SessionId};
+use crate::domain::{Candidate, DropReason, Dropped, Engine, Evidence, MemoryId, MemoryKind, SessionId};
 use crate::redact::Redactor;
 
 #[cfg(test)]
@@ -131,6 +134,7 @@ impl<'c> Verifier<'c> {
             Judgement::Fine => None,
             Judgement::Quarantine(why) => Some(why),
             Judgement::Injected(why) => return Err(self.dropped(&claim, DropReason::Injected, why)),
+            Judgement::Echo(why) => return Err(self.dropped(&claim, DropReason::Echo, why)),
         };
         if let Some(place) = self.restated.by(&claim) {
             return Err(self.dropped(&claim, DropReason::Restated, place));
@@ -141,6 +145,7 @@ impl<'c> Verifier<'c> {
             return Err(self.dropped(&claim, DropReason::Vague, why));
         }
         let importance = trust::importance(claim.importance, found, &mut mended);
+        let kind = self.kind(&claim, found, quarantine.as_deref(), &mut mended);
         Ok(Candidate {
             importance,
             evidence: self.evidence(&claim, found),
@@ -148,7 +153,7 @@ impl<'c> Verifier<'c> {
             summary: claim.summary,
             rule: claim.rule,
             detail: claim.detail,
-            kind: claim.kind,
+            kind,
             category: claim.category,
             scope: claim.scope,
             facets: claim.facets,
@@ -158,6 +163,20 @@ impl<'c> Verifier<'c> {
             quarantine,
             mended,
         })
+    }
+
+    /// What it is, by who stands behind it. Nobody stands behind what a person must look at first, and rules know what
+    /// they read.
+    fn kind(&self, claim: &Claim, found: &[Found], quarantine: Option<&str>, mended: &mut Vec<String>) -> MemoryKind {
+        let kind = match (&self.author, quarantine) {
+            (Engine::Heuristic, _) => claim.kind.clone(),
+            (_, None) => settled::kind(claim, found, self.context),
+            (_, Some(_)) => MemoryKind::Lesson,
+        };
+        if kind == MemoryKind::Lesson && claim.kind != MemoryKind::Lesson {
+            mended.push(format!("it is called a {}, but nobody who may say so stands behind it", claim.kind));
+        }
+        kind
     }
 
     /// The claim with dates that mean the same to every reader.

@@ -82,8 +82,8 @@ const SECRETS: Group = "password* passphrase* passcode* credential* secrets";
 const SEND: Group = "send sends post posts upload uploads mail email forward exfiltrate curl transmit submit copy push";
 const CARGO: Group = "key keys token tokens secret secrets password* credential* env environment ssh conversation history prompt \
     contents data variables cookies id_rsa";
-const READER: Group =
-    "ai assistant assistants agent agents llm llms chatgpt gpt claude copilot codex gemini bot chatbot archivist";
+const READER: Group = "ai assistant assistants agent agents llm llms chatgpt gpt claude copilot codex gemini bot bots chatbot \
+    chatbots archivist";
 const KEEP: Group = "remember memorize memorise save store persist record note learn keep";
 const MEMORY: Group = "memory memories lesson lessons future forever permanently always sessions";
 
@@ -166,6 +166,7 @@ const PATTERNS: &[Pattern] = &[
         &["attention dear note important message notice instruction* hey hello", "to for all", READER],
     ),
     pattern(Order::Remember, 6, &[KEEP, "this that it following as", MEMORY]),
+    pattern(Order::Remember, 1, &["remember memorize memorise", "to that", "always never"]),
     pattern(Order::Remember, 2, &["you", "must shall", "always never now obey comply immediately"]),
 ];
 

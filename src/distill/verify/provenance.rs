@@ -12,9 +12,10 @@ use super::addresses::addresses_in;
 use super::clean::visible;
 use super::generic::is_generic;
 use super::orders::{Order, is_order};
-use crate::context::{Action, ReflectionContext, SignalKind, passages};
+use super::pasted;
+use crate::context::{Action, Passage, ReflectionContext, SignalKind, passages};
 use crate::distill::claim::Place;
-use crate::domain::{Call, Step, Timestamp, TrustClass};
+use crate::domain::{Call, EvidenceLevel, Step, Timestamp, TrustClass};
 use crate::text::Cutter;
 
 #[cfg(test)]
@@ -39,6 +40,11 @@ const FAILURE_SHARE: f64 = 0.7;
 /// So many stretches in a row are looked at together, and so much more must then come from them.
 const MAX_STRETCHES: usize = 4;
 const WIDER_SHARE: f64 = 0.1;
+
+/// Lessons are given before anything happens; only what a person says is known earlier.
+///
+/// They are taken in without the runs of words in them: what is decided anew says much as the old decision did.
+const GIVEN_AT: usize = 1;
 
 type Word = u32;
 type Run = [Word; SHINGLE];
@@ -141,20 +147,27 @@ impl Provenance {
         addresses.dedup();
         let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&addresses).ok();
         let confirmed = Confirmed::new(context);
+        for text in &context.given {
+            let mut hearing =
+                Hearing { provenance: &mut provenance, cutter: &mut cutter, wanted: &HashSet::new(), moment: GIVEN_AT };
+            hearing.windows(&visible(text), Place { trajectory: 0, step: 0 }, &TrustClass::InjectedMemory, false);
+        }
         for (moment, heard) in in_order(context).into_iter().enumerate() {
             let mut hearing = Hearing { provenance: &mut provenance, cutter: &mut cutter, wanted: &wanted, moment };
             for passage in passages(heard.step).into_iter().filter(|passage| heard.has(&passage.trust)) {
                 let text = visible(&passage.text);
-                if let Some(finder) = &finder {
-                    for found in finder.find_overlapping_iter(text.as_ref()) {
-                        if let Some(address) = addresses.get(found.pattern().as_usize()) {
-                            hearing.address(address, heard.place, &passage.trust);
+                for (text, trust) in mouths(&text, &passage) {
+                    if let Some(finder) = &finder {
+                        for found in finder.find_overlapping_iter(text) {
+                            if let Some(address) = addresses.get(found.pattern().as_usize()) {
+                                hearing.address(address, heard.place, trust);
+                            }
                         }
                     }
-                }
-                match passage.trust {
-                    TrustClass::User | TrustClass::Agent => hearing.own(&text, &passage.trust),
-                    _ => hearing.strange(&text, &heard, &passage.trust, &confirmed),
+                    match trust {
+                        TrustClass::User | TrustClass::Agent => hearing.own(text, trust),
+                        _ => hearing.strange(text, &heard, trust, &confirmed),
+                    }
                 }
             }
             if heard.is_said {
@@ -282,6 +295,17 @@ impl Provenance {
     }
 }
 
+/// The words of a passage, and whose they are: what somebody only passes on is not theirs.
+fn mouths<'t>(text: &'t str, passage: &'t Passage<'_>) -> Vec<(&'t str, &'t TrustClass)> {
+    let is_message = matches!(passage.trust, TrustClass::User | TrustClass::Agent);
+    // What is called or written is the agent's own doing.
+    if !is_message || passage.level != EvidenceLevel::Reasoning {
+        return vec![(text, &passage.trust)];
+    }
+    let whose = |part: &pasted::Part<'t>| (part.text, if part.is_strange { &pasted::CLASS } else { &passage.trust });
+    pasted::parts(text, &passage.trust).iter().map(whose).collect()
+}
+
 /// Somebody else's words, or a machine's far away.
 fn is_foreign(trust: &TrustClass) -> bool {
     matches!(trust, TrustClass::Web | TrustClass::OtherAgent | TrustClass::InjectedMemory | TrustClass::Other(_))
@@ -393,6 +417,11 @@ impl Hearing<'_> {
     fn strange(&mut self, text: &str, heard: &Heard<'_>, trust: &TrustClass, confirmed: &Confirmed) {
         let is_failure = *trust == TrustClass::BuildOutput
             || (runs_only(heard.step) && (confirmed.failed.contains(&heard.place) || has_failed(heard.step)));
+        self.windows(text, heard.place, trust, is_failure);
+    }
+
+    /// Takes in the stretches of a stranger's text.
+    fn windows(&mut self, text: &str, place: Place, trust: &TrustClass, is_failure: bool) {
         let passage = self.provenance.windows.last().map_or(0, |last| last.passage + 1);
         for stretch in windows(text) {
             let sequence = self.known(stretch);
@@ -403,7 +432,7 @@ impl Hearing<'_> {
             if words.is_empty() {
                 continue;
             }
-            let (moment, place, trust, text) = (self.moment, heard.place, trust.clone(), stretch.to_owned());
+            let (moment, trust, text) = (self.moment, trust.clone(), stretch.to_owned());
             let order = OnceCell::new();
             self.provenance.windows.push(Window {
                 moment,

@@ -10,6 +10,7 @@ use memchr::memmem;
 
 use super::folded::Folded;
 use super::orders::{Order, is_order};
+use super::pasted;
 use crate::context::{Passage, ReflectionContext, passages};
 use crate::distill::claim::{Cited, Claim, Place};
 use crate::domain::{DropReason, EvidenceLevel, Quote, Step, Trajectory, TrustClass};
@@ -145,8 +146,9 @@ impl<'c> Lookup<'c> {
                     .into_iter()
                     .filter_map(|span| {
                         let span = capped(&passage.text, folded.original(span));
-                        let order = order_near(passage, &span);
-                        let (level, trust) = (passage.level.clone(), passage.trust.clone());
+                        let trust = whose(passage, &span);
+                        let order = order_near(passage, &span, &trust);
+                        let level = passage.level.clone();
                         let number = cited.place.step;
                         let quote =
                             Quote::at(&trajectory_id, number, &passage.text, span, passage.start, level, trust)?;
@@ -272,9 +274,20 @@ fn capped(text: &str, span: Range<usize>) -> Range<usize> {
     span.start..span.start + kept
 }
 
+/// Whose words a quotation is made of: what somebody only passed on is not theirs.
+fn whose(passage: &Passage<'_>, span: &Range<usize>) -> TrustClass {
+    let is_message = matches!(passage.trust, TrustClass::User | TrustClass::Agent);
+    if !is_message || passage.level != EvidenceLevel::Reasoning {
+        return passage.trust.clone();
+    }
+    let touches = |part: &pasted::Part<'_>| part.start < span.end && span.start < part.start + part.text.len();
+    let is_strange = pasted::parts(&passage.text, &passage.trust).iter().any(|part| part.is_strange && touches(part));
+    if is_strange { pasted::CLASS } else { passage.trust.clone() }
+}
+
 /// What the paragraph of a quotation orders its reader to do. What a person orders is theirs to order.
-fn order_near(passage: &Passage<'_>, span: &Range<usize>) -> Option<Order> {
-    if passage.trust == TrustClass::User {
+fn order_near(passage: &Passage<'_>, span: &Range<usize>, trust: &TrustClass) -> Option<Order> {
+    if *trust == TrustClass::User {
         return None;
     }
     let text = passage.text.as_ref();
@@ -285,7 +298,7 @@ fn order_near(passage: &Passage<'_>, span: &Range<usize>) -> Option<Order> {
     let behind = text.get(span.end..to).unwrap_or_default();
     let behind = behind.split("\n\n").next().unwrap_or(behind);
     let near = text.get(span.start - before.len()..span.end + behind.len())?;
-    is_order(near).filter(|order| passage.trust != TrustClass::Agent || order.is_grave())
+    is_order(near).filter(|order| *trust != TrustClass::Agent || order.is_grave())
 }
 
 /// The words of a text in lower case between single spaces, one at each end.

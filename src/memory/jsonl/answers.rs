@@ -1,7 +1,7 @@
 //! The best answers to a question, while lessons pass by.
 
 use super::index::DocAddress;
-use super::search::{Ask, Card, Common, Place, Worth};
+use super::search::{Ask, Card, Common, Met, Place, Seen, Worth};
 use crate::domain::Timestamp;
 use crate::memory::{Hit, Method};
 use crate::recall::{self, Ageing, Measure, Ranking, Score, Vocabulary};
@@ -59,7 +59,7 @@ struct Kept {
     spot: Spot,
     ageing: Ageing,
     relevance: f64,
-    /// What it competes with: relevance at the gate, the score without one.
+    /// What it competes with: closeness at the gate, the score without one.
     value: f64,
 }
 
@@ -72,19 +72,31 @@ impl<'a> Answers<'a> {
         at: Timestamp,
         worth: &'a dyn Fn(Spot) -> Option<Worth>,
     ) -> Self {
-        let measure = vocabulary.measure();
+        let measure = vocabulary.measure(&ask.question);
         Self { ask, measure, ranking, limit, at, worth, kept: Vec::new(), bar: f64::NEG_INFINITY, met: 0 }
+    }
+
+    /// Whether a term of the question brings a lesson up by itself.
+    pub(super) fn brings(&self, term: usize) -> bool {
+        self.measure.brings(term)
+    }
+
+    /// Whether a lesson with so much in common is found by its words or its topic.
+    pub(super) fn is_brought_up(&self, counts: &[u32], common: &Common) -> bool {
+        common.has_topic() || counts.iter().enumerate().any(|(term, count)| *count > 0 && self.brings(term))
     }
 
     /// Looks at one lesson.
     pub(super) fn offer(&mut self, spot: Spot, card: &Card, common: &Common, counts: &[u32]) {
-        let Some(relevance) = self.ask.relevance(&self.measure, card, common, counts, self.ranking.floor) else {
+        let lot = || (self.worth)(spot).map_or(0, |worth| worth.lot);
+        let seen = Seen { card, common, counts, lot: &lot };
+        let Some(Met { relevance, closeness }) = self.ask.meets(&self.measure, &seen, self.ranking.floor) else {
             return;
         };
         self.met += 1;
         let ageing = card.ageing;
         let value = if self.ask.has_topic() {
-            relevance
+            closeness
         } else {
             (self.worth)(spot).map_or(f64::NEG_INFINITY, |worth| self.score(ageing, relevance, &worth).score)
         };
@@ -101,10 +113,15 @@ impl<'a> Answers<'a> {
         self.let_go();
         let scored = self.kept.iter().filter_map(|kept| {
             let worth = (self.worth)(kept.spot)?;
-            Some((kept.spot, self.score(kept.ageing, kept.relevance, &worth), worth))
+            let score = self.score(kept.ageing, kept.relevance, &worth);
+            let closeness = if self.ask.has_topic() { kept.value } else { score.closeness };
+            Some((kept.spot, Score { closeness, ..score }, worth))
         });
         let mut best: Vec<_> = scored.collect();
         best.sort_unstable_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.2.tie(&b.2)));
+        if self.ask.has_topic() {
+            recall::arrange(&mut best, self.ranking, |(_, score, _)| *score);
+        }
         best.truncate(self.limit);
         Selection { best: best.into_iter().map(|(spot, score, _)| (spot, score)).collect(), met: self.met }
     }

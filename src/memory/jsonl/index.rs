@@ -23,7 +23,7 @@ use self::walk::{Segment, each_alive};
 use super::answers::Answers;
 use super::layout::Part;
 use super::lines::short_hash;
-use super::search::{Ask, Place, Worth};
+use super::search::{Ask, Card, Place, Worth};
 use crate::domain::{AgentMemory, Alias, Counters, Fact, FactKey, MemoryId, RunId, Standing};
 use crate::recall::{Terms, Vocabulary};
 use crate::text;
@@ -92,6 +92,12 @@ pub(super) struct Entry {
     address: DocAddress,
 }
 
+impl Entry {
+    pub(super) fn address(&self) -> DocAddress {
+        self.address
+    }
+}
+
 /// An open index.
 pub(super) struct Index {
     searcher: Searcher,
@@ -149,6 +155,13 @@ impl Index {
         if entry.as_ref().is_some_and(|entry| entry.id != *id) { Err(Broken) } else { Ok(entry) }
     }
 
+    /// The same, with what decides whether it is an answer.
+    pub(super) fn lesson_and_card(&self, id: &MemoryId) -> Result<Option<(Entry, Card)>, Broken> {
+        let Some(entry) = self.lesson(id)? else { return Ok(None) };
+        let card = shielded(|| Ok(self.columns(entry.address.segment_ord)?.card(entry.address.doc_id)))?;
+        Ok(Some((entry, card)))
+    }
+
     pub(super) fn with_alias(&self, alias: &Alias) -> Result<Vec<Entry>, Broken> {
         let term = self.trait_term(&alias_term(alias));
         shielded(|| self.all(&term)?.into_iter().map(|address| self.entry(address)).collect())
@@ -170,7 +183,7 @@ impl Index {
     /// What the words of a question mean here, leaving out the lessons that the caller knows better.
     pub(super) fn vocabulary(&self, ask: &Ask, known_better: &[Entry]) -> Result<Vocabulary, Broken> {
         shielded(|| {
-            let mut vocabulary = Vocabulary { holders: vec![0; ask.words.len()], ..Vocabulary::default() };
+            let mut vocabulary = Vocabulary::empty(&ask.question);
             for standing in Standing::ALL {
                 if ask.which.includes(standing) {
                     let totals = self.covered.totals(standing);

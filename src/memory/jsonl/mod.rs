@@ -41,7 +41,7 @@ use super::{
     Receipt, Revision, Turn, Which,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
-use crate::recall::{HalfLives, Ranking, Weights};
+use crate::recall::{self, HalfLives, Ranking, Weights};
 
 pub use self::bank::Sync;
 pub use self::compact::Compaction;
@@ -56,6 +56,8 @@ const BY_RELEVANCE: Ranking = Ranking {
     half_lives: HalfLives { lesson: 1.0, decision: 1.0 },
     gate: 0,
     floor: 0.0,
+    near: 0.0,
+    far: 0.0,
     max_results: 0,
 };
 
@@ -233,6 +235,9 @@ impl MemoryService for JsonlMemory {
         let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
         // Within a bank the order is settled; a stable sort keeps it where two banks' scores are equal.
         hits.sort_by(|a, b| b.score.score.total_cmp(&a.score.score));
+        if query.has_topic() {
+            recall::arrange(&mut hits, ranking, |hit| hit.score);
+        }
         hits.truncate(limit);
         Ok(Answer { dropped: met - hits.len(), hits, method })
     }

@@ -1,14 +1,13 @@
 //! What a question asks of each lesson. The index and the full read both answer through this file, so they agree.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Tenancy;
 use super::layout::Part;
 use super::lines::short_hash;
-use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryQuery, MemoryScope, Standing};
+use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryId, MemoryQuery, MemoryScope, Standing};
 use crate::memory::Which;
-use crate::recall::{self, Ageing, Measure};
-use crate::text;
+use crate::recall::{self, Ageing, Measure, Question, Terms};
 
 /// Where a record stands. The order is the order of writing: what was archived is older than what was not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,7 +60,7 @@ impl Worth {
         Self {
             importance: memory.importance.value() * counters.trust(),
             last_sign: counters.last_sign().unwrap_or(memory.version_at()).timestamp_millis(),
-            lot: short_hash(memory.id.as_str().as_bytes()),
+            lot: lot(&memory.id),
         }
     }
 
@@ -69,6 +68,32 @@ impl Worth {
     pub(super) fn tie(&self, other: &Self) -> std::cmp::Ordering {
         other.last_sign.cmp(&self.last_sign).then(self.lot.cmp(&other.lot))
     }
+}
+
+/// The lot of a lesson, by its id.
+fn lot(id: &MemoryId) -> u64 {
+    short_hash(id.as_str().as_bytes())
+}
+
+/// What is seen of a lesson that passes by.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    pub(super) card: &'a Card,
+    /// What it has in common with the question, apart from words.
+    pub(super) common: &'a Common,
+    /// How much each term of the question counts in it.
+    pub(super) counts: &'a [u32],
+    /// Its lot, which costs a look into the index.
+    pub(super) lot: &'a dyn Fn() -> u64,
+}
+
+/// How a lesson meets a question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Met {
+    /// From 0 to 1.
+    pub(super) relevance: f64,
+    /// What it is let through the gate by.
+    pub(super) closeness: f64,
 }
 
 /// Something a lesson and a question can have in common, apart from words.
@@ -101,6 +126,11 @@ pub(super) struct Common {
 }
 
 impl Common {
+    /// Whether it is something that makes a lesson an answer.
+    pub(super) fn has_topic(&self) -> bool {
+        self.tags > 0 || self.facets.contains(Facet::ErrorFamily)
+    }
+
     pub(super) fn note(&mut self, common: Trait) {
         match common {
             Trait::Tag => self.tags = self.tags.saturating_add(1),
@@ -132,10 +162,14 @@ fn tag_term(tag: &str) -> String {
 /// A question, made ready.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
-    /// The words asked for, each once.
-    pub(super) words: Vec<String>,
+    /// The words asked for.
+    pub(super) question: Question,
     /// Terms to look for and what each of them means.
     pub(super) traits: Vec<(String, Trait)>,
+    /// Lessons that may answer by what they mean, whether or not they share a word.
+    pub(super) close: Vec<MemoryId>,
+    /// How close these are, by their lots.
+    cosines: HashMap<u64, f64>,
     /// Which lessons may answer, and whose words count as the vocabulary.
     pub(super) which: Which,
     tags: u16,
@@ -162,7 +196,14 @@ impl Ask {
         ask.wants_scope = query.scope.is_some();
         ask.wants_kind = query.kind.is_some();
         ask.has_topic = query.has_topic();
+        ask.close = query.cosines.keys().cloned().collect();
+        ask.cosines = query.cosines.iter().map(|(id, cosine)| (lot(id), *cosine)).collect();
         ask
+    }
+
+    /// How close a lesson is in meaning, where that is known.
+    fn cosine(&self, lot: u64) -> Option<f64> {
+        self.cosines.get(&lot).copied()
     }
 
     /// What reads like the question's text, in whatever circumstances and however it stands.
@@ -171,9 +212,7 @@ impl Ask {
     }
 
     fn about(query: &MemoryQuery, tenancy: Tenancy, which: Which) -> Self {
-        let mut words = text::words(query.text.as_deref().unwrap_or_default());
-        words.sort_unstable();
-        words.dedup();
+        let question = Question::of(query.text.as_deref().unwrap_or_default());
         let mut traits = vec![(format!("root {}", query.project_root), Trait::Root)];
         traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), Trait::Repo)));
         for facet in Facet::ALL {
@@ -182,8 +221,10 @@ impl Ask {
             }
         }
         Self {
-            words,
+            question,
             traits,
+            close: Vec::new(),
+            cosines: HashMap::new(),
             which,
             tags: 0,
             mentioned: FacetSet::default(),
@@ -200,6 +241,11 @@ impl Ask {
         self.has_topic
     }
 
+    /// How much each term of the question counts in a lesson.
+    pub(super) fn counts_in(&self, terms: &Terms) -> Vec<u32> {
+        self.question.terms().iter().map(|term| terms.counts.get(term).copied().unwrap_or_default()).collect()
+    }
+
     /// What this lesson has in common with the question.
     pub(super) fn common_with(&self, memory: &AgentMemory) -> Common {
         let own: HashSet<String> = terms_of_traits(memory).into_iter().collect();
@@ -210,15 +256,9 @@ impl Ask {
         common
     }
 
-    /// How relevant a lesson is; `None` if it is no answer.
-    pub(super) fn relevance(
-        &self,
-        measure: &Measure,
-        card: &Card,
-        common: &Common,
-        counts: &[u32],
-        floor: f64,
-    ) -> Option<f64> {
+    /// How a lesson meets the question; `None` if it is no answer.
+    pub(super) fn meets(&self, measure: &Measure, seen: &Seen<'_>, floor: f64) -> Option<Met> {
+        let Seen { card, common, counts, lot } = *seen;
         let is_ours = || match (card.has_repo, self.knows_repo) {
             (true, true) => common.repo,
             _ => !card.has_root || common.root,
@@ -231,11 +271,14 @@ impl Ask {
         if !admitted {
             return None;
         }
-        let text = measure.relevance(counts, card.length);
+        let overlap = measure.overlap(counts, card.length);
+        let cosine = if self.cosines.is_empty() { None } else { self.cosine(lot()) };
+        let text = measure.relevance(overlap, cosine);
         let tags = if self.tags == 0 { 0.0 } else { f64::from(common.tags) / f64::from(self.tags) };
         if self.has_topic && !recall::meets_topic(text, tags, common.facets, floor) {
             return None;
         }
-        Some(recall::relevance(text, tags, common.facets))
+        let closeness = recall::closeness(overlap, cosine) + recall::nearness(tags, common.facets);
+        Some(Met { relevance: recall::relevance(text, tags, common.facets), closeness })
     }
 }

@@ -283,7 +283,7 @@ impl State {
         let rows = self.rows(ask, &known_better)?;
         let mut vocabulary = match &self.index {
             Some(index) => index.vocabulary(ask, &known_better)?,
-            None => Vocabulary { holders: vec![0; ask.words.len()], ..Vocabulary::default() },
+            None => Vocabulary::empty(&ask.question),
         };
         for row in &rows {
             vocabulary.documents += 1;
@@ -303,12 +303,35 @@ impl State {
         let mut answers = Answers::new(ask, &vocabulary, ranking, limit, at, &worth);
         if let Some(index) = &self.index {
             index.walk(ask, &known_better, &mut answers)?;
+            self.offer_close(ask, &known_better, index, &mut answers)?;
         }
         for row in &rows {
             answers.offer(row.spot, &row.card, &row.common, &row.counts);
         }
         let selection = answers.finish();
         if broken.get() { Err(Trouble::Index) } else { Ok(selection) }
+    }
+
+    /// Offers the lessons that are close in meaning and that no word brought up.
+    fn offer_close(
+        &self,
+        ask: &Ask,
+        known_better: &[Entry],
+        index: &Index,
+        answers: &mut Answers<'_>,
+    ) -> Result<(), Trouble> {
+        for id in ask.close.iter().filter(|id| !known_better.iter().any(|entry| entry.id == **id)) {
+            let Some((entry, card)) = index.lesson_and_card(id)? else { continue };
+            let memory: AgentMemory = self.record(entry.place)?;
+            let terms = terms_of(&mut Cutter::default(), &memory);
+            let counts: Vec<u32> = ask.counts_in(&terms);
+            let common = ask.common_with(&memory);
+            // Those that share a word or a topic passed by already.
+            if !answers.is_brought_up(&counts, &common) {
+                answers.offer(Spot::Indexed(entry.address()), &card, &common, &counts);
+            }
+        }
+        Ok(())
     }
 
     /// The lesson that an answer points to, if it is where it should be.
@@ -368,7 +391,12 @@ impl State {
             spot: Spot::Written(place, Worth::of(memory, &counters)),
             card: Card::of(memory, terms.length),
             common: ask.common_with(memory),
-            counts: ask.words.iter().map(|word| terms.counts.get(word).copied().unwrap_or_default()).collect(),
+            counts: ask
+                .question
+                .terms()
+                .iter()
+                .map(|word| terms.counts.get(word).copied().unwrap_or_default())
+                .collect(),
         })
     }
 

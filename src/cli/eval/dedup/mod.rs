@@ -6,21 +6,20 @@ mod public;
 mod show;
 mod store;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::measure::Meanings;
 use self::pairs::PairScore;
 use self::public::SetScore;
 use self::store::StoreScore;
+use super::model::Model;
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::failure::Exit;
 use crate::config::{LoadRequest, load};
 use crate::judge::Thresholds;
-use crate::model::embed::{Embedder, LocalEmbedder, Vector};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,29 +88,5 @@ impl EvalDedup {
             show::print(&report, console)?;
         }
         Ok(Exit::Done)
-    }
-}
-
-/// A sentence model and what it takes to ask it.
-struct Model {
-    embedder: LocalEmbedder,
-    runtime: tokio::runtime::Runtime,
-}
-
-impl Model {
-    /// Texts that are embedded at once.
-    const BATCH: usize = 256;
-
-    fn new(directory: &Path) -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
-        Ok(Self { embedder: LocalEmbedder::new(directory), runtime })
-    }
-
-    fn embed(&self, texts: &[String]) -> Result<Meanings> {
-        let mut vectors: Vec<Vector> = Vec::new();
-        for batch in texts.chunks(Self::BATCH) {
-            vectors.extend(self.runtime.block_on(self.embedder.embed(batch))?);
-        }
-        Ok(Meanings::of(vectors))
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::Model;
+use super::super::model::Model;
+use super::measure::Meanings;
 use crate::domain::{Facets, MemoryCategory, MemoryKind};
 use crate::judge::{Background, Features, Kin, Saying, Thresholds, relate};
 use crate::text::Cutter;
@@ -18,8 +19,10 @@ const DEVELOPMENT: &str = "development";
 const HELD: &str = include_str!("../../../../fixtures/pairs/held.jsonl");
 /// Written by another hand; looked at when rules were made later.
 const FRESH: &str = include_str!("../../../../fixtures/pairs/fresh.jsonl");
-/// Written by a third hand, which knew nothing of the program. Nothing was made with them in sight.
+/// Written by a third hand, which knew nothing of the program; one rule was made after a look at them.
 const BLIND: &str = include_str!("../../../../fixtures/pairs/blind.jsonl");
+/// Written by a fourth hand after that. Nothing was made with them in sight.
+const SECOND: &str = include_str!("../../../../fixtures/pairs/second.jsonl");
 
 /// What became of one half.
 #[derive(Debug, Serialize)]
@@ -81,7 +84,9 @@ impl Side {
 /// Measures every part, without and with a model.
 pub(super) fn score(thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
     let mut scores = Vec::new();
-    for (half, text) in [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND)] {
+    for (half, text) in
+        [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND), ("second blind", SECOND)]
+    {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let pairs: Vec<Pair> =
             lines.map(serde_json::from_str).collect::<Result<_, _>>().context("a pair of our own")?;
@@ -101,7 +106,7 @@ fn score_half(
     model: Option<&Model>,
 ) -> Result<PairScore> {
     let texts: Vec<String> = pairs.iter().flat_map(|pair| [pair.a.text(), pair.b.text()]).collect();
-    let meanings = model.map(|model| model.embed(&texts)).transpose()?;
+    let meanings = model.map(|model| model.embed(&texts).map(Meanings::of)).transpose()?;
     let (mut cutter, background) = (Cutter::default(), Background::default());
     let mut confusion: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
     let (mut merged, mut rightly, mut mergeable, mut changed_swallowed) = (0, 0, 0, 0);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+use super::super::model::Model;
 use super::super::redact::read;
-use super::Model;
-use super::measure::{Measure, Texts};
+use super::measure::{Meanings, Measure, Texts};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::prose::count;
@@ -95,7 +95,7 @@ pub(super) fn sets(directory: &Path, console: &mut Console) -> Result<Vec<Set>, 
 /// Measures one set.
 pub(super) fn score(set: &Set, model: Option<&Model>) -> Result<SetScore> {
     let texts: Vec<String> = set.pairs.iter().flat_map(|pair| [pair.a.clone(), pair.b.clone()]).collect();
-    let meanings = model.map(|model| model.embed(&texts)).transpose()?;
+    let meanings = model.map(|model| model.embed(&texts).map(Meanings::of)).transpose()?;
     let with_model: &[Measure] = if meanings.is_some() { &Measure::WITH_MODEL } else { &[] };
     let texts = Texts::new(&texts, meanings);
     let score = |&measure: &Measure| {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use serde::Serialize;
 
-use super::Model;
-use super::measure::{Measure, Texts};
+use super::super::model::Model;
+use super::measure::{Meanings, Measure, Texts};
 use super::public::Pair;
 use crate::judge::{Kin, Thresholds, relate};
 
@@ -79,7 +79,7 @@ pub(super) fn score(pairs: &[Pair], thresholds: &Thresholds, model: Option<&Mode
     let (stored, novel_count) = (texts.len(), novel.len());
     texts.extend(rewordings);
     texts.extend(novel);
-    let meanings = model.map(|model| model.embed(&texts)).transpose()?;
+    let meanings = model.map(|model| model.embed(&texts).map(Meanings::of)).transpose()?;
     let has_meanings = meanings.is_some();
     let texts = Texts::new(&texts, meanings);
     let find = |measure| nearest(&texts, measure, stored, novel_count, thresholds);

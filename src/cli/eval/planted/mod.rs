@@ -5,7 +5,6 @@
 //! them: see [`from_dir`].
 
 mod baseline;
-mod draw;
 mod render;
 mod scenario;
 mod score;
@@ -23,7 +22,7 @@ use crate::domain::{MemoryCategory, SessionId, Timestamp};
 use crate::ingest::{Format, Reading, Rules, Unreadable};
 use crate::redact::Redactor;
 
-use draw::Draw;
+use super::draw::Draw;
 use scenario::{Book, Scenario};
 
 pub(crate) use baseline::Baseline;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::draw::Draw;
 use super::scenario::{Book, Expect, Line, Scenario, ScenarioError};
+use crate::cli::eval::draw::Draw;
 
 #[cfg(test)]
 #[path = "weave_tests.rs"]

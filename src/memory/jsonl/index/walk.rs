@@ -36,7 +36,7 @@ impl Segment<'_> {
         excluded.sort_unstable();
         excluded.dedup();
         let mut holders = Vec::new();
-        for word in &ask.words {
+        for word in ask.question.terms() {
             let Some(mut postings) = self.postings(self.fields.words, word)? else {
                 holders.push(0);
                 continue;
@@ -50,9 +50,14 @@ impl Segment<'_> {
 
     /// Offers the lessons that hold a word of the question or share its topic; all of them if it has none.
     pub(super) fn walk(&self, ask: &Ask, answers: &mut Answers<'_>) -> tantivy::Result<()> {
-        let (mut lists, mut circumstances) = (Vec::new(), Vec::new());
-        for (number, word) in ask.words.iter().enumerate() {
-            lists.extend(self.postings(self.fields.words, word)?.map(|postings| (postings, Role::Word(number))));
+        let (mut lists, mut circumstances, mut common_words) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, word) in ask.question.terms().iter().enumerate() {
+            let postings = self.postings(self.fields.words, word)?;
+            if answers.brings(number) {
+                lists.extend(postings.map(|postings| (postings, Role::Word(number))));
+            } else {
+                common_words.extend(postings.map(|postings| (postings, number)));
+            }
         }
         for (term, common) in &ask.traits {
             let postings = self.postings(self.fields.traits, term)?;
@@ -68,7 +73,7 @@ impl Segment<'_> {
 
         // The next document of each list, kept apart so that the least of them is found quickly.
         let mut heads: Vec<DocId> = lists.iter().map(|(postings, _)| postings.doc()).collect();
-        let mut counts = vec![0; ask.words.len()];
+        let mut counts = vec![0; ask.question.terms().len()];
         while let Some(doc) = heads.iter().copied().min().filter(|doc| *doc != TERMINATED) {
             let mut common = Common::default();
             counts.fill(0);
@@ -86,6 +91,13 @@ impl Segment<'_> {
             }
             if self.reader.is_deleted(doc) || self.skip.contains(&doc) {
                 continue;
+            }
+            for (postings, number) in &mut common_words {
+                if stands_in(postings, doc)
+                    && let Some(count) = counts.get_mut(*number)
+                {
+                    *count = postings.term_freq();
+                }
             }
             for (postings, circumstance) in &mut circumstances {
                 if stands_in(postings, doc) {

@@ -30,6 +30,12 @@ impl Draw {
         least.saturating_add(self.number() % width)
     }
 
+    /// A number from 0 up to 1.
+    pub(super) fn share(&mut self) -> f64 {
+        // As many bits as a float holds exactly.
+        (self.number() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// One of several.
     pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         let last = u64::try_from(of.len()).ok()?.checked_sub(1)?;

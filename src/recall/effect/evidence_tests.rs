@@ -1,0 +1,72 @@
+use proptest::prelude::*;
+
+use super::super::{Arm, Ending, Side};
+use super::{BLOCK, Evidence, HARMS, log_gain};
+
+/// In how many ways `taken` of `all` can be chosen.
+fn choose(all: u64, taken: u64) -> f64 {
+    (0..taken).fold(1.0, |ways, at| ways * (all - at) as f64 / (at + 1) as f64)
+}
+
+/// What a wager on this harm is multiplied by on average, if the odds of trouble really are `truth` times greater.
+fn average(harm: f64, exposed: u64, withheld: u64, trouble: u64, truth: f64) -> f64 {
+    let (mut all, mut sum) = (0.0, 0.0);
+    for on_exposed in trouble.saturating_sub(withheld)..=trouble.min(exposed) {
+        let chance =
+            choose(exposed, on_exposed) * choose(withheld, trouble - on_exposed) * truth.powf(on_exposed as f64);
+        let one = Arm { runs: exposed, recurred: on_exposed };
+        let other = Arm { runs: withheld, recurred: trouble - on_exposed };
+        all += chance;
+        sum += chance * log_gain(harm, &one, &other).exp();
+    }
+    sum / all
+}
+
+proptest! {
+    #[test]
+    fn the_wager_is_fair_where_a_lesson_does_nothing(exposed in 1u64..30, withheld in 1u64..30, trouble in 0u64..60) {
+        let trouble = trouble % (exposed + withheld + 1);
+        for harm in HARMS {
+            prop_assert!((average(harm, exposed, withheld, trouble, 1.0) - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_wager_loses_where_a_lesson_helps(
+        exposed in 1u64..30, withheld in 1u64..30, trouble in 0u64..60, truth in 0.01..1.0,
+    ) {
+        let trouble = trouble % (exposed + withheld + 1);
+        for harm in HARMS {
+            prop_assert!(average(harm, exposed, withheld, trouble, truth) <= 1.0 + 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_capital_is_a_number_whatever_comes(runs in prop::collection::vec((0u8..4, 1usize..400), 1..40)) {
+        let mut evidence = Evidence::default();
+        for (kind, times) in runs {
+            let side = if kind & 1 == 0 { Side::Exposed } else { Side::Withheld };
+            let ending = if kind & 2 == 0 { Ending::Recurred } else { Ending::Prevented };
+            for _ in 0..times {
+                evidence.add(side, ending);
+                prop_assert!(evidence.log_capital().is_finite());
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_without_a_difference_to_see_change_nothing() {
+    let mut evidence = Evidence::default();
+    for _ in 0..1_000 {
+        evidence.add(Side::Exposed, Ending::Recurred);
+    }
+    assert!(evidence.log_capital().abs() < 1e-12, "nothing to compare with");
+    evidence.add(Side::Withheld, Ending::Recurred);
+    assert!(evidence.log_capital().abs() < 1e-12, "it came back everywhere");
+    for _ in 0..BLOCK {
+        evidence.add(Side::Exposed, Ending::Prevented);
+        evidence.add(Side::Withheld, Ending::Prevented);
+    }
+    assert!(evidence.log_capital().abs() < 1e-12, "it came back nowhere");
+}
