@@ -55,9 +55,12 @@ pub struct BudgetSettings {
     /// The most tokens for roles that look for faults.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub adversarial: u32,
-    /// The most tokens for every other role, and without one.
+    /// The most tokens for every other role.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub constructive: u32,
+    /// The most tokens where no role is given.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub anybody: u32,
     /// The most tokens for decisions, whoever reads them.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub decisions: u32,
@@ -104,6 +107,7 @@ impl RecallSettings {
         Budget {
             adversarial: count(budget.adversarial),
             constructive: count(budget.constructive),
+            anybody: count(budget.anybody),
             decisions: count(budget.decisions),
             adversarial_roles: roles.filter(|role| !role.is_empty()).collect(),
             preference_places: count(budget.preference_places),

@@ -18,6 +18,7 @@ fn points_give_what_the_seeds_say() {
 fn lessons_cost_what_the_seeds_allow() {
     let budget = defaults().recall.token_budget();
     assert_eq!((budget.adversarial, budget.constructive, budget.decisions), (800, 500, 3000));
+    assert_eq!(budget.anybody, 3000);
     for role in ["Auditor", "Judge", "Sentinel", "guardian", "skeptic", "inspector"] {
         assert_eq!(budget.stance(role), Stance::Adversarial, "{role}");
     }

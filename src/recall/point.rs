@@ -84,8 +84,10 @@ impl Reach {
 pub struct Budget {
     /// Tokens for whoever looks for faults.
     pub adversarial: usize,
-    /// Tokens for everybody else.
+    /// Tokens for every other role.
     pub constructive: usize,
+    /// Tokens for whoever gives no role.
+    pub anybody: usize,
     /// Tokens for decisions, whoever reads them.
     pub decisions: usize,
     /// The roles that look for faults, in lower case.
@@ -104,7 +106,8 @@ impl Budget {
         match (kind, role.map(|role| self.stance(role))) {
             (Some(MemoryKind::Decision), _) => self.decisions,
             (_, Some(Stance::Adversarial)) => self.adversarial,
-            (_, Some(Stance::Constructive) | None) => self.constructive,
+            (_, Some(Stance::Constructive)) => self.constructive,
+            (_, None) => self.anybody,
         }
     }
 

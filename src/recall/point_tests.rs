@@ -5,6 +5,7 @@ fn budget() -> Budget {
     Budget {
         adversarial: 800,
         constructive: 500,
+        anybody: 3_000,
         decisions: 3000,
         adversarial_roles: ["auditor", "judge", "sentinel", "guardian"].map(str::to_owned).to_vec(),
         preference_places: 2,
@@ -51,7 +52,7 @@ fn the_start_of_a_run_gets_what_holds_in_the_whole_project() {
 #[test]
 fn who_looks_for_faults_may_read_more() {
     let check = |role: Option<&str>, expected| assert_eq!(budget().tokens(role, None), expected, "{role:?}");
-    check(None, 500);
+    check(None, 3_000);
     check(Some("builder"), 500);
     check(Some("prejudge"), 500);
     check(Some("judge"), 800);
