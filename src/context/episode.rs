@@ -152,20 +152,8 @@ fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
         .filter_map(|signal| signal.error_family.as_ref())
         .collect();
     gathered.signals.iter().filter(move |signal| {
-        is_failure(&signal.kind) && signal.error_family.as_ref().is_some_and(|family| !fixed.contains(&family))
+        signal.kind.is_failure() && signal.error_family.as_ref().is_some_and(|family| !fixed.contains(&family))
     })
-}
-
-fn is_failure(kind: &SignalKind) -> bool {
-    matches!(
-        kind,
-        SignalKind::FailedCall
-            | SignalKind::Timeout
-            | SignalKind::RateLimit
-            | SignalKind::ContextWindow
-            | SignalKind::RepeatedFailure
-            | SignalKind::RetryLoop
-    )
 }
 
 /// One to three sentences: what it was about, how it ended, what stood in the way.

@@ -103,3 +103,18 @@ words! {
         EditReverted = "edit_reverted",
     }
 }
+
+impl SignalKind {
+    /// Whether it tells that something failed.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::FailedCall
+                | Self::Timeout
+                | Self::RateLimit
+                | Self::ContextWindow
+                | Self::RepeatedFailure
+                | Self::RetryLoop
+        )
+    }
+}

@@ -101,18 +101,7 @@ pub(super) fn course_of(context: &ReflectionContext) -> Course {
 
 /// Whether a signal tells of something that should not have happened.
 fn is_trouble(kind: &SignalKind) -> bool {
-    matches!(
-        kind,
-        SignalKind::FailedCall
-            | SignalKind::Timeout
-            | SignalKind::RateLimit
-            | SignalKind::ContextWindow
-            | SignalKind::RepeatedFailure
-            | SignalKind::RetryLoop
-            | SignalKind::Fixed
-            | SignalKind::UserCorrection
-            | SignalKind::VerificationFailed
-    )
+    kind.is_failure() || matches!(kind, SignalKind::Fixed | SignalKind::UserCorrection | SignalKind::VerificationFailed)
 }
 
 /// When the trouble was last seen, if that is known. What was mended was last seen before its last step.
