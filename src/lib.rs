@@ -26,6 +26,8 @@ pub mod config;
 
 pub mod service;
 
+pub mod desk;
+
 pub mod cli;
 
 /// The examples of the README are compiled.

@@ -8,12 +8,9 @@ use super::circumstances::Circumstances;
 use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::lesson::short;
-use super::prose::one_line;
 use super::session::Session;
-use crate::domain::{
-    AgentMemory, Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity,
-};
-use crate::memory::MemoryService;
+use crate::desk::{Author, NewLesson};
+use crate::domain::{Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, Severity};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,9 +57,8 @@ pub(super) struct Add {
 
 impl Add {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let mut memory = self.memory(session, console)?;
-        let receipt = session.memory.add_memories(vec![memory.clone()], session.now).await?;
-        memory.alias = receipt.lessons.into_iter().next().map(|(_, alias)| alias);
+        let new = self.lesson(session, console)?;
+        let memory = session.desk.add(new, &session.ids, session.now).await?;
         if self.json {
             console.json(&memory)?;
         } else {
@@ -71,64 +67,34 @@ impl Add {
         Ok(Exit::Done)
     }
 
-    fn memory(&self, session: &Session, console: &mut Console) -> Result<AgentMemory, Failure> {
+    fn lesson(&self, session: &Session, console: &mut Console) -> Result<NewLesson, Failure> {
         let text = if self.text == "-" { console.read_input()? } else { self.text.clone() };
-        let summary = one_line(&text);
-        if summary.is_empty() {
-            return Err(Failure::usage("there is nothing to remember: the text is empty")
-                .with_hint("say it in a sentence, as in `archivist add \"Prefer rg over grep\"`"));
-        }
-        let rule = self.rule.as_deref().map(one_line).filter(|rule| !rule.is_empty());
-        if rule.as_deref().is_some_and(|rule| !has_rule_shape(rule)) {
+        if self.rule.as_deref().is_some_and(|rule| !rule.trim().is_empty() && !has_rule_shape(rule)) {
             console.warn("the rule is kept, but it does not read as IF condition THEN recommendation");
         }
-        let mut memory = AgentMemory::new(session.ids.memory(session.now, &summary), session.now, summary);
-        memory.kind = self.kind.clone();
-        memory.category = self.category.clone().unwrap_or_else(|| usual_category(&self.kind));
-        memory.scope = self.scope.clone();
-        memory.importance = self.importance;
-        memory.severity = self.severity.clone();
-        memory.rule = rule;
-        memory.detail = self.detail.as_deref().map(str::trim).filter(|detail| !detail.is_empty()).map(str::to_owned);
-        memory.evergreen = self.evergreen;
-        memory.source = MemorySource::Manual;
-        memory.state = Some(MemoryState::Active);
-        self.circumstances.lay_over(&mut memory.facets, &mut memory.tags)?;
-        says_where_it_holds(&memory.scope, &memory.facets)?;
-        session.project().sign(&mut memory);
-        if memory.scope == MemoryScope::Global && !session.has_global() {
+        if self.scope == MemoryScope::Global && !session.desk.has_global() {
             console.warn("`memory.globalDir` leads nowhere, so only this project will see the lesson");
         }
-        Ok(memory)
-    }
-}
-
-fn usual_category(kind: &MemoryKind) -> MemoryCategory {
-    match kind {
-        MemoryKind::Preference => MemoryCategory::Preference,
-        MemoryKind::Decision => MemoryCategory::Decision,
-        _ => MemoryCategory::Heuristic,
+        let (mut facets, mut tags) = (Facets::default(), Vec::new());
+        self.circumstances.lay_over(&mut facets, &mut tags)?;
+        Ok(NewLesson {
+            text,
+            kind: self.kind.clone(),
+            category: self.category.clone(),
+            scope: self.scope.clone(),
+            importance: self.importance,
+            rule: self.rule.clone(),
+            detail: self.detail.clone(),
+            severity: self.severity.clone(),
+            evergreen: self.evergreen,
+            facets,
+            tags,
+            author: Author::Person,
+        })
     }
 }
 
 fn has_rule_shape(rule: &str) -> bool {
     let mut words = rule.split_whitespace();
     words.any(|word| word.eq_ignore_ascii_case("if")) && words.any(|word| word.eq_ignore_ascii_case("then"))
-}
-
-/// A lesson that holds for one tool must say for which.
-fn says_where_it_holds(scope: &MemoryScope, facets: &Facets) -> Result<(), Failure> {
-    let (flag, value) = match scope {
-        MemoryScope::Task => ("task ID", &facets.task_id),
-        MemoryScope::Tool => ("tool NAME", &facets.tool),
-        MemoryScope::Provider => ("provider NAME", &facets.provider),
-        MemoryScope::Component => ("component PATH", &facets.component),
-        MemoryScope::Role => ("role NAME", &facets.role),
-        MemoryScope::Domain => ("domain NAME", &facets.domain),
-        MemoryScope::Global | MemoryScope::Project | MemoryScope::Repo | MemoryScope::Other(_) => return Ok(()),
-    };
-    if value.is_some() {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("a lesson of scope {scope} must say which {scope}")).with_hint(format!("add --{flag}")))
 }

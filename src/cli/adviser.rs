@@ -34,7 +34,7 @@ const CAUTION: Caution = Caution { failures: 8, rest: Duration::from_secs(30), m
 
 /// The adviser that reflections ask, unless the heuristics are to do it alone.
 pub(super) fn adviser(session: &Session, surroundings: &Surroundings) -> Result<Option<Adviser>> {
-    let config = session.config();
+    let config = session.desk.config();
     let settings = &config.model;
     let is_set = !settings.base_url.is_empty() || settings.cassette == CassetteMode::Replay;
     if config.distill.engine == EngineChoice::Heuristic || !is_set {

@@ -10,9 +10,9 @@ use super::console::Console;
 use super::failure::Exit;
 use super::lesson::{name, short};
 use super::prose::{count, list, one_line};
-use super::reflecting::skipped;
 use super::session::Session;
 use super::table::{Column, Stay, Table};
+use crate::desk::Refusal;
 use crate::domain::{Alias, Effect, Exposure, MemoryId, RunId};
 use crate::memory::MemoryService;
 use crate::service::{ArchivistService, Audited, Reading, episode_of};
@@ -83,8 +83,8 @@ struct Reply<'l> {
 impl AuditCheck {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let reading = self.threshold.map_or(Reading::Recorded, |percent| Reading::Anew(f64::from(percent) / 100.0));
-        let audit = service(session).audit(&self.run, reading).await.map_err(skipped)?;
-        let ours = audit.lessons.iter().filter(|one| session.sees(&one.memory));
+        let audit = service(session).audit(&self.run, reading).await.map_err(Refusal::from)?;
+        let ours = audit.lessons.iter().filter(|one| session.desk.sees(&one.memory));
         let (shown, held_back): (Vec<&Audited>, Vec<&Audited>) =
             ours.partition(|one| one.exposure == Exposure::Exposed);
         if self.json {
@@ -117,9 +117,9 @@ impl AuditCheck {
 
 impl Decay {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let is_known = episode_of(&session.memory, &self.run).await?.is_some();
-        let mut ended = service(session).decay(&self.run).await.map_err(skipped)?;
-        ended.retain(|memory| session.sees(memory));
+        let is_known = episode_of(&session.desk.memory, &self.run).await?.is_some();
+        let mut ended = service(session).decay(&self.run).await.map_err(Refusal::from)?;
+        ended.retain(|memory| session.desk.sees(memory));
         if self.json {
             console.json(&ended)?;
             return Ok(Exit::Done);
@@ -177,7 +177,7 @@ fn verdict(effect: &Effect) -> &'static str {
 
 /// A service that asks nobody and tells nobody.
 fn service(session: &Session) -> ArchivistService {
-    let memory: Arc<dyn MemoryService> = Arc::new(session.memory.clone());
-    ArchivistService::new(memory, session.project().clone(), session.config().habits())
+    let memory: Arc<dyn MemoryService> = Arc::new(session.desk.memory.clone());
+    ArchivistService::new(memory, session.desk.project().clone(), session.desk.config().habits())
         .with_clock(session.clock.clone())
 }

@@ -15,10 +15,11 @@ use super::failure::{Exit, Failure};
 use super::lesson::name;
 use super::prose::{count, one_line};
 use super::reflect::HUD_PATIENCE;
-use super::reflecting::{runtime, service, skipped};
+use super::reflecting::{runtime, service};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
 use crate::config::{Config, Surroundings};
+use crate::desk::Refusal;
 use crate::domain::{AgentMemory, ArchivistOutcome, MemoryId};
 use crate::service::{ArchivistService, BatchPlan, Finished, Journal, Planned};
 
@@ -96,8 +97,8 @@ impl Batch {
         let window = TimeDelta::days(i64::from(self.days));
         let since = session.now.checked_sub_signed(window).unwrap_or_default();
         let runtime = runtime()?;
-        let plan = runtime.block_on(service.plan_batch(since)).map_err(skipped)?;
-        let forecast = Forecast::of(&plan, session.config());
+        let plan = runtime.block_on(service.plan_batch(since)).map_err(Refusal::from)?;
+        let forecast = Forecast::of(&plan, session.desk.config());
         for problem in &forecast.problems {
             console.warn(problem);
         }
@@ -115,7 +116,7 @@ impl Batch {
         if !self.yes && !console.agrees("go on?")? {
             return Ok(Exit::Refused);
         }
-        let journal = journal(session.memory_dir())?;
+        let journal = journal(session.desk.memory_dir())?;
         let harvest = runtime.block_on(self.reap(&service, plan, &journal, console));
         if let Some(journal) = Arc::into_inner(journal)
             && let Err(error) = journal.close()
@@ -127,7 +128,7 @@ impl Batch {
             if let Err(skip) = service.tend().await {
                 console.warn(&format!("older lessons were not looked after: {skip}"));
             }
-            session.memory.maintain().await;
+            session.desk.memory.maintain().await;
         });
         harvest.print(self.json, console)
     }

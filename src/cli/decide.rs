@@ -4,13 +4,13 @@ use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::Exit;
 use super::lesson::short;
 use super::prose::one_line;
 use super::session::Session;
 use crate::domain::AgentMemory;
 use crate::memory::LessonName;
-use crate::service::{Decision, Undecidable, decide, unmerge};
+use crate::service::Decision;
 
 const PROMOTE_EXAMPLES: &str = "\
 Examples:
@@ -95,17 +95,13 @@ impl Reject {
 
 impl Unmerge {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let id = session.lesson(&self.lesson.name).await?.memory.id;
-        let (kept, absorbed) = unmerge(&session.memory, &id, session.now).await.map_err(told)?;
-        self.lesson.print(&[kept, absorbed], console)
+        self.lesson.print(&session.desk.unmerge(&self.lesson.name, session.now).await?, console)
     }
 }
 
 impl Which {
     async fn decide(&self, decision: Decision, session: &Session, console: &mut Console) -> Result<Exit> {
-        let id = session.lesson(&self.name).await?.memory.id;
-        let decided = decide(&session.memory, &id, &decision, session.now).await.map_err(told)?;
-        self.print(&[decided], console)
+        self.print(&[session.desk.decide(&self.name, &decision, session.now).await?], console)
     }
 
     fn print(&self, lessons: &[AgentMemory], console: &mut Console) -> Result<Exit> {
@@ -117,19 +113,5 @@ impl Which {
             }
         }
         Ok(Exit::Done)
-    }
-}
-
-fn told(undecidable: Undecidable) -> anyhow::Error {
-    let hint = match &undecidable {
-        Undecidable::Memory(_) => None,
-        Undecidable::NotQuarantined { .. } => Some("`archivist promote` stands behind a lesson that is in use"),
-        Undecidable::Retired { .. } => Some("`archivist approve` takes it out of quarantine, `archivist restore` back"),
-        Undecidable::NotMerged { .. } => Some("`archivist history` shows how it came about"),
-    };
-    match (undecidable, hint) {
-        (Undecidable::Memory(error), _) => error.into(),
-        (other, Some(hint)) => Failure::user(other.to_string()).with_hint(hint).into(),
-        (other, None) => Failure::user(other.to_string()).into(),
     }
 }

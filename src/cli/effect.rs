@@ -1,20 +1,17 @@
 //! `archivist effect`: whether lessons help, by runs that had them and runs that had not.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
 
 use super::console::Console;
 use super::failure::Exit;
-use super::lesson::name;
 use super::prose::{count, list};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
-use crate::domain::{Alias, Exposure, Fact, MemoryId, MemoryState, RunId};
-use crate::memory::{FactFilter, Lesson, LessonName, MemoryService, Which};
-use crate::recall::{Arm, Arms, Estimate, Harm, Trial, Verdict};
+use crate::desk::EffectRow;
+use crate::domain::Alias;
+use crate::memory::LessonName;
+use crate::recall::{Arm, Estimate, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,85 +37,11 @@ pub(super) struct Effect {
     json: bool,
 }
 
-/// What is known of one lesson's effect.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Measured {
-    /// Runs that had it.
-    pub(super) shown: usize,
-    /// Runs that it was held back from.
-    pub(super) held_back: usize,
-    /// Those of which something can be told.
-    pub(super) arms: Arms,
-    /// How much more often the trouble comes back, where both sides have runs.
-    pub(super) estimate: Option<Estimate>,
-    /// When it was certain that it does harm.
-    pub(super) harm: Option<Harm>,
-}
-
-impl Measured {
-    pub(super) fn of<'f>(id: &MemoryId, facts: impl IntoIterator<Item = &'f Fact>) -> Self {
-        let facts: Vec<&Fact> = facts.into_iter().filter(|fact| fact.memory() == id).collect();
-        let runs = |wanted: &Exposure| -> BTreeSet<&RunId> {
-            let run = |fact: &&'f Fact| match fact {
-                Fact::Injection { run, exposure, .. } if exposure == wanted => Some(run),
-                _ => None,
-            };
-            facts.iter().filter_map(run).collect()
-        };
-        let (shown, withheld) = (runs(&Exposure::Exposed), runs(&Exposure::Withheld));
-        let held_back = withheld.difference(&shown).count();
-        let trial = Trial::of(id, facts.iter().copied());
-        let arms = *trial.arms();
-        Self { shown: shown.len(), held_back, arms, estimate: arms.estimate(), harm: trial.harm().copied() }
-    }
-
-    pub(super) fn verdict(&self) -> Verdict {
-        match (&self.harm, &self.estimate) {
-            (Some(_), _) => Verdict::Harms,
-            (None, Some(estimate)) => estimate.verdict,
-            (None, None) => Verdict::Unclear,
-        }
-    }
-}
-
-/// One lesson, as a program reads it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'l> {
-    id: &'l MemoryId,
-    alias: Option<&'l Alias>,
-    summary: &'l str,
-    state: Option<&'l MemoryState>,
-    #[serde(flatten)]
-    measured: Measured,
-    verdict: Verdict,
-}
-
 impl Effect {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let facts = session.memory.facts(&FactFilter::default()).await?;
-        let mut by_lesson: BTreeMap<&MemoryId, Vec<&Fact>> = BTreeMap::new();
-        for fact in &facts {
-            by_lesson.entry(fact.memory()).or_default().push(fact);
-        }
-        let lessons = self.lessons(session).await?;
-        let mut rows: Vec<(&Lesson, Measured)> = Vec::new();
-        for lesson in &lessons {
-            let own = by_lesson.remove(&lesson.memory.id).unwrap_or_default();
-            let measured = Measured::of(&lesson.memory.id, own);
-            if !self.names.is_empty() || measured.shown + measured.held_back > 0 {
-                rows.push((lesson, measured));
-            }
-        }
-        if self.names.is_empty() {
-            rows.sort_by_key(|(lesson, measured)| {
-                let runs = measured.arms.exposed.runs + measured.arms.withheld.runs;
-                (rank(measured.verdict()), std::cmp::Reverse(runs), lesson.memory.alias.as_ref().map(Alias::number))
-            });
-        }
+        let rows = session.desk.effect(&self.names).await?;
         if self.json {
-            console.json(&rows.into_iter().map(|(lesson, measured)| Row::of(lesson, measured)).collect::<Vec<_>>())?;
+            console.json(&rows)?;
         } else if rows.is_empty() {
             console.note("no lesson was given to a run yet; `archivist recall --run ID` and hooks give them");
         } else {
@@ -128,34 +51,9 @@ impl Effect {
         }
         Ok(Exit::Done)
     }
-
-    async fn lessons(&self, session: &Session) -> Result<Vec<Lesson>> {
-        if self.names.is_empty() {
-            let mut lessons = session.memory.lessons(Which::All).await?;
-            lessons.retain(|lesson| session.sees(&lesson.memory));
-            return Ok(lessons);
-        }
-        let mut lessons: Vec<Lesson> = Vec::new();
-        for name in &self.names {
-            let lesson = session.lesson(name).await?;
-            if !lessons.iter().any(|other| other.memory.id == lesson.memory.id) {
-                lessons.push(lesson);
-            }
-        }
-        Ok(lessons)
-    }
 }
 
-impl<'l> Row<'l> {
-    fn of(lesson: &'l Lesson, measured: Measured) -> Self {
-        let memory = &lesson.memory;
-        let verdict = measured.verdict();
-        let (alias, state) = (memory.alias.as_ref(), memory.state.as_ref());
-        Self { id: &memory.id, alias, summary: &memory.summary, state, measured, verdict }
-    }
-}
-
-fn table(rows: &[(&Lesson, Measured)]) -> Table {
+fn table(rows: &[EffectRow]) -> Table {
     let mut table = Table::new([
         Column::text("ID", Stay::Always),
         Column::number("Shown", Stay::UntilNarrow(2)),
@@ -167,27 +65,28 @@ fn table(rows: &[(&Lesson, Measured)]) -> Table {
         Column::text("Says", Stay::Always),
         Column::text("Summary", Stay::Always),
     ]);
-    for (lesson, measured) in rows {
+    for row in rows {
+        let measured = &row.measured;
         let arm = |arm: &Arm| format!("{}/{}", arm.recurred, arm.runs);
         let estimate = measured.estimate.as_ref();
         table.row([
-            name(&lesson.memory).to_owned(),
+            row.alias.as_ref().map_or_else(|| row.id.as_str(), Alias::as_str).to_owned(),
             measured.shown.to_string(),
             measured.held_back.to_string(),
             arm(&measured.arms.exposed),
             arm(&measured.arms.withheld),
             estimate.map_or_else(|| "-".to_owned(), difference),
             estimate.map(bar).unwrap_or_default(),
-            word(measured.verdict()).to_owned(),
-            lesson.memory.summary.clone(),
+            word(row.verdict).to_owned(),
+            row.summary.clone(),
         ]);
     }
     table
 }
 
 /// `2 lessons were given to runs: 1 helps, 1 unclear`.
-fn totals(rows: &[(&Lesson, Measured)]) -> String {
-    let said = |verdict: Verdict| rows.iter().filter(|(_, measured)| measured.verdict() == verdict).count();
+fn totals(rows: &[EffectRow]) -> String {
+    let said = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let each = [Verdict::Harms, Verdict::Helps, Verdict::Unclear].into_iter().map(|verdict| (said(verdict), verdict));
     let each =
         list(each.filter(|(number, _)| *number > 0).map(|(number, verdict)| format!("{number} {}", word(verdict))));
@@ -223,15 +122,6 @@ fn bar(estimate: &Estimate) -> String {
         _ => '·',
     });
     drawn.collect()
-}
-
-/// What is to be looked at first.
-fn rank(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Harms => 0,
-        Verdict::Helps => 1,
-        Verdict::Unclear => 2,
-    }
 }
 
 fn word(verdict: Verdict) -> &'static str {

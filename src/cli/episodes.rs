@@ -1,7 +1,6 @@
 //! `archivist episodes`: the runs that lessons were learned from.
 
 use anyhow::Result;
-use chrono::TimeDelta;
 use clap::Args;
 
 use super::console::Console;
@@ -9,8 +8,8 @@ use super::failure::Exit;
 use super::prose::age;
 use super::session::Session;
 use super::table::{Column, Stay, Table};
+use crate::desk::EpisodeQuestion;
 use crate::domain::{Episode, SessionId};
-use crate::memory::{EpisodeFilter, MemoryService};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,15 +35,8 @@ pub(super) struct Episodes {
 
 impl Episodes {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let filter = EpisodeFilter {
-            id: None,
-            session: self.session.clone(),
-            task: self.task.clone(),
-            since: self.days.and_then(|days| session.now.checked_sub_signed(TimeDelta::days(i64::from(days)))),
-        };
-        let mut episodes = session.memory.episodes(&filter).await?;
-        episodes.retain(|episode| session.owns(&episode.project_root, episode.repo_id.as_deref()));
-        episodes.reverse();
+        let asked = EpisodeQuestion { session: self.session.clone(), task: self.task.clone(), days: self.days };
+        let episodes = session.desk.episodes(&asked, session.now).await?;
         if self.json {
             console.json(&episodes)?;
         } else if episodes.is_empty() {

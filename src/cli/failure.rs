@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::console::{Console, is_gone};
 use crate::config::ConfigError;
+use crate::desk::{Fault, Refusal};
 use crate::memory::MemoryError;
 
 /// How a command ended. The numbers are a published contract.
@@ -93,6 +94,15 @@ pub(super) fn report(error: &anyhow::Error, console: &mut Console) -> Exit {
         console.error(&error.to_string());
         error.hint().iter().for_each(|hint| console.hint(hint));
         return if error.is_ours() { Exit::Ours } else { Exit::Refused };
+    }
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        console.error(&refusal.to_string());
+        refusal.hint().iter().for_each(|hint| console.hint(hint));
+        return match refusal.fault() {
+            Fault::Ours => Exit::Ours,
+            _ if matches!(refusal, Refusal::Unclear { .. }) => Exit::Usage,
+            _ => Exit::Refused,
+        };
     }
     let (hint, exit) = match error.downcast_ref::<Failure>() {
         Some(Failure::Output(error)) if is_gone(error) => return Exit::Done,

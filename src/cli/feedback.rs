@@ -1,20 +1,15 @@
 //! `archivist feedback`: lessons held, were noise, or were given to a run that ended this way.
 
-use std::path::Path;
-
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 use super::console::Console;
 use super::failure::{Exit, Failure};
-use super::lesson::{name, short};
 use super::prose::one_line;
 use super::session::Session;
-use crate::domain::{AgentMemory, Alias, EpisodeId, EvidenceLevel, Fact, FeedbackVerdict, MemoryId, RunId};
-use crate::judge::{Citation, level_of};
-use crate::memory::{FactFilter, LessonName, MemoryService};
-use crate::service::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
+use crate::desk::{Evidence, Noted, Opinion, role};
+use crate::domain::{Alias, EvidenceLevel, FeedbackVerdict, RunId};
+use crate::memory::LessonName;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -44,12 +39,6 @@ Examples:
 
 Every lesson that the run saw is graded: passed is as if each had been validated, failed counts `feedback.failedRun`
 against each, for a run fails for many reasons.";
-
-/// A file that is cited is looked into no further than this.
-const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
-
-/// Lines move while people work: the words may stand so many lines from where they are said to.
-const DRIFT: usize = 3;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum FeedbackCommand {
@@ -101,226 +90,70 @@ struct Grounds {
     json: bool,
 }
 
-/// What was noted, as a program reads it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Noted<'l> {
-    id: &'l MemoryId,
-    alias: Option<&'l Alias>,
-    summary: &'l str,
-    run: &'l RunId,
-    episode: &'l EpisodeId,
-    verdict: &'l FeedbackVerdict,
-    weight: f64,
-    role: Option<&'l str>,
-    level: &'l EvidenceLevel,
-    /// Whether it is new.
-    written: bool,
-    regression: bool,
-}
-
 impl FeedbackCommand {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         match self {
-            Self::Validate(named) => {
-                let lessons = named.lessons(session).await?;
-                let level = named.grounds.proof(session, console)?;
-                let judgement = named.judgement(FeedbackVerdict::Validated, 1.0, level);
-                named.grounds.note(lessons, &judgement, session, console).await
-            }
-            Self::Ignore(named) => {
-                let lessons = named.lessons(session).await?;
-                let level = named.grounds.level(session, console)?;
-                let weight = session.config().feedback.weights.of(named.role.as_deref());
-                let judgement = named.judgement(FeedbackVerdict::Ignored, weight, level);
-                named.grounds.note(lessons, &judgement, session, console).await
-            }
+            Self::Validate(named) => named.run(FeedbackVerdict::Validated, session, console).await,
+            Self::Ignore(named) => named.run(FeedbackVerdict::Ignored, session, console).await,
             Self::Outcome(outcome) => outcome.run(session, console).await,
         }
     }
 }
 
 impl Named {
-    /// All of them are looked up before anything is noted: a misspelt one changes nothing.
-    async fn lessons(&self, session: &Session) -> Result<Vec<AgentMemory>> {
-        let mut found: Vec<AgentMemory> = Vec::new();
-        for name in &self.names {
-            let memory = session.lesson(name).await?.memory;
-            if !found.iter().any(|other| other.id == memory.id) {
-                found.push(memory);
-            }
-        }
-        Ok(found)
-    }
-
-    fn judgement(&self, verdict: FeedbackVerdict, weight: f64, level: EvidenceLevel) -> Judgement {
-        Judgement { verdict, weight, role: self.role.clone(), level }
+    async fn run(&self, verdict: FeedbackVerdict, session: &Session, console: &mut Console) -> Result<Exit> {
+        let opinion = Opinion { verdict, role: self.role.clone(), evidence: self.grounds.evidence(console)? };
+        let noted = session.desk.feedback(&self.names, &opinion, session.now).await?;
+        self.grounds.tell(&noted, console)
     }
 }
 
 impl Outcome {
     async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let grounds = &self.grounds;
-        let lessons = shown_to(&session.memory, &grounds.run).await?;
-        let lessons: Vec<AgentMemory> = lessons.into_iter().filter(|memory| session.sees(memory)).collect();
-        if lessons.is_empty() {
-            if grounds.json {
-                console.json(&lessons)?;
-            } else {
-                console.note(&format!("run {} was given no lessons", grounds.run));
-            }
-            return Ok(Exit::Done);
+        let evidence = self.grounds.evidence(console)?;
+        let noted = session.desk.outcome(&evidence, self.passed, session.now).await?;
+        if noted.is_empty() && !self.grounds.json {
+            console.note(&format!("run {} was given no lessons", self.grounds.run));
         }
-        let judgement = match self.passed {
-            true => Judgement::of_run(FeedbackVerdict::Validated, 1.0, grounds.proof(session, console)?),
-            false => {
-                let weight = session.config().feedback.failed_run;
-                Judgement::of_run(FeedbackVerdict::Ignored, weight, grounds.level(session, console)?)
-            }
-        };
-        self.unless_told_otherwise(&lessons, &judgement, session).await?;
-        grounds.note(lessons, &judgement, session, console).await
-    }
-
-    /// A run ends once.
-    async fn unless_told_otherwise(
-        &self,
-        lessons: &[AgentMemory],
-        judgement: &Judgement,
-        session: &Session,
-    ) -> Result<()> {
-        let run = self.grounds.episode(session).await?;
-        for memory in lessons {
-            let facts = session.memory.facts(&FactFilter { memory: Some(memory.id.clone()), run: None }).await?;
-            let is_other = |fact: &Fact| {
-                matches!(fact, Fact::Feedback { episode, verdict, role, .. }
-                    if *episode == run && *verdict != judgement.verdict && *role == judgement.role)
-            };
-            if facts.iter().any(is_other) {
-                let ended = if self.passed { "failed" } else { "passed" };
-                return Err(Failure::user(format!("run {} is noted as one that {ended}", self.grounds.run))
-                    .with_hint("a run ends once; nothing was noted")
-                    .into());
-            }
-        }
-        Ok(())
+        self.grounds.tell(&noted, console)
     }
 }
 
 impl Grounds {
-    /// How strong the proof is. Nothing at all is reasoning.
-    fn level(&self, session: &Session, console: &mut Console) -> Result<EvidenceLevel> {
+    fn evidence(&self, console: &mut Console) -> Result<Evidence, Failure> {
         let stated = self.level.map(|level| match level {
             1 => EvidenceLevel::Execution,
             2 => EvidenceLevel::Citation,
             _ => EvidenceLevel::Reasoning,
         });
-        let shown = match self.evidence.as_deref() {
+        let text = match self.evidence.as_deref() {
             None => None,
-            Some(source) => {
-                let text = match source {
-                    "-" => console.read_input()?,
-                    path => std::fs::read_to_string(path)
-                        .map_err(|error| Failure::user(format!("cannot read evidence {path}: {error}")))?,
-                };
-                Some(level_of(&text, |citation| stands(citation, &session.project().root)))
-            }
+            Some("-") => Some(console.read_input()?),
+            Some(path) => Some(
+                std::fs::read_to_string(path)
+                    .map_err(|error| Failure::user(format!("cannot read evidence {path}: {error}")))?,
+            ),
         };
-        Ok(stated.max(shown).unwrap_or_default())
+        Ok(Evidence { run: self.run.clone(), text, stated })
     }
 
-    /// The same where only proof will do.
-    fn proof(&self, session: &Session, console: &mut Console) -> Result<EvidenceLevel> {
-        match self.level(session, console)? {
-            level @ (EvidenceLevel::Execution | EvidenceLevel::Citation) => Ok(level),
-            _ => {
-                let found = match self.evidence {
-                    Some(_) => "the evidence shows no output and cites no line that is there",
-                    None => "there is no evidence",
-                };
-                Err(Failure::user(format!("{found}: reasoning does not validate a lesson"))
-                    .with_hint(
-                        "give --evidence with a command and what it printed, or a file:line with words of that line",
-                    )
-                    .into())
-            }
-        }
-    }
-
-    async fn episode(&self, session: &Session) -> Result<EpisodeId> {
-        if let Some(episode) = episode_of(&session.memory, &self.run).await? {
-            return Ok(episode.id);
-        }
-        let root = session.project().root_text();
-        Ok(EpisodeId::of_session(session.project().repo_id.as_deref().unwrap_or(&root), self.run.as_str()))
-    }
-
-    async fn note(
-        &self,
-        lessons: Vec<AgentMemory>,
-        judgement: &Judgement,
-        session: &Session,
-        console: &mut Console,
-    ) -> Result<Exit> {
-        let episode = self.episode(session).await?;
-        let judged = judge_lessons(&session.memory, lessons, &episode, judgement, session.now).await?;
+    fn tell(&self, noted: &[Noted], console: &mut Console) -> Result<Exit> {
         if self.json {
-            let noted: Vec<Noted<'_>> = judged.iter().map(|one| self.noted(one, &episode, judgement)).collect();
             console.json(&noted)?;
             return Ok(Exit::Done);
         }
-        for one in &judged {
-            let Judgement { verdict, weight, .. } = judgement;
-            console.line(&format!("{}  ({verdict}, weight {weight})", short(&one.memory)))?;
+        let name = |one: &Noted| one.alias.as_ref().map_or_else(|| one.id.to_string(), Alias::to_string);
+        for one in noted {
+            let Noted { summary, verdict, weight, .. } = one;
+            console.line(&format!("{}  {}  ({verdict}, weight {weight})", name(one), one_line(summary)))?;
         }
-        for one in &judged {
-            if one.is_known {
-                console.note(&format!("{}: that was noted before", name(&one.memory)));
-            } else if one.is_regression {
-                console.warn(&format!("{} had held before: this is a regression", name(&one.memory)));
+        for one in noted {
+            if !one.written {
+                console.note(&format!("{}: that was noted before", name(one)));
+            } else if one.regression {
+                console.warn(&format!("{} had held before: this is a regression", name(one)));
             }
         }
         Ok(Exit::Done)
-    }
-
-    fn noted<'l>(&'l self, one: &'l JudgedLesson, episode: &'l EpisodeId, judgement: &'l Judgement) -> Noted<'l> {
-        Noted {
-            id: &one.memory.id,
-            alias: one.memory.alias.as_ref(),
-            summary: &one.memory.summary,
-            run: &self.run,
-            episode,
-            verdict: &judgement.verdict,
-            weight: judgement.weight,
-            role: judgement.role.as_deref(),
-            level: &judgement.level,
-            written: !one.is_known,
-            regression: one.is_regression,
-        }
-    }
-}
-
-/// Whether words stand where they are said to, in a file of the project.
-fn stands(citation: &Citation<'_>, root: &Path) -> bool {
-    let (Ok(root), Ok(path)) = (root.canonicalize(), root.join(citation.path).canonicalize()) else { return false };
-    if !path.starts_with(&root) {
-        return false;
-    }
-    let is_fit = std::fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE_BYTES);
-    let Some(text) = is_fit.then(|| std::fs::read(&path).ok()).flatten() else { return false };
-    let text = String::from_utf8_lossy(&text);
-    let line = usize::try_from(citation.line).unwrap_or(usize::MAX);
-    let (first, last) = (line.saturating_sub(1 + DRIFT), line.saturating_add(DRIFT));
-    let wanted = one_line(citation.quote);
-    text.lines().enumerate().any(|(at, line)| (first..last).contains(&at) && one_line(line).contains(&wanted))
-}
-
-fn role(text: &str) -> Result<String, String> {
-    let text = one_line(text).to_lowercase();
-    match text.as_str() {
-        "" => Err("a role is one word, as in sentinel".to_owned()),
-        OUTCOME_ROLE => Err("`archivist feedback outcome` says how a run ended".to_owned()),
-        role if role.contains(' ') => Err("a role is one word, as in sentinel".to_owned()),
-        _ => Ok(text),
     }
 }

@@ -6,10 +6,9 @@ use clap::Args;
 use super::console::Console;
 use super::failure::Exit;
 use super::lesson::{name, short};
-use super::prose::one_line;
 use super::session::Session;
-use crate::domain::{AgentMemory, MemoryState};
-use crate::memory::{LessonName, MemoryService, Removal};
+use crate::desk::Forgotten;
+use crate::memory::{Lesson, LessonName};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,25 +31,11 @@ pub(super) struct Forget {
 
 impl Forget {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        // All names are looked up before anything is changed: a misspelt one changes nothing.
-        let mut found: Vec<AgentMemory> = Vec::new();
-        for name in &self.names {
-            let memory = session.lesson(name).await?.memory;
-            if !found.iter().any(|other| other.id == memory.id) {
-                found.push(memory);
-            }
+        let forgotten = session.desk.forget(&self.names, self.reason.as_deref(), session.now).await?;
+        for Forgotten { lesson, .. } in forgotten.iter().filter(|one| one.was_forgotten) {
+            console.note(&format!("{} was forgotten already", name(&lesson.memory)));
         }
-        let reason = self.reason.as_deref().map(one_line).filter(|reason| !reason.is_empty());
-        let mut forgotten = Vec::new();
-        for memory in &found {
-            if memory.state == Some(MemoryState::Archived) && (reason.is_none() || reason == memory.state_reason) {
-                console.note(&format!("{} was forgotten already", name(memory)));
-            } else {
-                let removal = Removal::Forgotten { reason: reason.clone() };
-                session.memory.archive_memory(&memory.id, removal, session.now).await?;
-            }
-            forgotten.push(session.lesson(&LessonName::Id(memory.id.clone())).await?);
-        }
+        let forgotten: Vec<Lesson> = forgotten.into_iter().map(|one| one.lesson).collect();
         if self.json {
             console.json(&forgotten)?;
         } else {

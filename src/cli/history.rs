@@ -2,20 +2,17 @@
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
 
 use super::console::{Console, Style};
 use super::failure::{Exit, Failure};
 use super::lesson::short;
 use super::prose::{count, cut, list, moment, one_line};
 use super::session::Session;
-use crate::domain::AgentMemory;
-use crate::memory::{LessonName, MemoryService, Revision};
+use crate::desk::Version;
+use crate::memory::{LessonName, Revision};
 
 /// How many versions are shown unless all are wanted.
 const SHOWN_VERSIONS: usize = 10;
-/// Fields that change with every version and say nothing about its content.
-const BOOKKEEPING: [&str; 4] = ["updatedAt", "usageCount", "lastUsedAt", "restoredFrom"];
 
 const HISTORY_EXAMPLES: &str = "\
 Examples:
@@ -54,31 +51,21 @@ pub(super) struct Restore {
     json: bool,
 }
 
-/// A version and what it changed.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Step {
-    #[serde(flatten)]
-    revision: Revision,
-    /// The fields that differ from the version before; `None` for the first.
-    changed: Option<Vec<String>>,
-}
-
 impl History {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let lesson = session.lesson(&self.name).await?;
-        let mut steps = steps(session.memory.history(&lesson.memory.id).await?)?;
+        let lesson = session.desk.lesson(&self.name).await?;
+        let mut versions = session.desk.versions(&self.name).await?;
         // A program is told everything: it cannot see that something is missing.
-        let older = if self.all || self.json { 0 } else { steps.len().saturating_sub(SHOWN_VERSIONS) };
-        steps.drain(..older);
+        let older = if self.all || self.json { 0 } else { versions.len().saturating_sub(SHOWN_VERSIONS) };
+        versions.drain(..older);
         if self.json {
-            console.json(&steps)?;
+            console.json(&versions)?;
             return Ok(Exit::Done);
         }
         console.line(&console.styled(Style::Bold, &short(&lesson.memory)))?;
         let digits = lesson.version.to_string().len();
-        for step in &steps {
-            step.print(digits, console)?;
+        for version in &versions {
+            print(version, digits, console)?;
         }
         if older > 0 {
             console.note(&format!("{} not shown; --all shows them", count(older, "older version", "older versions")));
@@ -89,9 +76,7 @@ impl History {
 
 impl Restore {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let id = session.lesson(&self.name).await?.memory.id;
-        session.memory.restore(&id, self.version, session.now).await?;
-        let lesson = session.lesson(&LessonName::Id(id)).await?;
+        let lesson = session.desk.restore(&self.name, self.version, session.now).await?;
         if self.json {
             console.json(&lesson)?;
         } else {
@@ -102,51 +87,23 @@ impl Restore {
     }
 }
 
-impl Step {
-    fn print(&self, digits: usize, console: &mut Console) -> Result<(), Failure> {
-        let Revision { version, memory } = &self.revision;
-        let label = format!("version {version:<digits$}");
-        let line = format!("{label}  {}  {}", moment(memory.version_at()), self.in_words());
-        let indent = label.len() + 2;
-        let summary = cut(&one_line(&memory.summary), console.columns().saturating_sub(indent));
-        console.line("")?;
-        console.line(&line)?;
-        console.line(&format!("{:indent$}{}", "", console.styled(Style::Dim, &summary)))
-    }
-
-    fn in_words(&self) -> String {
-        let restored = self.revision.memory.restored_from.map(|version| format!("restored from version {version}"));
-        let changed = match &self.changed {
-            None => "the first".to_owned(),
-            Some(fields) if fields.is_empty() => "nothing changed".to_owned(),
-            Some(fields) => format!("changed: {}", list(fields)),
-        };
-        restored.into_iter().chain([changed]).collect::<Vec<_>>().join("; ")
-    }
+fn print(version: &Version, digits: usize, console: &mut Console) -> Result<(), Failure> {
+    let Revision { version: number, memory } = &version.revision;
+    let label = format!("version {number:<digits$}");
+    let line = format!("{label}  {}  {}", moment(memory.version_at()), in_words(version));
+    let indent = label.len() + 2;
+    let summary = cut(&one_line(&memory.summary), console.columns().saturating_sub(indent));
+    console.line("")?;
+    console.line(&line)?;
+    console.line(&format!("{:indent$}{}", "", console.styled(Style::Dim, &summary)))
 }
 
-fn steps(history: Vec<Revision>) -> Result<Vec<Step>, Failure> {
-    let mut before: Option<AgentMemory> = None;
-    let mut steps = Vec::new();
-    for revision in history {
-        let changed = before.map(|before| differing_fields(&before, &revision.memory)).transpose()?;
-        before = Some(revision.memory.clone());
-        steps.push(Step { revision, changed });
-    }
-    Ok(steps)
-}
-
-/// The names that differ, as they stand in the files, sorted.
-fn differing_fields(before: &AgentMemory, after: &AgentMemory) -> Result<Vec<String>, Failure> {
-    let before = serde_json::to_value(before).map_err(Failure::Encode)?;
-    let after = serde_json::to_value(after).map_err(Failure::Encode)?;
-    let keys = [&before, &after].into_iter().filter_map(|value| value.as_object()).flat_map(|fields| fields.keys());
-    let mut differing: Vec<String> = keys
-        .filter(|key| before.get(key.as_str()) != after.get(key.as_str()))
-        .filter(|key| !BOOKKEEPING.contains(&key.as_str()))
-        .cloned()
-        .collect();
-    differing.sort_unstable();
-    differing.dedup();
-    Ok(differing)
+fn in_words(version: &Version) -> String {
+    let restored = version.revision.memory.restored_from.map(|version| format!("restored from version {version}"));
+    let changed = match &version.changed {
+        None => "the first".to_owned(),
+        Some(fields) if fields.is_empty() => "nothing changed".to_owned(),
+        Some(fields) => format!("changed: {}", list(fields)),
+    };
+    restored.into_iter().chain([changed]).collect::<Vec<_>>().join("; ")
 }

@@ -11,13 +11,13 @@ use clap::Args;
 
 use super::arguments::Globals;
 use super::console::Console;
-use super::giving::{Asked, Found, give};
 use super::reflecting::trigger;
 use super::session::Session;
 use crate::config::Surroundings;
+use crate::desk::Asked;
 use crate::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
 use crate::hooks::{Agent, Call, GUARD_VARIABLE, Heard, answer, heard};
-use crate::recall::Style;
+use crate::recall::{Point, Style};
 use crate::service::{Errand, Job, Queue, Urgency, log_bytes};
 
 const EXAMPLES: &str = "\
@@ -92,17 +92,17 @@ impl Hook {
             }
             Heard::Started(call) => {
                 let at = At::of(&call, globals, surroundings, now)?;
-                let given = match at.session.config().hooks.recall_at_start {
-                    true => at.give(&call, &self.event, at.session.question(), console),
+                let given = match at.session.desk.config().hooks.recall_at_start {
+                    true => at.give(&call, &self.event, at.session.desk.question(), console),
                     false => Ok(()),
                 };
-                let sweep = Errand::Sweep { project_root: at.session.project().root_text() };
+                let sweep = Errand::Sweep { project_root: at.session.desk.project().root_text() };
                 at.enqueue(sweep, &call, &self.event, Urgency::Sweep).and(given)
             }
             Heard::Prompted(call, prompt) => {
                 let at = At::of(&call, globals, surroundings, now)?;
-                let question = MemoryQuery { text: Some(prompt), ..at.session.question() };
-                match at.session.config().hooks.recall_on_prompt {
+                let question = MemoryQuery { text: Some(prompt), ..at.session.desk.question() };
+                match at.session.desk.config().hooks.recall_on_prompt {
                     true => at.give(&call, &self.event, question, console),
                     false => Ok(()),
                 }
@@ -144,7 +144,7 @@ impl<'s> At<'s> {
             Errand::Reflect(trigger) => log_bytes(trigger, self.surroundings.home.as_deref()),
             Errand::Sweep { .. } => None,
         };
-        let queue = Queue::at(self.session.memory_dir());
+        let queue = Queue::at(self.session.desk.memory_dir());
         queue.enqueue(&Job {
             errand,
             agent: call.agent.to_string(),
@@ -156,7 +156,7 @@ impl<'s> At<'s> {
             attempts: Vec::new(),
             extra: Extra::new(),
         })?;
-        if self.session.config().hooks.start_worker && !queue.is_worked() {
+        if self.session.desk.config().hooks.start_worker && !queue.is_worked() {
             self.start_worker()?;
         }
         Ok(())
@@ -165,13 +165,13 @@ impl<'s> At<'s> {
     /// Starts a worker that outlives this process and whoever called it.
     fn start_worker(&self) -> Result<()> {
         let mut worker = Command::new(std::env::current_exe()?);
-        worker.args(["worker", "--once", "--linger", "--quiet", "--project"]).arg(&self.session.project().root);
+        worker.args(["worker", "--once", "--linger", "--quiet", "--project"]).arg(&self.session.desk.project().root);
         for (flag, path) in [("--memory-dir", &self.globals.memory_dir), ("--config", &self.globals.config)] {
             if let Some(path) = path {
                 worker.arg(flag).arg(self.surroundings.current_dir.join(path));
             }
         }
-        worker.current_dir(&self.session.project().root).env(GUARD_VARIABLE, "1");
+        worker.current_dir(&self.session.desk.project().root).env(GUARD_VARIABLE, "1");
         worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         // An agent that is interrupted, or that gives up on its hook, ends the hook's group of processes.
         #[cfg(unix)]
@@ -184,27 +184,24 @@ impl<'s> At<'s> {
 
     /// Prints the lessons that meet the question, in the agent's own form, and notes that it was given them.
     fn give(&self, call: &Call, event: &str, query: MemoryQuery, console: &mut Console) -> Result<()> {
-        let hooks = &self.session.config().hooks;
+        let hooks = &self.session.desk.config().hooks;
         let cap = |number: u32| Some(usize::try_from(number).unwrap_or(usize::MAX));
         let run = RunId::parse(call.session.as_str())?;
         let asked = Asked {
-            query,
-            point: None,
             style: Style::SystemReminder,
-            role: None,
-            profile: None,
             items: cap(hooks.max_lessons),
             tokens: cap(hooks.max_tokens),
             characters: cap(hooks.max_characters),
-            run: Some(&run),
-            by_meaning: false,
+            run: Some(run.clone()),
+            ..Asked::about(query)
         };
+        let desk = &self.session.desk;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         runtime.block_on(async {
-            let Found { block, .. } = give(&self.session, asked, console).await?;
-            console.print(answer(call.agent, event, &block.text).as_bytes())?;
+            let found = desk.recall(asked, self.now).await?;
+            console.print(answer(call.agent, event, &found.block.text).as_bytes())?;
             console.flush()?;
-            Ok(block.note(&self.session.memory, &run, event, self.now).await?)
+            Ok(desk.note(&found, &run, Some(&Point::from(event.to_owned())), self.now).await?)
         })
     }
 }

@@ -1,7 +1,5 @@
 //! `archivist list`: the lessons in a table.
 
-use std::cmp::Reverse;
-
 use anyhow::Result;
 use clap::Args;
 
@@ -12,8 +10,9 @@ use super::lesson::name;
 use super::prose::age;
 use super::session::Session;
 use super::table::{Column, Stay, Table};
-use crate::domain::{Alias, MemoryCategory, MemoryKind, MemoryScope, Timestamp};
-use crate::memory::{Lesson, MemoryService, Which};
+use crate::desk::{LessonFilter, known_at};
+use crate::domain::{MemoryCategory, MemoryKind, MemoryScope};
+use crate::memory::{Lesson, Which};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,9 +48,7 @@ pub(super) struct List {
 
 impl List {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let mut lessons = session.memory.lessons(if self.all { Which::All } else { Which::Live }).await?;
-        lessons.retain(|lesson| session.sees(&lesson.memory) && self.admits(lesson));
-        lessons.sort_by_key(|lesson| Reverse((known_at(lesson), lesson.memory.alias.as_ref().map(Alias::number))));
+        let mut lessons = session.desk.lessons(&self.filter()).await?;
         lessons.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
             console.json(&lessons)?;
@@ -63,12 +60,14 @@ impl List {
         Ok(Exit::Done)
     }
 
-    fn admits(&self, lesson: &Lesson) -> bool {
-        let memory = &lesson.memory;
-        self.scope.as_ref().is_none_or(|scope| *scope == memory.scope)
-            && self.kind.as_ref().is_none_or(|kind| *kind == memory.kind)
-            && self.category.as_ref().is_none_or(|category| *category == memory.category)
-            && self.tags.iter().all(|tag| memory.tags.contains(tag))
+    fn filter(&self) -> LessonFilter {
+        LessonFilter {
+            scope: self.scope.clone(),
+            kind: self.kind.clone(),
+            category: self.category.clone(),
+            tags: self.tags.clone(),
+            ..LessonFilter::of(if self.all { Which::All } else { Which::Live })
+        }
     }
 
     fn table(&self, lessons: &[Lesson], session: &Session) -> Table {
@@ -103,9 +102,4 @@ impl List {
         }
         table
     }
-}
-
-/// When the lesson was last known to hold.
-fn known_at(lesson: &Lesson) -> Timestamp {
-    lesson.counters.last_sign().unwrap_or_else(|| lesson.memory.version_at())
 }

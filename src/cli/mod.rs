@@ -21,7 +21,6 @@ mod episodes;
 mod eval;
 mod feedback;
 mod forget;
-mod giving;
 mod history;
 mod hook;
 mod init;
@@ -31,7 +30,6 @@ mod prompt;
 mod recall;
 mod reference;
 mod reflect;
-mod reply;
 mod settings;
 mod show;
 mod upkeep;
@@ -42,7 +40,6 @@ mod console;
 mod failure;
 mod lesson;
 mod log;
-mod project_look;
 mod prose;
 mod table;
 
@@ -172,7 +169,7 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
         };
         // Whoever asked has the answer before the memory looks after itself.
         let flushed = console.flush();
-        session.memory.maintain().await;
+        session.desk.memory.maintain().await;
         let exit = done?;
         flushed?;
         Ok(exit)

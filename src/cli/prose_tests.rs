@@ -3,16 +3,6 @@ use chrono::{DateTime, Utc};
 use super::*;
 
 #[test]
-fn whatever_a_text_holds_it_is_one_line() {
-    check_one_line("two\nlines\r\nand\ttabs", "two lines and tabs");
-    check_one_line("\u{1b}[31mred\u{1b}[0m \u{7}bell", "[31mred [0m bell");
-    check_one_line("a\u{2028}b\u{2029}c\u{85}d\u{202e}e", "a b c d e");
-    check_one_line("tagged\u{e0041}\u{e0042}", "tagged");
-    check_one_line("👩\u{200d}🔬 stays whole", "👩\u{200d}🔬 stays whole");
-    check_one_line(" \n ", "");
-}
-
-#[test]
 fn a_cut_text_fits_by_what_the_eye_sees() {
     check_cut("short", 5, "short");
     check_cut("longer", 5, "long…");
@@ -46,10 +36,6 @@ fn sizes_are_rounded_for_people() {
     assert_eq!(bytes(1024), "1.0 KiB");
     assert_eq!(bytes(1024 * 1024 - 1), "1.0 MiB");
     assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
-}
-
-fn check_one_line(text: &str, expected: &str) {
-    assert_eq!(one_line(text), expected);
 }
 
 fn check_cut(text: &str, columns: usize, expected: &str) {

@@ -23,7 +23,7 @@ pub(super) fn read(source: &str, session: &Session, console: &mut Console) -> Re
             .with_hint("write it like {\"text\": \"linker error\", \"tool\": \"bash\"}")
     })?;
     fields.retain(|_, value| !value.is_null());
-    let ours = session.question();
+    let ours = session.desk.question();
     if !fields.contains_key(PROJECT_ROOT) {
         fields.insert(PROJECT_ROOT.to_owned(), Value::from(ours.project_root.clone()));
     }

@@ -7,12 +7,11 @@ use super::arguments::word;
 use super::circumstances::Circumstances;
 use super::console::Console;
 use super::failure::{Exit, Failure};
-use super::giving::{Asked, Found, give};
 use super::prose::one_line;
 use super::question;
-use super::reply::Reply;
 use super::session::Session;
 use crate::context::complaint;
+use crate::desk::{Asked, Reply};
 use crate::domain::{MemoryKind, MemoryQuery, MemoryScope, RunId};
 use crate::recall::{Point, Profile, Style};
 use crate::redact::Redactor;
@@ -92,31 +91,30 @@ enum AnswerStyle {
 impl Recall {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let query = self.question(session, console)?;
-        let role = query.facets.role.clone();
-        let is_json = self.json || self.style == AnswerStyle::Json;
         let asked = Asked {
             point: self.point.clone().map(Point::from),
             style: self.style.of_a_block(),
-            role: role.as_deref(),
             profile: self.profile.as_deref().map(str::parse).transpose()?,
             items: self.max.map(usize::from),
             tokens: self.budget.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)),
-            characters: None,
-            run: self.run.as_ref(),
+            run: self.run.clone(),
             by_meaning: self.by_meaning,
-            query,
+            ..Asked::about(query)
         };
-        let Found { block, level } = give(session, asked, console).await?;
-        if is_json {
-            console.json(&Reply::of(&block, level))?;
+        let point = asked.point.clone();
+        let found = session.desk.recall(asked, session.now).await?;
+        if let Some(why) = &found.unmeasured {
+            console.warn(&format!("lessons are found by their words alone: {why}"));
+        }
+        if self.json || self.style == AnswerStyle::Json {
+            console.json(&Reply::of(&found.block, found.level))?;
         } else {
-            console.print(block.text.as_bytes())?;
+            console.print(found.block.text.as_bytes())?;
         }
         // A run that did not get the lessons was not exposed to them, so they are out before they are noted.
         console.flush()?;
         if let Some(run) = &self.run {
-            let point = self.point.as_deref().unwrap_or(Point::Orchestrator.as_str());
-            block.note(&session.memory, run, point, session.now).await?;
+            session.desk.note(&found, run, point.as_ref(), session.now).await?;
         }
         Ok(Exit::Done)
     }
@@ -129,7 +127,7 @@ impl Recall {
         }
         let mut query = match &self.query {
             Some(source) => question::read(source, session, console)?,
-            None => session.question(),
+            None => session.desk.question(),
         };
         match self.text.as_deref() {
             Some("-") => query.text = Some(console.read_input()?),

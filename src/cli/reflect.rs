@@ -12,9 +12,10 @@ use super::failure::Exit;
 use super::inspect::print_lessons;
 use super::lesson::short;
 use super::prose::one_line;
-use super::reflecting::{by_hand, runtime, service, skipped, trigger};
+use super::reflecting::{by_hand, runtime, service, trigger};
 use super::session::Session;
 use crate::config::Surroundings;
+use crate::desk::Refusal;
 use crate::domain::{AgentMemory, MemoryState, ReflectionScenario, ReflectionTrigger, SessionId};
 use crate::service::{Anew, ArchivistService, Learned, Skip};
 
@@ -65,7 +66,7 @@ impl Reflect {
                 true => self.preview(&service, &trigger, console).await,
                 false => self.reflect(&service, &trigger, console).await,
             };
-            session.memory.maintain().await;
+            session.desk.memory.maintain().await;
             done
         })
     }
@@ -89,8 +90,8 @@ impl Reflect {
         trigger: &ReflectionTrigger,
         console: &mut Console,
     ) -> Result<Exit> {
-        let sources = service.sources(trigger).await.map_err(skipped)?;
-        let distilled = service.preview(trigger, sources).await.map_err(skipped)?;
+        let sources = service.sources(trigger).await.map_err(Refusal::from)?;
+        let distilled = service.preview(trigger, sources).await.map_err(Refusal::from)?;
         match self.json {
             true => console.json(&distilled)?,
             false => print_lessons(&distilled, console)?,
@@ -119,7 +120,7 @@ impl Reflect {
                     console.note(&format!("skipped: {skip}{again}"));
                 }
             }
-            Err(skip) => return Err(skipped(skip)),
+            Err(skip) => return Err(Refusal::from(skip).into()),
         }
         if let Err(skip) = service.tend().await {
             console.warn(&format!("older lessons were not looked after: {skip}"));

@@ -9,35 +9,33 @@ use tokio::runtime::{Builder, Runtime};
 use super::adviser::adviser;
 use super::failure::Failure;
 use super::session::Session;
-use crate::config::{HudSettings, Surroundings};
+use crate::config::Surroundings;
 use crate::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
-use crate::hud::{Hud, HudSink, JsonlSink, WebSocketSink};
+use crate::hud::{FeedSink, Hud, HudSink, JsonlSink, WebSocketSink};
 use crate::memory::MemoryService;
-use crate::model::embed::{Cached, LocalEmbedder};
 use crate::redact::Redactor;
-use crate::service::{ArchivistService, Skip, Sources};
+use crate::service::{ArchivistService, Sources};
 
 /// The service of this session's project.
 pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<ArchivistService> {
-    let config = session.config();
-    let home = surroundings.home.as_deref();
-    let memory: Arc<dyn MemoryService> = Arc::new(session.memory.clone());
-    let mut service = ArchivistService::new(memory, session.project().clone(), config.habits())
+    let config = session.desk.config();
+    let memory: Arc<dyn MemoryService> = Arc::new(session.desk.memory.clone());
+    let mut service = ArchivistService::new(memory, session.desk.project().clone(), config.habits())
         .with_clock(session.clock.clone())
-        .with_hud(Arc::new(hud(&config.hud, surroundings)?));
+        .with_hud(Arc::new(hud(session, surroundings)?));
     if let Some(adviser) = adviser(session, surroundings)? {
         service = service.with_adviser(Arc::new(adviser));
     }
-    if let Some(folder) = config.embeddings.path(home) {
-        let cache = session.memory_dir().join("index").join("vectors");
-        service = service.with_embedder(Arc::new(Cached::new(LocalEmbedder::new(&folder)).with_file(&cache)));
+    if let Some(embedder) = session.desk.embedder() {
+        service = service.with_embedder(Arc::clone(embedder));
     }
     Ok(service)
 }
 
 /// Who hears of it.
-fn hud(settings: &HudSettings, surroundings: &Surroundings) -> Result<Hud> {
-    let mut sinks: Vec<Box<dyn HudSink>> = Vec::new();
+fn hud(session: &Session, surroundings: &Surroundings) -> Result<Hud> {
+    let settings = &session.desk.config().hud;
+    let mut sinks: Vec<Box<dyn HudSink>> = vec![Box::new(FeedSink::new(session.desk.memory_dir()))];
     if let Some(path) = settings.file_path(surroundings.home.as_deref()) {
         let sink = JsonlSink::to_file(&path)
             .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.file`"))?;
@@ -72,33 +70,13 @@ pub(super) fn by_hand(files: Vec<PathBuf>, session: &Session) -> Result<(Reflect
 pub(super) fn trigger(session: &Session, session_id: SessionId, scenario: ReflectionScenario) -> ReflectionTrigger {
     ReflectionTrigger {
         scenario,
-        project_root: session.project().root_text(),
+        project_root: session.desk.project().root_text(),
         session_id,
         main_task_id: None,
         subtask_id: None,
         log_paths: Vec::new(),
         healer_status: None,
         extra: Extra::new(),
-    }
-}
-
-/// What a person is told who asked for a reflection that could not be done.
-pub(super) fn skipped(skip: Skip) -> anyhow::Error {
-    let hint = match &skip {
-        Skip::NoLog(_) => "`archivist reflect --file PATH` takes a log wherever it lies",
-        Skip::Unreadable { .. } => "docs/formats.md lists the formats that are read",
-        Skip::Disabled | Skip::Unwanted { .. } => "`archivist config show --origin` tells where that is set",
-        Skip::Unchanged => "`--again` reflects on it all the same",
-        Skip::Memory(_) => return into_memory_error(skip),
-        Skip::HealerSkipped | Skip::Broke(_) => return Failure::user(skip.to_string()).into(),
-    };
-    Failure::user(skip.to_string()).with_hint(hint).into()
-}
-
-fn into_memory_error(skip: Skip) -> anyhow::Error {
-    match skip {
-        Skip::Memory(error) => error.into(),
-        other => Failure::user(other.to_string()).into(),
     }
 }
 

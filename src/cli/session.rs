@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use super::arguments::Globals;
 use super::failure::Failure;
-use crate::config::{self, Backend, Config, LoadRequest, Loaded, RepoIdentity, Surroundings};
-use crate::domain::{AgentMemory, IdSource, MemoryQuery, Timestamp};
-use crate::ingest::discover::Places;
-use crate::memory::jsonl::{JsonlMemory, Tenancy};
-use crate::memory::{Lesson, LessonName, MemoryError, MemoryService};
-use crate::service::{Clock, Owner, Project};
+use crate::config::{self, LoadRequest, Loaded, Surroundings};
+use crate::desk::Desk;
+use crate::domain::{IdSource, Timestamp};
+use crate::service::Clock;
 
 /// The project and the configuration that holds in it.
 #[derive(Debug)]
@@ -41,19 +39,14 @@ impl Workplace {
     }
 }
 
-/// A workplace with its memory open.
+/// A workplace with its desk open.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) memory: JsonlMemory,
+    pub(super) desk: Desk,
     pub(super) now: Timestamp,
     pub(super) ids: IdSource,
     pub(super) seed: u64,
     pub(super) clock: Clock,
-    config: Config,
-    project: Project,
-    memory_dir: PathBuf,
-    tenancy: Tenancy,
-    has_global: bool,
 }
 
 impl Session {
@@ -85,96 +78,14 @@ impl Session {
         patience: Option<Duration>,
     ) -> anyhow::Result<Self> {
         let Workplace { root, loaded } = workplace;
-        let config = loaded.config;
-        let mut settings = config.memory.jsonl(&root, surroundings.home.as_deref());
-        settings.lock_timeout = patience.unwrap_or(settings.lock_timeout);
-        let (tenancy, has_global) = (settings.tenancy, settings.global.is_some());
-        let memory_dir = settings.project.clone();
-        let project = project(root, &config, surroundings, tenancy);
-        let memory = match config.memory.backend {
-            Backend::Jsonl => JsonlMemory::open(settings),
-        };
         Ok(Self {
-            memory,
+            desk: Desk::open(root, loaded.config, surroundings, patience),
             now,
             ids: IdSource::new(seed),
             seed,
             clock: globals.now.map_or_else(Clock::of_the_system, Clock::fixed),
-            project,
-            memory_dir,
-            tenancy,
-            has_global,
-            config,
         })
     }
-
-    /// The project that this is about.
-    pub(super) fn project(&self) -> &Project {
-        &self.project
-    }
-
-    /// A question of this project's that mentions nothing yet.
-    pub(super) fn question(&self) -> MemoryQuery {
-        self.project.question()
-    }
-
-    /// Where the project's memory lies.
-    pub(super) fn memory_dir(&self) -> &Path {
-        &self.memory_dir
-    }
-
-    /// The configuration that holds here.
-    pub(super) fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// Whether a lesson that lies in the memory is this project's business.
-    pub(super) fn sees(&self, memory: &AgentMemory) -> bool {
-        self.tenancy == Tenancy::Own || memory.belongs_to(&self.question())
-    }
-
-    /// Whether a run at this path, of this repository, was a run of this project.
-    pub(super) fn owns(&self, project_root: &str, repo_id: Option<&str>) -> bool {
-        match (self.tenancy, repo_id, self.project.repo_id.as_deref()) {
-            (Tenancy::Own, _, _) => true,
-            (Tenancy::Shared, Some(theirs), Some(ours)) => theirs == ours,
-            (Tenancy::Shared, _, _) => project_root == self.project.root_text(),
-        }
-    }
-
-    /// Whether there is a place for lessons that hold everywhere.
-    pub(super) fn has_global(&self) -> bool {
-        self.has_global
-    }
-
-    /// The lesson of this name, or the error that says there is none.
-    pub(super) async fn lesson(&self, name: &LessonName) -> Result<Lesson, MemoryError> {
-        let lesson = self.memory.get(name).await?.filter(|lesson| self.sees(&lesson.memory));
-        lesson.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
-    }
-}
-
-/// The project at this path: what its lessons carry, and where its sessions are.
-fn project(root: PathBuf, config: &Config, surroundings: &Surroundings, tenancy: Tenancy) -> Project {
-    let identity = config::repo_id(&root, &config.project.key);
-    // In the project's own directory a path would only break when the project moves.
-    let moves_along = tenancy == Tenancy::Own;
-    let is_lasting = matches!(identity, RepoIdentity::Explicit(_) | RepoIdentity::Remote(_));
-    let homes = config.sources.homes(&root, surroundings);
-    let places = Places {
-        project: root.clone(),
-        repository: matches!(identity, RepoIdentity::Remote(_)).then(|| identity.text()).flatten(),
-        claude_home: homes.claude,
-        codex_home: homes.codex,
-        gemini_home: homes.gemini,
-        jobs: Vec::new(),
-    };
-    let mut project = Project::at(root);
-    project.owner = Owner {
-        project_root: (!moves_along).then(|| project.root_text()),
-        repo_id: if moves_along && !is_lasting { None } else { identity.text() },
-    };
-    Project { repo_id: identity.text(), places, home: surroundings.home.clone(), ..project }
 }
 
 fn given_root(given: &Path, here: &Path) -> Result<PathBuf, Failure> {

@@ -7,7 +7,8 @@ use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::lesson::print_sheet;
 use super::session::Session;
-use crate::memory::{Lesson, LessonName, MemoryService, Which};
+use crate::desk::LessonFilter;
+use crate::memory::{Lesson, LessonName, Which};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +34,7 @@ pub(super) struct Show {
 impl Show {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         if let Some(name) = &self.name {
-            let lesson = session.lesson(name).await?;
+            let lesson = session.desk.lesson(name).await?;
             if self.json {
                 console.json(&lesson)?;
             } else {
@@ -62,8 +63,9 @@ impl Show {
     }
 
     async fn of_task(&self, session: &Session) -> Result<Vec<Lesson>> {
-        let mut lessons = session.memory.lessons(Which::All).await?;
-        lessons.retain(|lesson| lesson.memory.facets.task_id == self.task && session.sees(&lesson.memory));
+        let filter = LessonFilter { task: self.task.clone(), ..LessonFilter::of(Which::All) };
+        let mut lessons = session.desk.lessons(&filter).await?;
+        lessons.reverse();
         Ok(lessons)
     }
 }

@@ -11,10 +11,9 @@ use super::failure::{Exit, Failure};
 use super::prose::{bytes, count, elapsed, list, one_line};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
-use super::worker::queue_failure;
-use crate::domain::Timestamp;
+use crate::desk::{Condition, JobReport, Jobs};
 use crate::memory::jsonl::{BankStatus, Compaction, Finding, IndexStatus, Remedy};
-use crate::service::{Errand, Listed, Place, Queue};
+use crate::service::Place;
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -61,15 +60,13 @@ pub(super) struct Compact {
 
 impl Status {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let banks = session.memory.status().await?;
-        let queue = Queue::at(session.memory_dir());
-        let jobs = queue.jobs(session.config().worker.pace().lease, session.now).map_err(queue_failure)?;
+        let condition = session.desk.condition(session.now).await?;
         if self.json {
-            let jobs = jobs.iter().map(Told::of).collect();
-            console.json(&Condition { banks, is_worked: queue.is_worked(), jobs })?;
+            console.json(&condition)?;
             return Ok(Exit::Done);
         }
-        if banks.is_empty() && jobs.is_empty() {
+        let Condition { banks, queue } = condition;
+        if banks.is_empty() && queue.jobs.is_empty() {
             console.note("there is no memory here yet; `archivist add` begins one");
         }
         for (at, bank) in banks.iter().enumerate() {
@@ -78,82 +75,22 @@ impl Status {
             }
             print_bank(bank, console)?;
         }
-        print_jobs(&jobs, queue.is_worked(), console)?;
+        print_jobs(queue, console)?;
         Ok(Exit::Done)
     }
 }
 
-/// How the memory and its queue are, for a program.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Condition<'j> {
-    banks: Vec<BankStatus>,
-    /// Whether a worker runs.
-    is_worked: bool,
-    jobs: Vec<Told<'j>>,
-}
-
-/// A job as it is told.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Told<'j> {
-    name: &'j str,
-    place: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session: Option<&'j str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<&'j str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<&'j str>,
-    age_seconds: u64,
-    attempts: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_before: Option<Timestamp>,
-    /// What was last said of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'j str>,
-}
-
-impl<'j> Told<'j> {
-    fn of(listed: &'j Listed) -> Self {
-        let job = listed.job.as_ref().ok();
-        let session = job.and_then(|job| match &job.errand {
-            Errand::Reflect(trigger) => Some(trigger.session_id.as_str()),
-            Errand::Sweep { .. } => None,
-        });
-        let last = job.and_then(|job| job.attempts.last()).map(|attempt| attempt.error.as_str());
-        let unreadable = listed.job.as_ref().err().map(String::as_str);
-        Self {
-            name: &listed.name,
-            place: listed.place.as_str(),
-            session,
-            agent: job.map(|job| job.agent.as_str()),
-            event: job.map(|job| job.event.as_str()),
-            age_seconds: listed.age.as_secs(),
-            attempts: job.map_or(0, |job| job.attempts.len()),
-            not_before: job.and_then(|job| job.not_before),
-            note: listed.note.as_deref().or(last).or(unreadable),
-        }
-    }
-
-    /// What a person calls it.
-    fn subject(&self) -> &str {
-        self.session.unwrap_or(if self.event.is_some() { "a look for sessions" } else { self.name })
-    }
-}
-
-fn print_jobs(jobs: &[Listed], is_worked: bool, console: &mut Console) -> Result<(), Failure> {
-    let mut open: Vec<&Listed> = jobs.iter().filter(|job| job.place != Place::Done).collect();
-    // The names of files say nothing to a person; of two jobs of one age the session decides.
-    open.sort_by_cached_key(|job| (job.place, Reverse(job.age.as_secs()), Told::of(job).subject().to_owned()));
-    let open: Vec<Told<'_>> = open.into_iter().map(Told::of).collect();
-    let done = jobs.len() - open.len();
-    if jobs.is_empty() {
+fn print_jobs(queue: Jobs, console: &mut Console) -> Result<(), Failure> {
+    let Jobs { is_worked, jobs } = queue;
+    let (done, mut open): (Vec<JobReport>, _) = jobs.into_iter().partition(|job| job.place == Place::Done);
+    if done.is_empty() && open.is_empty() {
         return Ok(());
     }
+    // The names of files say nothing to a person; of two jobs of one age the session decides.
+    open.sort_by_cached_key(|job| (job.place, Reverse(job.age_seconds), job.subject().to_owned()));
     let worker = if is_worked { "a worker runs" } else { "no worker runs" };
     console.line("")?;
-    console.line(&format!("{}, {done} done; {worker}", count(open.len(), "open job", "open jobs")))?;
+    console.line(&format!("{}, {} done; {worker}", count(open.len(), "open job", "open jobs"), done.len()))?;
     if open.is_empty() {
         return Ok(());
     }
@@ -167,16 +104,16 @@ fn print_jobs(jobs: &[Listed], is_worked: bool, console: &mut Console) -> Result
     ]);
     for job in &open {
         table.row([
-            job.place.to_owned(),
+            job.place.as_str().to_owned(),
             one_line(job.subject()),
-            one_line(job.event.unwrap_or_default()),
+            one_line(job.event.as_deref().unwrap_or_default()),
             elapsed(job.age_seconds),
             job.attempts.to_string(),
-            one_line(job.note.unwrap_or_default()),
+            one_line(job.note.as_deref().unwrap_or_default()),
         ]);
     }
     table.print(console)?;
-    if open.iter().any(|job| job.place == Place::Dead.as_str()) {
+    if open.iter().any(|job| job.place == Place::Dead) {
         console.note("hint: a dead job is tried again when its file is moved from queue/dead to queue/new");
     }
     Ok(())
@@ -220,8 +157,8 @@ struct Examination {
 
 impl Doctor {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let mended = if self.repair { session.memory.repair(session.now).await? } else { Vec::new() };
-        let findings = session.memory.examine().await?;
+        let mended = if self.repair { session.desk.memory.repair(session.now).await? } else { Vec::new() };
+        let findings = session.desk.memory.examine().await?;
         let healthy = findings.iter().all(|finding| matches!(finding.remedy, Remedy::Kept));
         if self.json {
             console.json(&Examination { mended, findings })?;
@@ -268,7 +205,7 @@ fn in_words(remedy: &Remedy) -> &'static str {
 
 impl Compact {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let done = session.memory.compact().await?;
+        let done = session.desk.memory.compact().await?;
         if self.json {
             console.json(&done)?;
             return Ok(Exit::Done);

@@ -8,13 +8,14 @@ use clap::Args;
 use tokio::sync::watch;
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::Exit;
 use super::prose::count;
 use super::reflect::HUD_PATIENCE;
 use super::reflecting::{runtime, service};
 use super::session::Session;
 use crate::config::Surroundings;
-use crate::service::{Ended, Labour, Pace, Queue, QueueError, Until, Worked, Worker};
+use crate::desk::Refusal;
+use crate::service::{Ended, Labour, Pace, Queue, Until, Worked, Worker};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,9 +38,9 @@ pub(super) struct Work {
 
 impl Work {
     pub(super) fn run(&self, session: &Session, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
-        let queue = Queue::at(session.memory_dir());
+        let queue = Queue::at(session.desk.memory_dir());
         let labour = Labour { service: service(session, surroundings)?, queue: queue.clone() };
-        let mut pace = session.config().worker.pace();
+        let mut pace = session.desk.config().worker.pace();
         if !self.linger {
             pace = Pace { linger: Duration::ZERO, ..pace };
         }
@@ -52,21 +53,12 @@ impl Work {
                 tracing::warn!(why = %skip, "older lessons were not looked after");
             }
             labour.service.finish(HUD_PATIENCE).await;
-            session.memory.maintain().await;
+            session.desk.memory.maintain().await;
             worked
         });
-        let worked = worked.map_err(queue_failure)?;
+        let worked = worked.map_err(Refusal::from)?;
         console.note(&told(&worked));
         Ok(Exit::Done)
-    }
-}
-
-/// What a person is told of a queue that cannot be used.
-pub(super) fn queue_failure(error: QueueError) -> Failure {
-    let failure = Failure::user(error.to_string());
-    match error.hint() {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
     }
 }
 

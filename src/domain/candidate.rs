@@ -1,5 +1,6 @@
 //! What a distiller claims, before anybody has judged it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -93,7 +94,7 @@ words! {
 }
 
 /// What happened in a session, in short.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reflection {
     /// How it came out, in one to three sentences.

@@ -1,12 +1,13 @@
 //! One run of an agent, normalised.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{Engine, EpisodeId, ErrorFamily, Extra, Importance, Invalid, Reflection, SessionId, Timestamp};
 
 /// A single run or subtask: the unit in which recurrence is counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Episode {
     /// Its name here.
@@ -55,7 +56,7 @@ pub struct Episode {
 }
 
 /// What reflecting on a run left behind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reflected {
     /// The logs that were read, as long as they were then: longer ones have more to tell.
@@ -78,7 +79,7 @@ pub struct Reflected {
 }
 
 /// A log, and how much of it there was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogStamp {
     /// Where it lay.
     pub path: String,
@@ -87,7 +88,7 @@ pub struct LogStamp {
 }
 
 /// Tokens and money of one run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EpisodeUsage {
     /// Tokens read by the model, cached ones among them.

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{EpisodeId, Extra, SessionId};
 
 /// Pointers to what happened, and the words that prove it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
     /// Episodes in which the lesson was seen.
@@ -43,7 +44,7 @@ impl Evidence {
 }
 
 /// A verified passage: `text` stands at `start..end` (bytes) of one step of one trajectory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Quote {
     /// The trajectory quoted from.

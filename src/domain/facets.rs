@@ -1,11 +1,12 @@
 //! What a lesson, or a question, is about.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ErrorFamily;
 
 /// The circumstances of a lesson, and of the moment that asks for lessons. All optional.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Facets {
     /// The task it came from.

@@ -1,11 +1,12 @@
 //! What a heads-up display is told.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Importance, MemoryId, ReflectionScenario, SessionId, Timestamp};
 
 /// One message to a display. Told after the commit it speaks of, never before.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum HudMessage {
     /// A reflection begins.

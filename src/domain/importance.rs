@@ -11,6 +11,16 @@ use super::Invalid;
 #[serde(try_from = "f64", into = "f64")]
 pub struct Importance(f64);
 
+impl schemars::JsonSchema for Importance {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Importance".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "number", "minimum": 0.0, "maximum": 1.0 })
+    }
+}
+
 /// What scale a number was given on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportanceScale {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{EpisodeId, EvidenceLevel, Extra, MemoryId, Quote, RunId, Timestamp};
 
 /// One thing that happened to one lesson. Saying it again changes nothing: see [`Fact::key`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "fact", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Fact {
     /// The lesson was seen to hold in an episode.
@@ -174,7 +175,7 @@ words! {
 }
 
 /// What the facts about one lesson add up to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counters {
     /// Distinct episodes in which it was seen.

@@ -1,12 +1,13 @@
 //! A lesson.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{Alias, Evidence, Extra, Facet, FacetSet, Facets, Importance, MemoryId, MemoryQuery, Standing, Timestamp};
 
 /// Something learned, with the evidence for it. One line of `lessons.jsonl` is one version of one of these.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMemory {
     /// Its name through all versions.
@@ -92,7 +93,7 @@ pub struct AgentMemory {
 }
 
 /// A tie to another lesson.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
     /// The other lesson.
     pub to: MemoryId,
@@ -115,7 +116,7 @@ words! {
 }
 
 /// What became one lesson, so that it can become two again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Merge {
     /// The lesson that was taken in, whole.

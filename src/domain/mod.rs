@@ -41,6 +41,8 @@ pub use trajectory::{
     Step, Trajectory, Usage,
 };
 
+pub use words::Word;
+
 /// A moment. Every operation that needs one takes it as an argument.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 

@@ -1,12 +1,13 @@
 //! What sets a reflection off, and what comes of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{Extra, SessionId};
 
 /// Asks for a reflection on one session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReflectionTrigger {
     /// What happened.
@@ -49,7 +50,7 @@ words! {
 }
 
 /// What came of a trigger. There is no error here: a reflection that could not be done was skipped, and says why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ArchivistOutcome {
     /// What set it off.

@@ -5,6 +5,15 @@
 
 use super::Invalid;
 
+/// An enum of words that travel in files.
+pub trait Word: Sized {
+    /// Every word this version knows.
+    const ALL: &'static [&'static str];
+
+    /// Accepts the known words only.
+    fn known(word: &str) -> Result<Self, Invalid>;
+}
+
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident, $what:literal { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -37,6 +46,14 @@ macro_rules! words {
             }
         }
 
+        impl $crate::domain::Word for $name {
+            const ALL: &'static [&'static str] = Self::WORDS;
+
+            fn known(word: &str) -> Result<Self, $crate::domain::Invalid> {
+                Self::parse(word)
+            }
+        }
+
         impl From<String> for $name {
             fn from(word: String) -> Self {
                 match word.as_str() {
@@ -56,6 +73,17 @@ macro_rules! words {
             type Err = $crate::domain::Invalid;
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 Self::parse(word)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            /// A known word, or one from another version.
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "examples": Self::WORDS })
             }
         }
 

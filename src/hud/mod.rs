@@ -1,6 +1,7 @@
 //! Who hears of reflections. Telling never waits and never fails.
 
 mod error;
+mod feed;
 mod jsonl;
 mod queue;
 mod web_socket;
@@ -14,6 +15,7 @@ use futures_util::future::join_all;
 use crate::domain::HudMessage;
 
 pub use error::HudError;
+pub use feed::{FeedReader, FeedSink, Told};
 pub use jsonl::JsonlSink;
 pub use web_socket::WebSocketSink;
 

@@ -4,6 +4,7 @@ mod error;
 pub mod jsonl;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{
@@ -47,6 +48,9 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
 
     /// Ledger facts, each once, in the order they were written.
     async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError>;
+
+    /// Changes whenever anything was written, by whomever, and costs next to nothing to ask for.
+    async fn stamp(&self) -> Result<Stamp, MemoryError>;
 
     /// Stores an episode, or its newer form.
     async fn record_episode(&self, episode: Episode, at: Timestamp) -> Result<(), MemoryError> {
@@ -129,6 +133,11 @@ where
     }
 }
 
+/// How a memory looks from outside; another one means that something was written.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Stamp(pub String);
+
 /// The turn to decide what is new. It ends when this is dropped, or when the process dies.
 #[derive(Debug)]
 pub struct Turn(#[allow(dead_code, reason = "held, not looked at")] Box<dyn std::fmt::Debug + Send>);
@@ -166,7 +175,7 @@ pub struct Receipt {
 }
 
 /// A lesson as it stands now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lesson {
     /// The lesson; its usage fields are counted from the ledger.
@@ -188,7 +197,7 @@ impl Lesson {
 }
 
 /// One version of a lesson.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Revision {
     /// From 1; stays the same for ever.

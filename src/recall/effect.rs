@@ -10,6 +10,7 @@ mod interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::evidence::Evidence;
@@ -41,7 +42,7 @@ pub fn coin(seed: u64, run: &RunId, memory: &MemoryId, holdout: f64) -> Exposure
 }
 
 /// Runs of one kind. Those of which nobody can tell what became of the matter are not among them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Arm {
     /// How many.
@@ -65,7 +66,7 @@ impl Arm {
 }
 
 /// The runs that had a lesson, beside those that it was held back from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Arms {
     /// Those that had it.
@@ -107,7 +108,7 @@ impl fmt::Display for Arms {
 }
 
 /// How much more often the trouble comes back in runs that had the lesson, with a 95 % interval for one look.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
     /// The rate of those that had it less the rate of those that had not: below 0 the lesson helps.
@@ -121,7 +122,7 @@ pub struct Estimate {
 }
 
 /// What an interval says of a lesson.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// All of it lies below 0.
@@ -133,7 +134,7 @@ pub enum Verdict {
 }
 
 /// A lesson does harm. As text it is the reason for which it is retired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Harm {
     /// The runs as they were when that was certain enough.

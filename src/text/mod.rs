@@ -11,11 +11,13 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 mod keywords;
+mod line;
 mod terms;
 pub mod thesaurus;
 mod tokens;
 
 pub use keywords::keyword_share;
+pub use line::one_line;
 pub use tokens::Tokenizer;
 
 #[cfg(test)]

@@ -24,11 +24,16 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
         &["domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "memory", "hud", "recall"],
     ),
     (
+        "desk",
+        Purity::Edge,
+        &["domain", "text", "ingest", "redact", "context", "model", "judge", "recall", "memory", "config", "service"],
+    ),
+    (
         "cli",
         Purity::Edge,
         &[
             "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory", "hud",
-            "hooks", "config", "service",
+            "hooks", "config", "service", "desk",
         ],
     ),
 ];

@@ -15,10 +15,11 @@ use self::report::{Report, Unread};
 use super::arguments::Globals;
 use super::console::Console;
 use super::failure::{Exit, Failure};
-use super::reflecting::{by_hand, runtime, service, skipped};
+use super::reflecting::{by_hand, runtime, service};
 use super::session::Session;
 use crate::config::Surroundings;
 use crate::context::{Material, digest};
+use crate::desk::Refusal;
 use crate::domain::Timestamp;
 use crate::ingest::{Rules, subagents_beside};
 use crate::redact::Redactor;
@@ -106,10 +107,10 @@ impl Inspect {
         let (trigger, sources) = by_hand(paths, session)?;
         let runtime = runtime()?;
         if self.context {
-            console.json(&runtime.block_on(service.look(&trigger, sources)).map_err(skipped)?)?;
+            console.json(&runtime.block_on(service.look(&trigger, sources)).map_err(Refusal::from)?)?;
             return Ok(Exit::Done);
         }
-        let distilled = runtime.block_on(service.preview(&trigger, sources)).map_err(skipped)?;
+        let distilled = runtime.block_on(service.preview(&trigger, sources)).map_err(Refusal::from)?;
         match self.json {
             true => console.json(&distilled)?,
             false => lessons::print(&distilled, console)?,

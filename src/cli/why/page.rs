@@ -5,7 +5,7 @@ use super::super::effect::percent;
 use super::super::failure::Failure;
 use super::super::lesson::name;
 use super::super::prose::{count, cut, list, moment, one_line, width, wrap};
-use super::{Given, Grounds, Judged, Other, Seen};
+use crate::desk::{Given, Grounds, Judged, Other, Seen};
 use crate::domain::{Effect, EvidenceLevel, Exposure, Quote, TrustClass};
 use crate::recall::Verdict;
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bank::Bank;
@@ -46,7 +47,7 @@ pub enum Remedy {
 }
 
 /// How a bank stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BankStatus {
     /// Where it lies.
@@ -68,7 +69,7 @@ pub struct BankStatus {
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileStatus {
     /// What it is called.
     pub name: String,
@@ -77,7 +78,7 @@ pub struct FileStatus {
 }
 
 /// How the derived index stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexStatus {
     /// It knows everything.

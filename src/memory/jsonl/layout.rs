@@ -95,6 +95,13 @@ impl Layout {
         self.beside(".gitignore")
     }
 
+    /// The lengths of the files, and when each was changed last.
+    pub(super) fn stamp(&self) -> String {
+        let paths = Part::ALL.map(|part| self.path(part)).into_iter().chain([self.redo()]);
+        let found = paths.map(|path| path.metadata().map(|found| (found.len(), found.modified().ok())).ok());
+        format!("{:?}", found.collect::<Vec<_>>())
+    }
+
     pub(super) fn alias_prefix(&self) -> char {
         self.alias_prefix
     }

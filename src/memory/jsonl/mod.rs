@@ -38,7 +38,7 @@ use self::bank::{Bank, Options, Prepared};
 use self::search::Ask;
 use super::{
     Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
-    Receipt, Revision, Turn, Which,
+    Receipt, Revision, Stamp, Turn, Which,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
 use crate::recall::{self, HalfLives, Ranking, Weights};
@@ -315,6 +315,16 @@ impl MemoryService for JsonlMemory {
             Ok(episodes.into_iter().map(|(_, episode)| episode.clone()).collect())
         })
         .await
+    }
+
+    /// The lengths and times of the files, without a look into them.
+    async fn stamp(&self) -> Result<Stamp, MemoryError> {
+        let stamps = self.in_each(|bank| Ok(bank.layout.stamp())).await?;
+        let mut hash = blake3::Hasher::new();
+        for stamp in stamps {
+            hash.update(stamp.as_bytes());
+        }
+        Ok(Stamp(hash.finalize().to_hex().chars().take(16).collect()))
     }
 
     async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {

@@ -22,7 +22,7 @@ mod estimate;
 mod ledger;
 mod money;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -87,6 +87,12 @@ pub struct Spent {
     pub total: Usage,
     /// By one project.
     pub project: Usage,
+}
+
+/// How often models were asked on a day in UTC, and what that took, by everybody who shares this ledger.
+pub fn spent_on(ledger: &Path, at: Timestamp) -> Result<(u64, Usage), LedgerError> {
+    let day = Ledger::new(ledger.to_owned()).look(at)?;
+    Ok((day.calls, day.total.usage()))
 }
 
 impl Governor {

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::QueueError;
@@ -22,7 +23,7 @@ pub(super) const MAX_JOB_BYTES: usize = 1024 * 1024;
 const QUEUE: &str = "queue";
 
 /// Where a job lies. If it is in two places at once, the later of them counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Place {
     /// It waits.

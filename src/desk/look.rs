@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::recall::{Anchor, Presence};
 
 #[cfg(test)]
-#[path = "project_look_tests.rs"]
+#[path = "look_tests.rs"]
 mod tests;
 
 /// So many files and folders are looked at to find one that moved.

@@ -1,5 +1,6 @@
 //! What a program reads that asked for lessons.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Alias, Exposure, MemoryId, MemoryState};
@@ -12,9 +13,10 @@ use crate::text::Tokenizer;
 const PARTS: f64 = 1e6;
 
 /// How lessons were found: each level does without something that the one before it had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(with = "u8")]
 #[serde(into = "u8")]
-pub(super) enum Level {
+pub enum Level {
     /// By meaning and by words.
     Meaning,
     /// By words, through the index.
@@ -24,7 +26,8 @@ pub(super) enum Level {
 }
 
 impl Level {
-    pub(super) fn of(method: Method) -> Self {
+    /// What a method comes to.
+    pub fn of(method: Method) -> Self {
         match method {
             Method::Index => Self::Words,
             Method::FullRead => Self::FullRead,
@@ -42,60 +45,77 @@ impl From<Level> for u8 {
     }
 }
 
-/// The answer as a program reads it.
-#[derive(Debug, Serialize)]
+/// The lessons that were found, as a program reads them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Reply<'a> {
-    level: Level,
-    method: &'static str,
-    items: Vec<Item<'a>>,
-    dropped: usize,
+pub struct Reply {
+    /// How they were found: 0 by meaning, 1 by words through the index, 3 by reading everything.
+    pub level: Level,
+    /// The same in words.
+    pub method: &'static str,
+    /// The lessons, the best first.
+    pub items: Vec<ReplyItem>,
+    /// How many more met the question.
+    pub dropped: usize,
     /// What the block costs that a prompt would get.
-    tokens: usize,
+    pub tokens: usize,
 }
 
-#[derive(Debug, Serialize)]
+/// One of them, with what it was ordered by.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Item<'a> {
-    id: &'a MemoryId,
-    alias: Option<&'a Alias>,
-    summary: &'a str,
-    rule: Option<&'a str>,
-    score: f64,
-    importance: f64,
-    recency: f64,
-    relevance: f64,
-    state: Option<&'a MemoryState>,
-    exposed: bool,
+pub struct ReplyItem {
+    /// Which lesson.
+    pub id: MemoryId,
+    /// What people call it.
+    pub alias: Option<Alias>,
+    /// What it says.
+    pub summary: String,
+    /// The same as a rule.
+    pub rule: Option<String>,
+    /// What it was ordered by.
+    pub score: f64,
+    /// How much it matters.
+    pub importance: f64,
+    /// How fresh it is.
+    pub recency: f64,
+    /// How well it meets the question.
+    pub relevance: f64,
+    /// How it stands.
+    pub state: Option<MemoryState>,
+    /// Whether the run gets to see it.
+    pub exposed: bool,
+    /// What it names and is not there any more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unverified: Option<String>,
+    pub unverified: Option<String>,
 }
 
-impl<'a> Reply<'a> {
-    pub(super) fn of(block: &'a Block, level: Level) -> Self {
+impl Reply {
+    /// Puts it together.
+    pub fn of(block: &Block, level: Level) -> Self {
         Self {
             level,
             method: method(block.method),
-            items: block.lessons.iter().map(Item::of).collect(),
+            items: block.lessons.iter().map(ReplyItem::of).collect(),
             dropped: block.dropped,
             tokens: Tokenizer::new().count(&block.text),
         }
     }
 }
 
-impl<'a> Item<'a> {
-    fn of(chosen: &'a Chosen) -> Self {
+impl ReplyItem {
+    fn of(chosen: &Chosen) -> Self {
         let (memory, score) = (&chosen.lesson.memory, &chosen.score);
         Self {
-            id: &memory.id,
-            alias: memory.alias.as_ref(),
-            summary: &memory.summary,
-            rule: memory.rule.as_deref(),
+            id: memory.id.clone(),
+            alias: memory.alias.clone(),
+            summary: memory.summary.clone(),
+            rule: memory.rule.clone(),
             score: rounded(score.score),
             importance: rounded(score.importance),
             recency: rounded(score.recency),
             relevance: rounded(score.relevance),
-            state: memory.state.as_ref(),
+            state: memory.state.clone(),
             exposed: chosen.exposure == Exposure::Exposed,
             unverified: Staleness::mark(&chosen.staleness),
         }

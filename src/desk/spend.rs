@@ -1,0 +1,68 @@
+//! What models cost, day by day.
+
+use chrono::{NaiveDate, TimeDelta};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Desk, Refusal};
+use crate::domain::{Timestamp, Usage};
+use crate::model::spent_on;
+
+/// What models cost, all projects together.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Spend {
+    /// Day by day, the oldest first.
+    pub days: Vec<DaySpend>,
+    /// What may be spent in a day.
+    pub caps: DayCaps,
+}
+
+/// What one day cost.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DaySpend {
+    /// The day, in UTC.
+    pub date: NaiveDate,
+    /// How often a model was asked.
+    pub calls: u64,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Dollars.
+    pub usd: f64,
+}
+
+/// What may be spent in a day; null is no cap.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DayCaps {
+    /// Tokens.
+    pub day_tokens: Option<u64>,
+    /// Dollars.
+    pub day_usd: Option<f64>,
+}
+
+impl Desk {
+    /// What the last days cost, today included.
+    pub fn spend(&self, days: u32, now: Timestamp) -> Result<Spend, Refusal> {
+        let caps = &self.config().model.caps;
+        let mut spend = Spend {
+            days: Vec::new(),
+            caps: DayCaps {
+                day_tokens: Some(caps.tokens_per_day).filter(|tokens| *tokens > 0),
+                day_usd: Some(caps.usd_per_day).filter(|usd| *usd > 0.0),
+            },
+        };
+        for back in (0..i64::from(days)).rev() {
+            let Some(at) = now.checked_sub_signed(TimeDelta::days(back)) else { continue };
+            let (calls, usage) = match &self.spend_dir {
+                Some(directory) => spent_on(directory, at)?,
+                None => (0, Usage::default()),
+            };
+            let tokens =
+                usage.prompt_tokens.unwrap_or_default().saturating_add(usage.completion_tokens.unwrap_or_default());
+            spend.days.push(DaySpend { date: at.date_naive(), calls, tokens, usd: usage.cost_usd.unwrap_or_default() });
+        }
+        Ok(spend)
+    }
+}

@@ -1,0 +1,126 @@
+//! How many of what there is.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Desk, EpisodeQuestion, LessonFilter, Refusal};
+use crate::domain::Timestamp;
+use crate::memory::Which;
+
+/// How many of what there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Lessons, retired ones among them.
+    pub lessons: LessonCounts,
+    /// Tools that lessons in use are about, the most often named first.
+    pub tools: Vec<NamedCount>,
+    /// Providers, likewise.
+    pub providers: Vec<NamedCount>,
+    /// Tools and providers together; what a lesson does not name is null.
+    pub pairs: Vec<PairCount>,
+    /// Runs.
+    pub episodes: EpisodeCounts,
+    /// Jobs by where they lie.
+    pub jobs: BTreeMap<String, usize>,
+    /// Whether a worker runs.
+    pub is_worked: bool,
+}
+
+/// Lessons, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LessonCounts {
+    /// All of them.
+    pub total: usize,
+    /// By how they stand.
+    pub by_state: BTreeMap<String, usize>,
+    /// By what sort of statement they are.
+    pub by_kind: BTreeMap<String, usize>,
+    /// By what they are about.
+    pub by_category: BTreeMap<String, usize>,
+}
+
+/// Runs, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EpisodeCounts {
+    /// All of them.
+    pub total: usize,
+    /// By how they ended.
+    pub by_status: BTreeMap<String, usize>,
+}
+
+/// How many lessons are about something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NamedCount {
+    /// What.
+    pub name: String,
+    /// How many.
+    pub lessons: usize,
+}
+
+/// How many lessons are about a tool under a provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PairCount {
+    /// Which tool.
+    pub tool: Option<String>,
+    /// Which provider.
+    pub provider: Option<String>,
+    /// How many.
+    pub lessons: usize,
+}
+
+impl Desk {
+    /// Counts what there is.
+    pub async fn stats(&self, now: Timestamp) -> Result<Stats, Refusal> {
+        let mut lessons = LessonCounts::default();
+        let mut pairs: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
+        for lesson in self.lessons(&LessonFilter::of(Which::All)).await? {
+            let memory = lesson.memory;
+            let state = memory.state.as_ref().map_or("unknown", |state| state.as_str());
+            lessons.total += 1;
+            *lessons.by_state.entry(state.to_owned()).or_default() += 1;
+            *lessons.by_kind.entry(memory.kind.to_string()).or_default() += 1;
+            *lessons.by_category.entry(memory.category.to_string()).or_default() += 1;
+            let is_in_use = Which::Live.includes(memory.standing());
+            if is_in_use && (memory.facets.tool.is_some() || memory.facets.provider.is_some()) {
+                *pairs.entry((memory.facets.tool, memory.facets.provider)).or_default() += 1;
+            }
+        }
+        let mut episodes = EpisodeCounts::default();
+        for episode in self.episodes(&EpisodeQuestion::default(), now).await? {
+            episodes.total += 1;
+            *episodes.by_status.entry(episode.status.to_string()).or_default() += 1;
+        }
+        let queue = self.jobs(now)?;
+        let mut jobs: BTreeMap<String, usize> = BTreeMap::new();
+        for job in &queue.jobs {
+            *jobs.entry(job.place.as_str().to_owned()).or_default() += 1;
+        }
+        Ok(Stats {
+            tools: by_name(pairs.iter().map(|((tool, _), lessons)| (tool.as_ref(), *lessons))),
+            providers: by_name(pairs.iter().map(|((_, provider), lessons)| (provider.as_ref(), *lessons))),
+            pairs: pairs.into_iter().map(|((tool, provider), lessons)| PairCount { tool, provider, lessons }).collect(),
+            lessons,
+            episodes,
+            jobs,
+            is_worked: queue.is_worked,
+        })
+    }
+}
+
+fn by_name<'n>(counts: impl Iterator<Item = (Option<&'n String>, usize)>) -> Vec<NamedCount> {
+    let mut sums: BTreeMap<&String, usize> = BTreeMap::new();
+    for (name, lessons) in counts {
+        if let Some(name) = name {
+            *sums.entry(name).or_default() += lessons;
+        }
+    }
+    let mut named: Vec<NamedCount> =
+        sums.into_iter().map(|(name, lessons)| NamedCount { name: name.clone(), lessons }).collect();
+    named.sort_by(|one, other| other.lessons.cmp(&one.lessons).then_with(|| one.name.cmp(&other.name)));
+    named
+}
