@@ -5,6 +5,8 @@ import { askToken } from "./dialog.js";
 const TOKEN = "archivist-token";
 
 let asking = null;
+/** Whoever closed the question once is not asked again before the page is loaded anew. */
+let isRefused = false;
 
 /** What went wrong, and what to do about it. */
 export class Problem extends Error {
@@ -22,7 +24,9 @@ export function headers(more) {
 
 /** Asks for a token, once for however many requests were refused, and says whether one was given. */
 export async function unlock() {
+  if (isRefused) return false;
   asking ??= askToken(Boolean(sessionStorage.getItem(TOKEN))).then((token) => {
+    isRefused = !token;
     if (token) sessionStorage.setItem(TOKEN, token);
     return Boolean(token);
   }).finally(() => {

@@ -47,7 +47,7 @@ export function askToken(wasWrong) {
     h("p", null, `${told} Its token stands where the server was started. It is kept until this tab is closed.`),
     h("div", { class: "field" }, h("label", { for: "dialog-token" }, "Token"), field),
   ];
-  return ask({ title: "Token", body, confirm: "Go on", read: () => field.value.trim() });
+  return ask({ title: "Who asks?", body, confirm: "Go on", read: () => field.value.trim() });
 }
 
 /** What the keys do. */

@@ -26,7 +26,7 @@ export function money(usd) {
 /** A share as a whole number of percent, with its sign where that matters. */
 export function percent(share, signed = false) {
   const value = Math.round(share * 100);
-  return `${signed && value > 0 ? "+" : ""}${value} %`.replace("-", "−");
+  return `${signed && value > 0 ? "+" : ""}${value}\u00a0%`.replace("-", "−");
 }
 
 export function span(seconds) {
@@ -57,9 +57,9 @@ setInterval(() => {
   }
 }, 5000);
 
-/** The words of the records as people say them: `anti_pattern` is an anti-pattern. */
+/** The words of the records as people say them: `test_strategy` is a test strategy. No such word is a long one. */
 export function plain(word) {
-  return { anti_pattern: "anti-pattern", other_agent: "another agent" }[word] ?? String(word ?? "").replaceAll("_", " ");
+  return word === "anti_pattern" ? "anti-pattern" : String(word ?? "").slice(0, 40).replaceAll("_", " ");
 }
 
 /** What the state of a lesson means for whoever asks. */

@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { fill, h } from "./dom.js";
 import { plain, VOICES } from "./format.js";
-import { cut, marked, paragraph, visible, words } from "./text.js";
+import { cut, marked, nameSign, paragraph, visible, words } from "./text.js";
 
 /** Whose words are believed without a second look. */
 const TRUSTED = ["user", "agent", "build_output", "repo_file"];
@@ -20,7 +20,7 @@ export function quote(one, episodes = []) {
   const caption = h("figcaption", null,
     h("span", { class: isStranger ? "voice stranger" : "voice" }, words(voice(one.trust))),
     h("span", null, `step ${one.step}`),
-    words(cut(one.trajectoryId, 60), { class: "name" }),
+    nameSign(one.trajectoryId),
     one.level ? h("span", { title: "How strong the proof is" }, words(plain(one.level))) : null);
   const figure = h("figure", { class: isStranger ? "quote stranger" : "quote" },
     h("blockquote", null, paragraph(one.text, null, { set: (text) => [visible(text)] })), caption);

@@ -10,9 +10,13 @@ const SHOWN = 1200;
 // like another one. Joiners stay, because scripts and emoji need them.
 const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/gu;
 
+// No script piles so many marks on a letter; whoever does wants to write over what stands above and below.
+const PILED = /(\p{M}{6})\p{M}+/gu;
+
 /** The text with whatever hides in it spelled out. */
 export function visible(text) {
-  return String(text ?? "").replace(/\r\n?/g, "\n").replace(HIDDEN, (run) => {
+  const plain = String(text ?? "").replace(/\r\n?/g, "\n").replace(PILED, "$1‹more marks›");
+  return plain.replace(HIDDEN, (run) => {
     const letters = [...run];
     if (letters.length > 1) return `‹${letters.length} hidden characters›`;
     return `‹U+${letters[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`;
@@ -22,6 +26,12 @@ export function visible(text) {
 /** A short text of others within a line of ours. */
 export function words(text, props) {
   return h("bdi", props, visible(text));
+}
+
+/** The name of a session or a run; the long ones that machines make are told by their beginning. */
+export function nameSign(name) {
+  const isMade = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$/i.test(name);
+  return words(isMade ? `${name.slice(0, 8)}…` : cut(name, 60), { class: "name", title: cut(visible(name), 200) });
 }
 
 /** The text with its `code` set as code; nothing else in it means anything. */

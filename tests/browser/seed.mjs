@@ -78,10 +78,12 @@ async function measure(world, now) {
   const facts = [];
   const play = (memory, { shown, cameBack, heldBack, cameBackWithout }) => {
     for (let at = 0; at < shown + heldBack; at += 1) {
-      const isShown = at < shown;
+      // One lot after the other, spread evenly, as a coin would.
+      const isShown = Math.floor(((at + 1) * heldBack) / (shown + heldBack)) === Math.floor((at * heldBack) / (shown + heldBack));
+      const before = isShown ? at - Math.floor((at * heldBack) / (shown + heldBack)) : Math.floor((at * heldBack) / (shown + heldBack));
       const run = `run-${memory.slice(-4)}-${at}`;
       const when = moment(now - 20 * DAY + (at * 19 * DAY) / (shown + heldBack));
-      const returned = isShown ? at < cameBack : at - shown < cameBackWithout;
+      const returned = isShown ? before % Math.ceil(shown / cameBack) === 0 : before % 3 !== 0 && before < (cameBackWithout * 3) / 2;
       facts.push({ fact: "injection", run, memory, point: at % 3 === 0 ? "orchestrator" : "subagent", rank: 1, exposure: isShown ? "exposed" : "withheld", at: when });
       facts.push({ fact: "effect", run, memory, effect: returned ? "recurred" : "prevented", at: when });
     }

@@ -67,9 +67,9 @@ export class World {
     await appendFile(path.join(this.memory, file), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
   }
 
-  /** Starts the server and answers with its address. */
-  async serve() {
-    this.server = spawn(PROGRAM, ["--project", this.project, "serve", "--port", "0"], this.#options);
+  /** Starts the server, on a free port if none is named, and answers with its address. */
+  async serve(port = 0) {
+    this.server = spawn(PROGRAM, ["--project", this.project, "serve", "--port", String(port)], this.#options);
     let [said, complained] = ["", ""];
     this.server.stderr.on("data", (chunk) => {
       complained += chunk;
@@ -85,12 +85,15 @@ export class World {
     return this.url;
   }
 
+  async stop() {
+    if (!this.server || this.server.exitCode !== null || this.server.signalCode !== null) return;
+    const ended = new Promise((resolve) => this.server.once("exit", resolve));
+    this.server.kill();
+    await ended;
+  }
+
   async remove() {
-    if (this.server && this.server.exitCode === null) {
-      const ended = new Promise((resolve) => this.server.once("exit", resolve));
-      this.server.kill();
-      await ended;
-    }
+    await this.stop();
     await rm(this.directory, { recursive: true, force: true });
   }
 }
@@ -122,7 +125,7 @@ export async function openPage(browser, world, { hash = "#/lessons", ...options 
 export async function settled(page) {
   await page.locator("#connection[data-is=live]").waitFor();
   await page.locator("#view .body > *:not(:empty)").first().waitFor();
-  await page.waitForFunction(() => document.querySelector("#view .lesson, #view .session, #view .card, #view .empty, #view .matrix, #view .tiles"));
+  await page.waitForFunction(() => document.querySelector("#view .group, #view .lesson, #view .session, #view .card, #view .empty, #view .matrix, #view .tiles"));
 }
 
 /** Goes to another view of an open page. */

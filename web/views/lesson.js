@@ -9,7 +9,7 @@ import { ago, count, number, percent, plain, STATES } from "../format.js";
 import { quote } from "../quotes.js";
 import { here, href } from "../route.js";
 import { circumstances, endingSign, facts, importanceSign, nameOf, stateSign } from "../rows.js";
-import { cut, paragraph, prose, rule, visible, words } from "../text.js";
+import { cut, nameSign, paragraph, prose, rule, visible, words } from "../text.js";
 import { versions } from "../versions.js";
 
 /** How many lines of one kind are shown before somebody asks for more. */
@@ -20,6 +20,8 @@ const EFFECTS = {
   prevented: "the trouble was spared",
   unknown: "nobody can tell",
 };
+
+const EXPOSURES = { exposed: "given", withheld: "held back" };
 
 const RELATIONS = { same: "says what", similar: "is much like", refines: "refines", contradicts: "contradicts", "replaced by": "gave way to" };
 
@@ -59,7 +61,7 @@ function draw(grounds, history) {
     lesson.rule ? rule(lesson.rule, { class: "rule" }) : null,
     lesson.detail ? paragraph(lesson.detail, { class: "detail" }) : null,
     h("p", { class: "standing" }, STATES[lesson.state] ?? "Its state is not decided", ".",
-      lesson.stateReason ? [" ", words(capital(lesson.stateReason)), "."] : null),
+      lesson.stateReason ? [" ", words(cut(capital(lesson.stateReason), 300)), "."] : null),
     h("div", { class: "buttons" }, buttons(lesson)),
     properties(lesson),
     section("What it rests on", quotes, (one) => quote(one, episodes(one)), lesson.source === "manual" ? "Somebody's word: it was written by hand." : "No quotes were kept.", "div"),
@@ -89,15 +91,15 @@ function properties(lesson) {
     ["Kind", plain(lesson.kind ?? "lesson")],
     ["Category", plain(lesson.category)],
     ["Scope", plain(lesson.scope)],
-    ["Severity", lesson.severity],
+    ["Severity", lesson.severity && plain(lesson.severity)],
     ...circumstances(lesson).map(({ name, value }) => [capital(name), value]),
-    ["Failure", lesson.errorFamily],
-    ["Source", lesson.source],
+    ["Failure", lesson.errorFamily, "name"],
+    ["Source", plain(lesson.source)],
     ["Evergreen", lesson.evergreen ? "never grows old" : null],
   ].filter(([, value]) => value);
   const tags = (lesson.tags ?? []).slice(0, 40).map((tag) => h("a", { class: "tag", href: href("memory", { tag }) }, words(cut(tag, 40))));
   return h("dl", { class: "properties" },
-    rows.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, words(cut(value, 120))))),
+    rows.map(([name, value, kind]) => h("div", null, h("dt", null, name), h("dd", null, words(cut(value, 120), { class: kind })))),
     h("div", null, h("dt", null, "Learned"), h("dd", null, ago(lesson.createdAt))),
     h("div", null, h("dt", null, "Used"), h("dd", null, count(lesson.usageCount ?? 0, "time", "times"))),
     tags.length > 0 ? h("div", { class: "wide" }, h("dt", null, "Tags"), h("dd", null, tags)) : null);
@@ -126,7 +128,7 @@ function section(title, items, make, none = null, list = "ul") {
 function drawSeen({ session, episode, status, summary, at, level }) {
   return [
     facts(
-      h("a", { class: "name", href: href("sessions", { session }) }, words(cut(session ?? episode, 60))),
+      h("a", { href: href("sessions", { session }) }, nameSign(session ?? episode)),
       endingSign(status),
       h("span", { title: "How strong the proof is" }, words(plain(level))),
       h("span", { class: "end" }, ago(at))),
@@ -153,8 +155,8 @@ function drawEffect(effect) {
 function drawGiven({ run, point, exposure, effect, at }) {
   const isShown = exposure === "exposed";
   return facts(
-    words(cut(run, 60), { class: "name" }),
-    h("span", { class: isShown ? "given" : "given withheld" }, isShown ? "given at " : exposure === "withheld" ? "held back at " : plain(exposure), words(cut(point, 40))),
+    nameSign(run),
+    h("span", { class: isShown ? "given" : "given withheld" }, EXPOSURES[exposure] ?? words(cut(plain(exposure), 40)), " at ", words(cut(point, 40))),
     h("span", { class: `came is-${effect in EFFECTS ? effect : "open"}` }, EFFECTS[effect] ?? "not looked at yet"),
     h("span", { class: "end" }, ago(at)));
 }
@@ -164,7 +166,7 @@ function drawFeedback({ verdict, role, weight, level, session, episode, regressi
     h("span", { class: verdict === "validated" ? "came is-prevented" : "came is-recurred" }, verdict === "validated" ? "it held" : "it was noise"),
     role ? words(cut(role, 40)) : null,
     h("span", null, `weight ${weight}`), words(plain(level)),
-    words(cut(session ?? episode, 60), { class: "name" }),
+    nameSign(session ?? episode),
     regression ? h("strong", null, "it had held before") : null,
     h("span", { class: "end" }, ago(at)));
 }

@@ -6,7 +6,7 @@ import { ago, count, headline, money, plain } from "../format.js";
 import { reflections } from "../reflections.js";
 import { href } from "../route.js";
 import { emptiness, endingSign, facts, lessonRow } from "../rows.js";
-import { cut, prose, words } from "../text.js";
+import { cut, nameSign, prose, words } from "../text.js";
 
 /** How many sessions are shown before somebody asks for more. */
 const PAGE = 12;
@@ -108,11 +108,10 @@ function draw(group, fresh) {
 function heading({ key, episode }, at) {
   if (key === BY_HAND) return h("header", null, h("h2", null, "Written by hand"), facts(h("span", { class: "end" }, ago(at))));
   const { title, rest } = headline(episode?.summary);
-  const session = words(cut(key, 60), { class: "name" });
   return h("header", null,
     h("h2", { dir: "auto" }, h("a", { href: href("sessions", { session: key }), title: "This session in the timeline" },
-      title ? prose(cut(title, 160)) : words(cut(key, 60)))),
-    facts(endingSign(episode?.status), title ? session : null,
+      title ? prose(cut(title, 160)) : nameSign(key))),
+    facts(endingSign(episode?.status), title ? nameSign(key) : null,
       episode?.tags?.[0] ? words(cut(episode.tags[0], 40)) : null,
       episode?.usage?.costUsd ? money(episode.usage.costUsd) : null,
       h("span", { class: "end" }, ago(at))),
@@ -122,7 +121,7 @@ function heading({ key, episode }, at) {
 function drawFeed(feed) {
   const { running, ended } = reflections();
   const line = (key, data, make) => ({ key: `${key}:${data.ts}:${data.sessionId ?? ""}`, stamp: stampOf(data), make });
-  const session = (data) => (data.sessionId ? words(cut(data.sessionId, 60), { class: "name" }) : "a session");
+  const session = (data) => (data.sessionId ? nameSign(data.sessionId) : "a session");
   refill(feed, [
     ...running.map((data) => line("runs", data, () => h("li", { class: "runs" },
       h("span", null, "Reflecting on ", session(data), ` (${plain(data.scenario)})`), ago(data.ts)))),

@@ -5,7 +5,10 @@ import { fill, h } from "../dom.js";
 import { count, number } from "../format.js";
 import { href } from "../route.js";
 import { emptiness } from "../rows.js";
-import { words } from "../text.js";
+import { cut, visible, words } from "../text.js";
+
+/** A longer name of a tool or a provider is cut. */
+const NAME = 28;
 
 export const map = {
   name: "map",
@@ -40,10 +43,10 @@ function matrix(tools, providers, pairs) {
   const [rows, columns] = [[...tools].sort(byMost), [...providers].sort(byMost)];
   const head = h("tr", null,
     h("td", { class: "corner" }),
-    columns.map(({ name }) => h("th", { scope: "col" }, words(name))),
+    columns.map(({ name }) => h("th", { scope: "col" }, words(cut(name, NAME)))),
     h("th", { scope: "col", class: "sum" }, "any provider"));
   const line = ({ name: tool, lessons }) => h("tr", null,
-    h("th", { scope: "row" }, words(tool)),
+    h("th", { scope: "row" }, words(cut(tool, NAME))),
     columns.map(({ name: provider }) => field(many.get(JSON.stringify([tool, provider])) ?? 0, most, { tool, provider })),
     field(lessons, 0, { tool }));
   const last = h("tr", { class: "sums" },
@@ -59,5 +62,5 @@ function field(lessons, most, filter) {
   const about = Object.values(filter).join(" with ");
   const share = most > 0 ? 0.08 + 0.3 * (lessons / most) : 0;
   return h("td", { class: most > 0 ? "some" : "sum", style: { "--share": share.toFixed(3) } },
-    h("a", { href: href("memory", filter), "aria-label": `${count(lessons, "lesson", "lessons")}: ${about}`, data: { row: "" } }, number(lessons)));
+    h("a", { href: href("memory", filter), "aria-label": `${count(lessons, "lesson", "lessons")}: ${cut(visible(about), 200)}`, data: { row: "" } }, number(lessons)));
 }

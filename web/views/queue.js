@@ -5,7 +5,7 @@ import { bars, dayTable } from "../chart.js";
 import { fill, h } from "../dom.js";
 import { ago, compact, count, money, plain, span } from "../format.js";
 import { emptiness, facts } from "../rows.js";
-import { cut, prose, words } from "../text.js";
+import { cut, nameSign, prose, words } from "../text.js";
 
 const DAYS = 30;
 
@@ -89,7 +89,7 @@ function drawJob(job) {
   const subject = job.session ?? (job.event ? "a look for sessions" : job.name);
   return h("li", { class: `job is-${job.place in PLACES ? job.place : "other"}`, tabindex: "-1", data: { row: "", focus: `job:${job.name}` } },
     facts(
-      words(cut(subject, 80), { class: "name subject" }),
+      h("span", { class: "subject" }, nameSign(subject)),
       words((PLACES[job.place] ?? job.place).toLowerCase(), { class: "place" }),
       job.agent ? words(job.agent) : null,
       job.event ? words(plain(job.event)) : null,

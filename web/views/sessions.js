@@ -5,7 +5,7 @@ import { fill, h, refill, stampOf } from "../dom.js";
 import { clock, compact, count, day, ENDINGS, headline, money, number, span } from "../format.js";
 import { go, here, href } from "../route.js";
 import { emptiness, endingSign, facts, nameOf } from "../rows.js";
-import { cut, paragraph, prose, words } from "../text.js";
+import { cut, nameSign, paragraph, prose, words } from "../text.js";
 
 const PAGE = 50;
 /** How many lines of one kind are shown of a session. */
@@ -94,7 +94,7 @@ function draw(episode, learned) {
   const { title, rest } = headline(episode.summary);
   const told = [
     endingSign(status),
-    words(cut(episode.sessionId, 60), { class: "name" }),
+    nameSign(episode.sessionId),
     episode.taskId ? h("span", { class: "facet", title: "task" }, words(cut(episode.taskId, 40))) : null,
     tags[0] ? words(cut(tags[0], 40)) : null,
     seconds > 0 ? span(seconds) : null,
@@ -106,7 +106,7 @@ function draw(episode, learned) {
   return h("li", { class: `session is-${status in ENDINGS ? status : "other"}` },
     h("time", { class: "clock", datetime: episode.finishedAt }, clock(episode.finishedAt)),
     h("div", { class: "told", tabindex: "-1", data: { row: "", focus: `session:${episode.id}` } },
-      h("h3", { class: "title", dir: "auto" }, title ? prose(cut(title, 300)) : words(cut(episode.sessionId, 60))),
+      h("h3", { class: "title", dir: "auto" }, title ? prose(cut(title, 300)) : nameSign(episode.sessionId)),
       facts(told),
       rest ? paragraph(rest, { class: "gist" }, { limit: 500 }) : null,
       lines("What failed", reflection.failed, "failed"),
