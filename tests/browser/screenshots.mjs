@@ -48,9 +48,9 @@ try {
         if (name === "lesson") {
           await page.getByRole("button", { name: "Show in context" }).first().click();
           await page.locator(".step.it mark").first().waitFor();
+          await page.locator("#drawer figure.quote").first().evaluate((quote) => quote.scrollIntoView({ block: "center" }));
           await shoot(page, "lesson-context");
-          await page.locator("section.effect").scrollIntoViewIfNeeded();
-          await page.locator("#drawer").evaluate((drawer) => drawer.scrollBy(0, 400));
+          await page.locator("section.effect").evaluate((effect) => effect.scrollIntoView({ block: "center" }));
           await shoot(page, "lesson-effect");
         } else {
           await page.locator(".versions").scrollIntoViewIfNeeded();

@@ -71,6 +71,9 @@ describe("every view", { skip: skip() }, () => {
       const width = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("drawer").scrollWidth));
       assert.ok(width <= 360, `${name} is ${width} pixels wide`);
     }
+    await inView(page, "#/map");
+    const height = await page.locator(".matrix tbody th").first().evaluate((heading) => heading.offsetHeight);
+    assert.ok(height < 60, `a short name of a tool stands on one line, not on ${height} pixels`);
     await page.context().close();
   });
 
