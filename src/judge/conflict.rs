@@ -19,6 +19,8 @@ pub(super) enum Conflict {
     Turned,
     /// Opposites stand in them.
     Opposed,
+    /// What comes first in the one comes last in the other.
+    Reordered,
     /// One of them says that things are no longer as they were.
     Changed,
     /// Each has a number that the other does not have, or one place has two.
@@ -37,6 +39,8 @@ pub(super) fn conflict(one: &Features, other: &Features, background: &Background
         Some(Conflict::Changed)
     } else if lexicon::opposed(&one.spoken, &other.spoken) {
         Some(Conflict::Opposed)
+    } else if reordered(&one.sequence, &other.sequence) {
+        Some(Conflict::Reordered)
     } else if turned(one, other, background) > TURNED_SHARE {
         Some(Conflict::Turned)
     } else if renamed(one, other) || renamed(other, one) {
@@ -44,6 +48,12 @@ pub(super) fn conflict(one: &Features, other: &Features, background: &Background
     } else {
         None
     }
+}
+
+/// Whether two names that both have stand in one order here and in the other there.
+fn reordered(one: &[String], other: &[String]) -> bool {
+    let places: Vec<usize> = one.iter().filter_map(|name| other.iter().position(|also| also == name)).collect();
+    places.windows(2).any(|pair| matches!(pair, [first, second] if first > second))
 }
 
 fn numbers_differ(one: &Features, other: &Features) -> bool {
@@ -66,8 +76,11 @@ fn renamed(one: &Features, other: &Features) -> bool {
 
 /// How much of what both speak of is turned round in what one of them advises and not in the other.
 fn turned(one: &Features, other: &Features, background: &Background) -> f64 {
+    // What settles something says what is to be done with every word.
     let advises = |features: &Features, word: &str| {
-        features.marks.contains(word) || features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
+        features.settles
+            || features.marks.contains(word)
+            || features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
     };
     let turns = |here: &Features, there: &Features, word: &str| {
         here.turned.contains(word)
@@ -76,12 +89,19 @@ fn turned(one: &Features, other: &Features, background: &Background) -> f64 {
             && !there.turned.contains(word)
             && advises(there, word)
     };
+    let is_advised = |features: &Features, word: &str| {
+        features.rule.is_some() && features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
+    };
     let (mut all, mut turned) = (0.0, 0.0);
     walk(&one.whole, &other.whole, |word, here, there| {
         if here > 0.0 && there > 0.0 {
             let rarity = background.rarity(word);
             all += rarity;
-            turned += if turns(one, other, word) || turns(other, one, word) { rarity } else { 0.0 };
+            if turns(one, other, word) || turns(other, one, word) {
+                // What both rules advise on is what they are about, however much else they have in common.
+                let is_the_matter = is_advised(one, word) && is_advised(other, word);
+                turned += if is_the_matter { f64::INFINITY } else { rarity };
+            }
         }
     });
     if all > 0.0 { turned / all } else { 0.0 }

@@ -54,12 +54,15 @@ pub struct Features {
     pub(super) turned: BTreeSet<String>,
     /// Words that nothing turns round.
     pub(super) straight: BTreeSet<String>,
+    /// The names in what is to be done, in the order of the text, where words such as `before` or `first` make that
+    /// order matter.
+    pub(super) sequence: Vec<String>,
+    /// Commands, paths, flags and identifiers in what the rule says is to be done.
+    pub(super) advised_marks: BTreeSet<String>,
     /// Whether it says that things are no longer as they were.
     pub(super) changed: bool,
     /// The words of what is to be done: what the rule says behind THEN, or else the summary.
     pub(super) advice: Bag,
-    /// The words of the summary up to where its first clause ends.
-    pub(super) lead: Bag,
     /// Whether it settles something: a decision or a preference.
     pub(super) settles: bool,
     /// The circumstances.
@@ -88,15 +91,18 @@ impl Features {
             spoken: BTreeSet::new(),
             turned: BTreeSet::new(),
             straight: BTreeSet::new(),
+            sequence: Vec::new(),
+            advised_marks: BTreeSet::new(),
             changed: lexicon::tells_of_change(summary_text) || rule_text.is_some_and(lexicon::tells_of_change),
             advice: advice.map_or_else(|| bag(&summary_words), |advice| bag(&meanings(advice, cutter))),
-            lead: bag(&meanings(lead(summary_text), cutter)),
             settles: matches!(saying.kind, MemoryKind::Decision | MemoryKind::Preference)
                 || matches!(saying.category, MemoryCategory::Decision | MemoryCategory::Preference),
             facets: saying.facets.clone(),
         };
-        features.read(&chunks(summary_text), cutter);
+        let summary_chunks = chunks(summary_text);
+        features.read(&summary_chunks, cutter);
         features.read(&chunks(rule_text.unwrap_or_default()), cutter);
+        features.read_advice(&chunks(advice.unwrap_or_default()), &summary_chunks, cutter);
         features
     }
 
@@ -125,6 +131,25 @@ impl Features {
             }
         }
         self.read_clause(&clause, cutter);
+    }
+
+    /// Notes the names in what is to be done, and their order where that matters.
+    fn read_advice(&mut self, advice: &[Chunk], summary: &[Chunk], cutter: &mut Cutter) {
+        let marks = advice.iter().filter(|chunk| chunk.shape == Shape::Mark);
+        self.advised_marks = marks.map(|chunk| chunk.text.clone()).collect();
+        let is_ordered = |chunks: &[Chunk]| chunks.iter().any(|chunk| lexicon::orders(&chunk.text));
+        // "Before the tests start redis" has its order turned round; whether that is so, only a reader knows.
+        let is_fronted = summary.iter().chain(advice).any(|chunk| chunk.begins && lexicon::may_be_fronted(&chunk.text));
+        if is_fronted || (!is_ordered(summary) && !is_ordered(advice)) {
+            return;
+        }
+        let spoken = if is_ordered(advice) { advice } else { summary };
+        let is_name = |chunk: &&Chunk| chunk.shape == Shape::Mark || !thesaurus::is_ordinary(&chunk.text);
+        for name in spoken.iter().filter(is_name).flat_map(|chunk| meanings(&chunk.text, cutter)) {
+            if !self.sequence.contains(&name) {
+                self.sequence.push(name);
+            }
+        }
     }
 
     /// Tells the words of a clause that something turns round from the others.
@@ -159,13 +184,6 @@ impl Features {
             side.extend(meanings(&chunk.text, cutter));
         }
     }
-}
-
-/// What a summary says before it begins to explain itself.
-fn lead(summary: &str) -> &str {
-    let ends = ["; ", ": ", ". ", ", ", " because ", " since ", " – ", " — "];
-    let end = ends.iter().filter_map(|sign| summary.find(sign)).min().unwrap_or(summary.len());
-    summary.get(..end).unwrap_or(summary)
 }
 
 /// A number without its unit or its sign.

@@ -20,7 +20,7 @@ const OPPOSITE: &[(&str, &str)] = &[
     ("increase raise raised", "decrease reduce lower lowered"),
     ("upgrade upgraded", "downgrade downgraded pin pinned"),
     ("true", "false"),
-    ("required mandatory", "optional"),
+    ("required mandatory requires require needs", "optional rejects reject refuses refuse"),
     ("safe", "unsafe dangerous harmful"),
     ("sync synchronous", "async asynchronous"),
     ("parallel concurrently", "serial serially sequential sequentially"),
@@ -83,6 +83,30 @@ const TURNING: &[&str] = &[
     "wont",
 ];
 
+/// Words by which it matters what is named first.
+const ORDERING: &[&str] = &[
+    "after",
+    "afterwards",
+    "ahead",
+    "before",
+    "finally",
+    "first",
+    "follows",
+    "last",
+    "next",
+    "once",
+    "over",
+    "precedes",
+    "prior",
+    "second",
+    "than",
+    "then",
+    "until",
+];
+
+/// Those of them that turn the order round where a clause begins with them.
+const FRONTED: &[&str] = &["after", "before", "once", "prior", "until"];
+
 /// Words by which the newer of two lessons says that things are no longer as they were.
 const CHANGED: &[&str] = &[
     "any more",
@@ -102,10 +126,15 @@ const CHANGED: &[&str] = &[
     "replaced by",
     "reverted",
     "switched to",
+    "was closed",
     "was moved",
     "was removed",
+    "was retired",
+    "was shut",
+    "were closed",
     "were moved",
     "were removed",
+    "were retired",
 ];
 
 /// Numbers that are written as words.
@@ -135,6 +164,16 @@ const BEARING: &[&str] = &[
 pub(super) fn tells_of_change(text: &str) -> bool {
     let text = format!(" {} ", text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " "));
     CHANGED.iter().any(|words| text.contains(&format!(" {words} ")))
+}
+
+/// Whether it matters by this word what is named first.
+pub(super) fn orders(word: &str) -> bool {
+    ORDERING.binary_search(&word).is_ok()
+}
+
+/// Whether it turns the order round where a clause begins with it.
+pub(super) fn may_be_fronted(word: &str) -> bool {
+    FRONTED.contains(&word)
 }
 
 /// Whether a word turns round what follows it.

@@ -1,7 +1,9 @@
 //! How a new lesson relates to a known one.
 
+use std::collections::BTreeSet;
+
 use super::background::Background;
-use super::conflict::conflict;
+use super::conflict::{Conflict, conflict};
 use super::features::{Bag, Features};
 use super::similarity::{Signals, Weighed};
 use crate::domain::Facet;
@@ -14,9 +16,6 @@ mod tests;
 const REFINED_SHARE: f64 = 0.75;
 /// And the new one must say so much more.
 const REFINED_GROWTH: f64 = 1.3;
-
-/// So much of what a lesson advises must be advised by the one that refines it.
-const KEPT_SHARE: f64 = 0.75;
 
 /// With so many names on each side that the other does not have, two lessons are only related.
 const STRANGE_SHARE: f64 = 0.6;
@@ -86,19 +85,23 @@ pub fn relate(
         Kin::Different
     } else if told_apart(new, known) {
         Kin::Similar
-    } else if conflict(new, known, background).is_some() {
-        // To keep two apart takes less than to make them one.
+    } else if let Some(conflict) = conflict(new, known, background) {
+        // To keep two apart takes less than to make them one. Another order may be another wording.
         let is_one_matter = similarity >= f64::midpoint(thresholds.same_above, thresholds.different_below);
-        if is_one_matter { Kin::Contradicts } else { Kin::Unsure }
+        if is_one_matter && conflict != Conflict::Reordered { Kin::Contradicts } else { Kin::Unsure }
     } else if new.plain == known.plain {
         Kin::Same
     } else if is_same && signals.lone > 0.0 {
         // One thing in the place of another is a change; several may be another wording.
         if signals.strange < ONE_THING_SHARE { Kin::Contradicts } else { Kin::Unsure }
-    } else if is_same && (is_settled_otherwise(new, known, &signals) || advises_otherwise(new, known, background)) {
+    } else if is_same
+        && (names_otherwise(new, known)
+            || is_settled_otherwise(new, known, &signals)
+            || advises_otherwise(new, known, &signals, background))
+    {
         Kin::Unsure
     } else if is_same && refines(new, known, background) {
-        // What is told at length may be told to be given up.
+        // What is told at length may be told to be given up; only rules tell what is still advised.
         if keeps_advice(new, known, background) { Kin::Refines } else { Kin::Unsure }
     } else if is_same {
         Kin::Same
@@ -118,23 +121,29 @@ fn told_apart(new: &Features, known: &Features) -> bool {
     })
 }
 
-/// Whether one of them settles something and each has names that the other does not have, or writes as code what the
-/// other only speaks of: it may have been settled anew.
+/// Whether each of them writes as code what the other does not: all of it, or what their rules advise.
+fn names_otherwise(new: &Features, known: &Features) -> bool {
+    let are_apart = |one: &BTreeSet<String>, other: &BTreeSet<String>| !one.is_subset(other) && !other.is_subset(one);
+    are_apart(&new.marks, &known.marks) || are_apart(&new.advised_marks, &known.advised_marks)
+}
+
+/// Whether one of them settles something and each has names that the other does not have: it may have been settled anew.
 fn is_settled_otherwise(new: &Features, known: &Features, signals: &Signals) -> bool {
-    let marks_apart = || !new.marks.is_subset(&known.marks) && !known.marks.is_subset(&new.marks);
-    (new.settles || known.settles) && (signals.strange >= SETTLED_STRANGE_SHARE || marks_apart())
+    (new.settles || known.settles) && signals.strange >= SETTLED_STRANGE_SHARE
 }
 
 /// Whether each of them advises something that the other does not: one thing may stand in the place of another. No
-/// similarity tells that from another wording, so rules alone do not make them one.
-fn advises_otherwise(new: &Features, known: &Features, background: &Background) -> bool {
+/// similarity tells that from another wording, so rules alone do not make them one. Where a lesson has no rule, all
+/// that it says is its advice, and each having a name of its own is enough.
+fn advises_otherwise(new: &Features, known: &Features, signals: &Signals, background: &Background) -> bool {
     let lacks = |own: &Bag, other: &Bag| Weighed::of(own, other, background).covered() < WHOLE_SHARE;
     match (new.rule.is_some(), known.rule.is_some()) {
         (true, true) => lacks(&new.advice, &known.advice) && lacks(&known.advice, &new.advice),
-        (false, false) => false,
+        (false, false) => signals.strange > 0.0,
         (is_new, _) => {
             let (ruled, plain) = if is_new { (new, known) } else { (known, new) };
-            Weighed::of(&ruled.advice, &plain.whole, background).covered() < 1.0 - NEWS_SHARE
+            let is_news = Weighed::of(&ruled.advice, &plain.whole, background).covered() < 1.0 - NEWS_SHARE;
+            is_news || signals.strange > 0.0
         }
     }
 }
@@ -146,10 +155,7 @@ fn refines(new: &Features, known: &Features, background: &Background) -> bool {
 
 /// Whether what the known lesson advises is what the new one advises, and not only what it speaks of.
 fn keeps_advice(new: &Features, known: &Features, background: &Background) -> bool {
-    let (own, other) = if new.rule.is_some() && known.rule.is_some() {
-        (&known.advice, &new.advice)
-    } else {
-        (&known.lead, &new.lead)
-    };
-    Weighed::of(own, other, background).covered() >= KEPT_SHARE
+    new.rule.is_some()
+        && known.rule.is_some()
+        && Weighed::of(&known.advice, &new.advice, background).covered() >= WHOLE_SHARE
 }

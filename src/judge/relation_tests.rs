@@ -151,3 +151,64 @@ fn what_is_told_at_length_may_be_told_to_be_given_up() {
         ),
     );
 }
+
+#[test]
+fn what_is_named_otherwise_is_not_made_one() {
+    // One name within another, one address in the place of another.
+    check(
+        (
+            "Move the camera in `_physics_process`, else it jitters",
+            "IF moving the camera THEN do it in `_physics_process`",
+        ),
+        (
+            "Move the camera in `_process`, in `_physics_process` it jitters",
+            "IF moving the camera THEN do it in `_process`",
+        ),
+        Kin::Unsure,
+    );
+    check(
+        ("The add-on is published from the account store@quill.example", ""),
+        ("The add-on is published from the account apps@quill.example; the store@ account was closed", ""),
+        Kin::Contradicts,
+    );
+    check(
+        ("Release branches are cut on Tuesdays by the mobile team", ""),
+        ("Release branches are cut on Thursdays by the mobile team", "IF a branch is due THEN cut it on Thursday"),
+        Kin::Unsure,
+    );
+}
+
+#[test]
+fn another_order_is_not_made_one_where_order_matters() {
+    check(
+        (
+            "When upgrading, update Angular first and TypeScript second",
+            "IF upgrading THEN Angular first, TypeScript second",
+        ),
+        (
+            "When upgrading, update TypeScript first and Angular second",
+            "IF upgrading THEN TypeScript first, Angular second",
+        ),
+        Kin::Unsure,
+    );
+    check(
+        ("In member NIGHT01, step SORT runs ahead of step MERGE", "IF editing NIGHT01 THEN keep SORT before MERGE"),
+        ("In member NIGHT01, step MERGE runs ahead of step SORT", "IF editing NIGHT01 THEN keep MERGE before SORT"),
+        Kin::Unsure,
+    );
+}
+
+#[test]
+fn what_is_advised_against_is_not_made_one_with_what_is_advised() {
+    check(
+        (
+            "Invalid hook call: two copies of React; add React to `dependencies`",
+            "IF invalid hook call THEN put React in dependencies",
+        ),
+        (
+            "Invalid hook call: two copies of React; move React from `dependencies` to `peerDependencies`",
+            "IF invalid hook call THEN put React in peerDependencies, not dependencies",
+        ),
+        Kin::Contradicts,
+    );
+}

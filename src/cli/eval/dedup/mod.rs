@@ -24,6 +24,7 @@ use crate::judge::Thresholds;
 const EXAMPLES: &str = "\
 Examples:
   archivist eval dedup
+  archivist eval dedup --pairs my-pairs.jsonl
   archivist eval dedup --data bench/dedup --json
   archivist eval dedup --data bench/dedup --embeddings models/all-MiniLM-L6-v2
 
@@ -41,6 +42,9 @@ pub(in crate::cli) struct EvalDedup {
     /// A directory of labelled pairs of texts (*.jsonl, *.jsonl.gz)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Pairs of lessons of your own, labelled as in fixtures/pairs, beside those of the program; may be given again
+    #[arg(long, value_name = "FILE")]
+    pairs: Vec<PathBuf>,
     /// A directory with a sentence model, to measure with embeddings as well
     #[arg(long, value_name = "DIR")]
     embeddings: Option<PathBuf>,
@@ -72,7 +76,7 @@ impl EvalDedup {
         let mut report = Report {
             same_above: thresholds.same_above,
             different_below: thresholds.different_below,
-            pairs: pairs::score(&thresholds, model.as_ref())?,
+            pairs: pairs::score(&self.pairs, &thresholds, model.as_ref())?,
             sets: Vec::new(),
             store: None,
         };

@@ -1,12 +1,14 @@
 //! Pairs of lessons of our own: what is merged, and what should have been.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::super::model::Model;
 use super::measure::Meanings;
+use crate::cli::failure::Failure;
 use crate::domain::{Facets, MemoryCategory, MemoryKind};
 use crate::judge::{Background, Features, Kin, Saying, Thresholds, relate};
 use crate::text::Cutter;
@@ -21,13 +23,17 @@ const HELD: &str = include_str!("../../../../fixtures/pairs/held.jsonl");
 const FRESH: &str = include_str!("../../../../fixtures/pairs/fresh.jsonl");
 /// Written by a third hand, which knew nothing of the program; one rule was made after a look at them.
 const BLIND: &str = include_str!("../../../../fixtures/pairs/blind.jsonl");
-/// Written by a fourth hand after that. Nothing was made with them in sight.
+/// Written by a fourth hand after that; looked at when rules were made later.
 const SECOND: &str = include_str!("../../../../fixtures/pairs/second.jsonl");
+/// Three more, each by another hand that knew nothing of the program, each looked at once and then used for rules.
+const THIRD: &str = include_str!("../../../../fixtures/pairs/third.jsonl");
+const FOURTH: &str = include_str!("../../../../fixtures/pairs/fourth.jsonl");
+const FIFTH: &str = include_str!("../../../../fixtures/pairs/fifth.jsonl");
 
 /// What became of one half.
 #[derive(Debug, Serialize)]
 pub(super) struct PairScore {
-    pub(super) half: &'static str,
+    pub(super) half: String,
     pub(super) method: &'static str,
     pub(super) pairs: usize,
     /// Pairs that would be merged without asking anybody.
@@ -38,7 +44,7 @@ pub(super) struct PairScore {
     pub(super) recall: f64,
     /// Contradictions and changes that would be merged.
     pub(super) changed_swallowed: usize,
-    /// Which pairs were merged wrongly; those that were held out stay unseen.
+    /// Which pairs were merged wrongly; those of ours that were held out stay unseen.
     pub(super) wrong: Vec<String>,
     /// By label, then by what was said of it.
     pub(super) confusion: BTreeMap<String, BTreeMap<&'static str, usize>>,
@@ -81,25 +87,52 @@ impl Side {
     }
 }
 
-/// Measures every part, without and with a model.
-pub(super) fn score(thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
+/// Measures every part of our own and each of these files, without and with a model.
+pub(super) fn score(files: &[PathBuf], thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
+    let own = [
+        (DEVELOPMENT, DEV),
+        ("held out", HELD),
+        ("fresh", FRESH),
+        ("blind", BLIND),
+        ("second blind", SECOND),
+        ("third blind", THIRD),
+        ("fourth blind", FOURTH),
+        ("fifth blind", FIFTH),
+    ];
+    let mut parts: Vec<(String, String, Shown)> = Vec::new();
+    for (half, text) in own {
+        let shown = if half == DEVELOPMENT { Shown::All } else { Shown::Counts };
+        parts.push((half.to_owned(), text.to_owned(), shown));
+    }
+    for path in files {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::user(format!("cannot read {}: {error}", path.display())).with_hint("name a file of pairs")
+        })?;
+        parts.push((path.display().to_string(), text, Shown::All));
+    }
     let mut scores = Vec::new();
-    for (half, text) in
-        [(DEVELOPMENT, DEV), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND), ("second blind", SECOND)]
-    {
+    for (half, text, shown) in &parts {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let pairs: Vec<Pair> =
-            lines.map(serde_json::from_str).collect::<Result<_, _>>().context("a pair of our own")?;
-        scores.push(score_half(half, "archivist", &pairs, thresholds, None)?);
+            lines.map(serde_json::from_str).collect::<Result<_, _>>().with_context(|| format!("a pair of {half}"))?;
+        scores.push(score_half(half, *shown, "archivist", &pairs, thresholds, None)?);
         if let Some(model) = model {
-            scores.push(score_half(half, "archivist with embeddings", &pairs, thresholds, Some(model))?);
+            scores.push(score_half(half, *shown, "archivist with embeddings", &pairs, thresholds, Some(model))?);
         }
     }
     Ok(scores)
 }
 
+/// Whether pairs may be looked at, or only counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    All,
+    Counts,
+}
+
 fn score_half(
-    half: &'static str,
+    half: &str,
+    shown: Shown,
     method: &'static str,
     pairs: &[Pair],
     thresholds: &Thresholds,
@@ -122,7 +155,7 @@ fn score_half(
             merged += 1;
             rightly += usize::from(should);
             changed_swallowed += usize::from(pair.relation == "contradicts");
-            if !should && half == DEVELOPMENT {
+            if !should && shown == Shown::All {
                 wrong.push(pair.id.clone());
             }
         }
@@ -130,7 +163,7 @@ fn score_half(
     let share = |part: usize, whole: usize| if whole > 0 { part as f64 / whole as f64 } else { 0.0 };
     let (precision, recall) = (share(rightly, merged), share(rightly, mergeable));
     Ok(PairScore {
-        half,
+        half: half.to_owned(),
         method,
         pairs: pairs.len(),
         merged,
