@@ -28,6 +28,8 @@ pub mod service;
 
 pub mod desk;
 
+pub mod serve;
+
 pub mod cli;
 
 /// The examples of the README are compiled.

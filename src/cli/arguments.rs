@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
 use super::{
-    add, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, init, inspect, list, prompt,
-    recall, reference, reflect, settings, show, upkeep, why, worker,
+    add, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud, init, inspect, list, mcp,
+    prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
 
@@ -78,6 +78,13 @@ pub(super) enum Command {
     Other(OtherCommand),
 }
 
+impl Command {
+    /// Whether it takes the whole terminal over.
+    pub(super) fn draws(&self) -> bool {
+        matches!(self, Self::Reflecting(ReflectingCommand::Hud(_)))
+    }
+}
+
 /// Commands that open the memory.
 #[derive(Debug, Subcommand)]
 pub(super) enum MemoryCommand {
@@ -124,13 +131,19 @@ pub(super) enum MemoryCommand {
     Compact(upkeep::Compact),
 }
 
-/// Commands that reflect, and may ask a model.
+/// Commands that reflect, may ask a model, or look on while others do.
 #[derive(Debug, Subcommand)]
 pub(super) enum ReflectingCommand {
     /// Reflect on one session, and keep what it teaches
     Reflect(reflect::Reflect),
     /// Reflect on every session of the last days that was not reflected on
     Batch(batch::Batch),
+    /// Watch lessons arrive in the terminal, read them and decide about them
+    Hud(hud::Hud),
+    /// Serve the memory over HTTP: a panel, an API, events
+    Serve(serve::Serve),
+    /// Answer an agent by the Model Context Protocol, over stdin and stdout
+    Mcp(mcp::Mcp),
     /// Work off the queue of sessions to reflect on
     Worker(worker::Work),
 }

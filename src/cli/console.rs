@@ -99,6 +99,8 @@ pub(super) struct Console {
     /// Whether a person can answer, and whether one watches stderr.
     is_asked: bool,
     is_watched: bool,
+    /// Whether stdout is a terminal.
+    has_screen: bool,
 }
 
 impl Console {
@@ -111,6 +113,7 @@ impl Console {
             columns: columns(process.output.reader, environment),
             is_asked: process.is_interactive && talk == Talk::Normal,
             is_watched: matches!(process.errors.reader, Reader::Terminal(_)) && talk == Talk::Normal,
+            has_screen: matches!(process.output.reader, Reader::Terminal(_)),
             input: process.input,
             output: BufWriter::new(process.output.bytes),
             errors: process.errors.bytes,
@@ -126,6 +129,16 @@ impl Console {
     /// Text for stdout in a style.
     pub(super) fn styled(&self, style: Style, text: &str) -> String {
         self.output_paint.apply(style, text)
+    }
+
+    /// Whether stdout may carry colour.
+    pub(super) fn output_paint(&self) -> Paint {
+        self.output_paint
+    }
+
+    /// Whether stdout is a terminal.
+    pub(super) fn has_screen(&self) -> bool {
+        self.has_screen
     }
 
     /// Whether stderr may carry colour.

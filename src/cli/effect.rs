@@ -24,7 +24,7 @@ came back in runs that had it: below 0 the lesson helps. Runs of which nobody ca
 
 /// From -100 % to +100 %, with a place for 0 in the middle.
 const BAR_COLUMNS: usize = 21;
-const BAR_HEADING: &str = "-100      0      +100";
+pub(super) const BAR_HEADING: &str = "-100      0      +100";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -94,7 +94,7 @@ fn totals(rows: &[EffectRow]) -> String {
 }
 
 /// `-58 (-85 to -4)`.
-fn difference(estimate: &Estimate) -> String {
+pub(super) fn difference(estimate: &Estimate) -> String {
     let Estimate { difference, low, high, .. } = estimate;
     format!("{} ({} to {})", percent(*difference), percent(*low), percent(*high))
 }
@@ -108,7 +108,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The interval on a line from -100 % to +100 %, the difference on it, and where 0 is.
-fn bar(estimate: &Estimate) -> String {
+pub(super) fn bar(estimate: &Estimate) -> String {
     let half = BAR_COLUMNS / 2;
     let place = |share: f64| {
         let steps = (share.clamp(-1.0, 1.0) * half as f64).round();

@@ -3,7 +3,6 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -13,6 +12,7 @@ use super::arguments::Globals;
 use super::console::Console;
 use super::reflecting::trigger;
 use super::session::Session;
+use super::start::WorkerStart;
 use crate::config::Surroundings;
 use crate::desk::Asked;
 use crate::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
@@ -157,28 +157,8 @@ impl<'s> At<'s> {
             extra: Extra::new(),
         })?;
         if self.session.desk.config().hooks.start_worker && !queue.is_worked() {
-            self.start_worker()?;
+            WorkerStart::new(&self.session, self.globals, self.surroundings).start()?;
         }
-        Ok(())
-    }
-
-    /// Starts a worker that outlives this process and whoever called it.
-    fn start_worker(&self) -> Result<()> {
-        let mut worker = Command::new(std::env::current_exe()?);
-        worker.args(["worker", "--once", "--linger", "--quiet", "--project"]).arg(&self.session.desk.project().root);
-        for (flag, path) in [("--memory-dir", &self.globals.memory_dir), ("--config", &self.globals.config)] {
-            if let Some(path) = path {
-                worker.arg(flag).arg(self.surroundings.current_dir.join(path));
-            }
-        }
-        worker.current_dir(&self.session.desk.project().root).env(GUARD_VARIABLE, "1");
-        worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // An agent that is interrupted, or that gives up on its hook, ends the hook's group of processes.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut worker, 0);
-        #[cfg(windows)]
-        std::os::windows::process::CommandExt::creation_flags(&mut worker, DETACHED);
-        worker.spawn()?;
         Ok(())
     }
 
@@ -205,9 +185,6 @@ impl<'s> At<'s> {
         })
     }
 }
-
-#[cfg(windows)]
-const DETACHED: u32 = 0x0000_0008 | 0x0000_0200;
 
 /// Writes down what went wrong, where a person can find it. What goes wrong with that is lost.
 fn note(surroundings: &Surroundings, now: Timestamp, what: &str) {

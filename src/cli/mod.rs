@@ -11,6 +11,8 @@ mod question;
 mod adviser;
 mod reflecting;
 mod session;
+mod start;
+mod stop;
 
 mod add;
 mod audit;
@@ -23,13 +25,16 @@ mod feedback;
 mod forget;
 mod history;
 mod hook;
+mod hud;
 mod init;
 mod inspect;
 mod list;
+mod mcp;
 mod prompt;
 mod recall;
 mod reference;
 mod reflect;
+mod serve;
 mod settings;
 mod show;
 mod upkeep;
@@ -42,6 +47,7 @@ mod lesson;
 mod log;
 mod prose;
 mod table;
+mod telemetry;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -50,11 +56,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use self::arguments::{Arguments, Command, MemoryCommand, OtherCommand, ReflectingCommand};
+use self::arguments::{Arguments, Command, Globals, MemoryCommand, OtherCommand, ReflectingCommand};
 use self::console::{ColorChoice, Console, Paint, Talk, is_gone};
 use self::failure::{Exit, Failure, report};
 use self::prose::one_line;
 use self::session::Session;
+use self::telemetry::Telemetry;
 use crate::config::Surroundings;
 use crate::domain::Timestamp;
 use crate::hooks::Agent;
@@ -79,15 +86,28 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> E
     let now = globals.now.unwrap_or(process.now);
     let seed = globals.seed.unwrap_or(process.seed);
     let mut console = Console::new(process, globals.color, globals.talk());
-    if globals.talk() == Talk::Normal {
-        log::to_stderr(globals.verbose, console.errors_paint());
-    }
+    let paint = console.errors_paint();
+    // Whatever is said while a command draws would stand in the middle of its picture.
+    let is_drawn_over = arguments.command.draws() && console.watches_stderr();
+    let talk = if is_drawn_over { Talk::Quiet } else { globals.talk() };
+    let observe = |telemetry: Option<&Telemetry>| log::observe(talk, globals.verbose, paint, telemetry);
+    let open = || Session::open(globals, &surroundings, now, seed);
     let done = match &arguments.command {
-        Command::Other(command) => run_other(command, &arguments, &surroundings, (now, seed), &mut console),
-        Command::Memory(command) => Session::open(globals, &surroundings, now, seed)
-            .and_then(|session| run_with_memory(command, &session, &mut console)),
-        Command::Reflecting(command) => Session::open(globals, &surroundings, now, seed)
-            .and_then(|session| run_reflecting(command, &session, &surroundings, &mut console)),
+        Command::Other(command) => {
+            observe(None);
+            run_other(command, &arguments, &surroundings, (now, seed), &mut console)
+        }
+        Command::Memory(command) => {
+            observe(None);
+            open().and_then(|session| run_with_memory(command, &session, &mut console))
+        }
+        Command::Reflecting(command) => open().and_then(|session| {
+            let telemetry = Telemetry::open(&session.desk.config().telemetry)?;
+            observe(telemetry.as_ref());
+            let done = run_reflecting(command, &session, globals, &surroundings, &mut console);
+            telemetry.into_iter().for_each(Telemetry::close);
+            done
+        }),
     };
     let flushed = console.flush();
     let exit = done.and_then(|exit| flushed.map(|()| exit).map_err(anyhow::Error::from));
@@ -179,10 +199,14 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
 fn run_reflecting(
     command: &ReflectingCommand,
     session: &Session,
+    globals: &Globals,
     surroundings: &Surroundings,
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     match command {
+        ReflectingCommand::Serve(command) => command.run(session, globals, surroundings, console),
+        ReflectingCommand::Hud(command) => command.run(session, surroundings, console),
+        ReflectingCommand::Mcp(command) => command.run(session, globals, surroundings),
         ReflectingCommand::Reflect(command) => command.run(session, surroundings, console),
         ReflectingCommand::Batch(command) => command.run(session, surroundings, console),
         ReflectingCommand::Worker(command) => command.run(session, surroundings, console),

@@ -61,6 +61,26 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// The same where nothing may be wider: a longer word is broken as well.
+pub(super) fn fold(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in wrap(text, columns) {
+        let mut part = String::new();
+        let mut used = 0;
+        for c in line.chars() {
+            let wide = UnicodeWidthChar::width(c).unwrap_or_default();
+            if used + wide > columns && used > 0 && wide > 0 {
+                lines.push(std::mem::take(&mut part));
+                used = 0;
+            }
+            used += wide;
+            part.push(c);
+        }
+        lines.push(part);
+    }
+    lines
+}
+
 /// How long ago, in the largest unit that counts at least one: `5m`, `3h`, `12d`, `2y`.
 pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
     elapsed(u64::try_from((now - then).num_seconds()).unwrap_or_default())

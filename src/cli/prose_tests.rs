@@ -21,6 +21,20 @@ fn wrapping_breaks_between_words() {
 }
 
 #[test]
+fn folding_breaks_long_words_too() {
+    assert_eq!(fold("one two three", 7), ["one two", "three"]);
+    assert_eq!(fold("a averyverylongword b", 5), ["a", "avery", "veryl", "ongwo", "rd", "b"]);
+    assert_eq!(fold("漢字漢字", 5), ["漢字", "漢字"]);
+    assert_eq!(
+        fold("e\u{301}e\u{301}e\u{301}", 2),
+        ["e\u{301}e\u{301}", "e\u{301}"],
+        "an accent stays with its letter"
+    );
+    assert_eq!(fold("漢", 1), ["漢"], "what fits nowhere has a line of its own");
+    assert_eq!(fold("", 5), [""]);
+}
+
+#[test]
 fn ages_have_one_unit() {
     check_age("2026-01-01T00:00:00Z", "2026-01-01T00:00:59Z", "now");
     check_age("2026-01-01T00:00:00Z", "2026-01-01T00:59:59Z", "59m");

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use tokio::sync::watch;
 
 use super::console::Console;
 use super::failure::Exit;
@@ -13,6 +12,7 @@ use super::prose::count;
 use super::reflect::HUD_PATIENCE;
 use super::reflecting::{runtime, service};
 use super::session::Session;
+use super::stop::stop;
 use crate::config::Surroundings;
 use crate::desk::Refusal;
 use crate::service::{Ended, Labour, Pace, Queue, Until, Worked, Worker};
@@ -77,37 +77,4 @@ fn told(worked: &Worked) -> String {
         Ended::Vanished => "the queue is gone",
     };
     format!("{done} done{failed}; {why}")
-}
-
-/// Holds `true` once somebody asked this process to stop.
-fn stop() -> watch::Receiver<bool> {
-    let (send, receive) = watch::channel(false);
-    tokio::spawn(async move {
-        asked_to_stop().await;
-        // Nobody is left to hear it if this fails.
-        let _ = send.send(true);
-        // A sender that is gone would mean that nobody can say stop any more.
-        std::future::pending::<()>().await;
-    });
-    receive
-}
-
-#[cfg(unix)]
-async fn asked_to_stop() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminated), Ok(mut hung_up)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminated.recv() => {}
-        _ = hung_up.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn asked_to_stop() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -15,6 +15,7 @@ mod project;
 mod reflecting;
 mod remote;
 mod schema;
+mod serving;
 mod settings;
 mod shown;
 mod variables;
@@ -35,6 +36,7 @@ pub use self::reflecting::{
     CapSettings, CassetteMode, DistillSettings, EngineChoice, FormChoice, ModelSettings, PriceSettings,
 };
 pub use self::schema::schema;
+pub use self::serving::{ServeSettings, TelemetrySettings, WritesChoice};
 pub use self::settings::{
     AgentHomes, Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights,
     SourceSettings, SyncMode,

@@ -13,6 +13,7 @@ use super::Surroundings;
 use super::giving::{BudgetSettings, PointsSettings};
 use super::judging::{AuditSettings, FeedbackSettings, JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::reflecting::{DistillSettings, ModelSettings};
+use super::serving::{ServeSettings, TelemetrySettings};
 use super::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 use crate::domain::ArchivistConfig;
 use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
@@ -58,6 +59,10 @@ pub struct Config {
     pub worker: WorkerSettings,
     /// A model that tells how close two texts are in meaning.
     pub embeddings: EmbeddingSettings,
+    /// How the memory is served over HTTP.
+    pub serve: ServeSettings,
+    /// What is told of the work to an observer.
+    pub telemetry: TelemetrySettings,
 }
 
 /// Which repository this is.

@@ -76,7 +76,7 @@ impl LessonFilter {
 
     fn words_stand_in(&self, memory: &AgentMemory) -> bool {
         let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
-        let names = memory.alias.as_ref().map(|alias| alias.as_str()).into_iter().chain([memory.id.as_str()]);
+        let names = memory.alias.as_ref().map(Alias::as_str).into_iter().chain([memory.id.as_str()]);
         let texts = texts.into_iter().flatten().chain(&memory.tags).map(String::as_str).chain(names);
         let all = texts.collect::<Vec<_>>().join("\n").to_lowercase();
         self.words.iter().all(|word| all.contains(&word.to_lowercase()))

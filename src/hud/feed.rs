@@ -93,7 +93,7 @@ pub struct Told {
 }
 
 /// Reads a feed along.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FeedReader {
     path: PathBuf,
     /// The number of the last message that was read.

@@ -19,7 +19,7 @@ const ELLIPSIS: char = '…';
 /// The text on one line of at most `max` characters that cannot be taken for anything but a line of text: no control
 /// characters, escape sequences or marks of direction, no tag, fence or image, no heading, list or quote sign in front.
 /// Code spans and type parameters stay as they are.
-pub(super) fn inert(text: &str, max: usize) -> String {
+pub fn inert(text: &str, max: usize) -> String {
     let text = text.get(..text.floor_char_boundary(MAX_READ_BYTES)).unwrap_or(text);
     let folded = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let unfenced = without_runs(&without_tags(&folded));

@@ -23,6 +23,7 @@ mod tests;
 pub use anchor::{Anchor, anchors};
 pub use effect::{Arm, Arms, Estimate, Harm, Trial, Verdict, coin, harms};
 pub use fit::{Caps, Fit, Fitted, fit};
+pub use inert::inert;
 pub use meaning::{closest, units};
 pub use outcome::{Check, Course, Deed, Finding, Review, Trouble, outcome};
 pub use point::{Budget, Point, PointRule, Points, Reach, Stance};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use tracing::Instrument;
+use tracing::{Instrument, info_span};
 
 use super::adviser::{Advice, Adviser};
 use super::clock::Clock;
@@ -187,11 +187,11 @@ impl ArchivistService {
         policy::admits(&self.habits.archivist, trigger)?;
         let sources = self.sources(trigger).await?;
         self.unless_known(trigger, &sources, anew).await?;
-        let material = self.read(sources).await?;
-        let scene = self.scene(trigger, material).await?;
+        let material = self.read(sources).instrument(info_span!("read")).await?;
+        let scene = self.scene(trigger, material).instrument(info_span!("scene")).await?;
         policy::admits_status(&self.habits.archivist, trigger, &scene.context.episode.status)?;
-        let distilled = self.distil(trigger, &scene).await;
-        self.settle(trigger, &scene, distilled).await
+        let distilled = self.distil(trigger, &scene).instrument(info_span!("distil")).await;
+        self.settle(trigger, &scene, distilled).instrument(info_span!("settle")).await
     }
 
     /// Tells of the beginning and of the end, each once, and catches what should never happen.
@@ -201,7 +201,7 @@ impl ArchivistService {
         work: impl Future<Output = Result<Learned, Skip>>,
     ) -> Result<Learned, Skip> {
         let (scenario, session_id) = (trigger.scenario.clone(), trigger.session_id.clone());
-        let span = tracing::info_span!("reflection", session = %session_id, scenario = %scenario);
+        let span = info_span!("reflection", session = %session_id, scenario = %scenario);
         let start =
             HudMessage::ArchivistReflectionStart { scenario: scenario.clone(), session_id, ts: self.clock.now() };
         self.hud.tell(&start);
@@ -222,6 +222,7 @@ impl ArchivistService {
             Err(skip) if skip.is_choice() => tracing::info!(why = %skip, "skipped"),
             Err(skip) => tracing::warn!(why = %skip, "skipped"),
         });
+        figures(&scenario, &came, began.elapsed());
         self.tell(&scenario, &came);
         came
     }
@@ -428,6 +429,21 @@ pub(super) fn logs_of(run: &EpisodeId, episodes: &[Episode]) -> Option<Vec<PathB
     let logs = episode.reflected.as_ref()?.logs.iter().map(|stamp| PathBuf::from(&stamp.path));
     let there: Vec<PathBuf> = logs.filter(|path| path.is_file()).collect();
     (!there.is_empty()).then_some(there)
+}
+
+/// Counts a reflection for whoever observes: a layer that understands these names makes metrics of them.
+fn figures(scenario: &ReflectionScenario, came: &Result<Learned, Skip>, took: Duration) {
+    let (status, created, dropped, calls) = match came {
+        Ok(learned) => ("reflected", learned.created.len(), learned.dropped.len(), learned.effort.calls),
+        Err(skip) if skip.is_choice() => ("skipped", 0, 0, 0),
+        Err(_) => ("failed", 0, 0, 0),
+    };
+    let (scenario, seconds) = (scenario.as_str(), took.as_secs_f64());
+    tracing::trace!(monotonic_counter.archivist_reflections = 1_u64, scenario, status);
+    tracing::trace!(monotonic_counter.archivist_lessons_created = created, scenario);
+    tracing::trace!(monotonic_counter.archivist_candidates_dropped = dropped, scenario);
+    tracing::trace!(monotonic_counter.archivist_model_calls = u64::from(calls), scenario);
+    tracing::trace!(histogram.archivist_reflection_seconds = seconds, scenario, status);
 }
 
 /// Files block, and an executor must not. A panic in there is a fault of ours, not of the run.

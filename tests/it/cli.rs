@@ -142,7 +142,7 @@ fn the_configuration_says_where_it_comes_from() {
     assert_snapshot!(recall.join("\n"), @r#"
     recall.byMeaning = false                      # built-in default
     recall.far = 0.7                              # built-in default
-    recall.floor = 0.5                            # built-in default
+    recall.floor = 0.55                           # built-in default
     recall.gate = 30                              # environment variable ARCHIVIST__RECALL__GATE
     recall.holdout = 0.1                          # built-in default
     recall.maxResults = 3                         # project file ~/project/.openagents/archivist.toml

@@ -8,6 +8,7 @@ use archivist::hud::{Hud, JsonlSink};
 use tempfile::TempDir;
 
 use crate::samples::at;
+use crate::support::World;
 
 const WRITERS: usize = 8;
 const MESSAGES: usize = 500;
@@ -71,4 +72,40 @@ fn processes_that_share_a_file_leave_whole_lines() {
     told.sort();
     told.dedup();
     assert_eq!(told.len(), WRITERS * MESSAGES);
+}
+
+/// A display at a free port, and what it hears on its first connection.
+fn display() -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("ws://{}/ws", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut socket = tokio_tungstenite::tungstenite::accept(stream).unwrap();
+        let mut heard = Vec::new();
+        while let Ok(message) = socket.read() {
+            if message.is_text() {
+                heard.push(message.to_text().unwrap().to_owned());
+            }
+        }
+        heard
+    });
+    (url, heard)
+}
+
+#[test]
+fn a_display_of_openagents_gets_all_four_messages_in_order() {
+    let world = World::new();
+    let (url, heard) = display();
+    let log = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/generic/billing.jsonl");
+    let output = world.run_with(&["reflect", "--file", log], &[("ARCHIVIST__HUD__WEB_SOCKET", &url)], "");
+    assert_eq!(output.status, 0, "{output}");
+    insta::with_settings!({filters => vec![(r"mem-[0-9a-z]+", "[id]")]}, {
+        insta::assert_snapshot!(heard.join().unwrap().join("\n"), @r#"
+        {"type":"archivist_reflection_start","scenario":"manual","sessionId":"billing-3","ts":"2026-03-01T12:00:00Z"}
+        {"type":"archivist_memory_highlight","memoryId":"[id]","summary":"`pytest tests/billing -q` needs a service that may not be running (ConnectionError: Error 111 connecting to localhost:6379): run `docker compose up -d redis` first.","importance":0.6,"ts":"2026-03-01T12:00:00Z"}
+        {"type":"archivist_memory_highlight","memoryId":"[id]","summary":"Don't refactor while you fix things. We always do that in a separate commit.","importance":0.55,"ts":"2026-03-01T12:00:00Z"}
+        {"type":"archivist_memories_added","count":2,"scenario":"manual","ts":"2026-03-01T12:00:00Z"}
+        {"type":"archivist_reflection_complete","scenario":"manual","memoriesCreated":2,"memoriesUpdated":0,"ts":"2026-03-01T12:00:00Z"}
+        "#);
+    });
 }

@@ -5,6 +5,7 @@
 
 mod damage;
 mod samples;
+mod server;
 mod sessions;
 mod stores;
 mod support;
@@ -32,6 +33,8 @@ mod full_disk;
 mod giving;
 mod hook;
 mod hud;
+#[cfg(unix)]
+mod hud_terminal;
 mod index_trouble;
 mod init;
 mod inspect;
@@ -39,6 +42,9 @@ mod interference;
 mod judge;
 mod laws;
 mod logs;
+mod mcp;
+mod mcp_http;
+mod mcp_safety;
 mod model;
 #[cfg(unix)]
 mod no_permission;
@@ -46,5 +52,8 @@ mod processes;
 mod queue;
 mod returning;
 mod semantics;
+mod serve;
+mod serve_security;
+mod telemetry;
 mod tidy;
 mod yardsticks;

@@ -28,12 +28,13 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
         Purity::Edge,
         &["domain", "text", "ingest", "redact", "context", "model", "judge", "recall", "memory", "config", "service"],
     ),
+    ("serve", Purity::Edge, &["domain", "text", "redact", "context", "recall", "memory", "hud", "service", "desk"]),
     (
         "cli",
         Purity::Edge,
         &[
             "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory", "hud",
-            "hooks", "config", "service", "desk",
+            "hooks", "config", "service", "desk", "serve",
         ],
     ),
 ];

@@ -1,5 +1,7 @@
 //! `archivist why`: what a lesson rests on, where it was seen and given, and what came of that.
 
+pub(super) mod words;
+
 mod page;
 
 use anyhow::Result;

@@ -5,9 +5,9 @@ use super::super::effect::percent;
 use super::super::failure::Failure;
 use super::super::lesson::name;
 use super::super::prose::{count, cut, list, moment, one_line, width, wrap};
-use crate::desk::{Given, Grounds, Judged, Other, Seen};
-use crate::domain::{Effect, EvidenceLevel, Exposure, Quote, TrustClass};
-use crate::recall::Verdict;
+use super::words::{answer, brief, chosen, judgement, proof, relation, whose};
+use crate::desk::{Given, Grounds, Seen};
+use crate::domain::Quote;
 
 /// Text wider than this is hard to read.
 const WIDEST_TEXT: usize = 100;
@@ -111,13 +111,7 @@ impl Page<'_> {
         }
         self.section("Beside others it")?;
         for related in grounds.related.iter().take(SHOWN) {
-            let relation = match related.relation.as_str() {
-                "same" => "says what",
-                "similar" => "is much like",
-                "replaced by" => "gave way to",
-                other => other,
-            };
-            self.hang(INDENT, relation, &brief(&related.other))?;
+            self.hang(INDENT, relation(related), &brief(&related.other))?;
         }
         self.more(grounds.related.len(), "lesson", "lessons")
     }
@@ -129,18 +123,7 @@ impl Page<'_> {
         }
         self.section("It was chosen for")?;
         for one in given.iter().take(SHOWN) {
-            let shown = match &one.exposure {
-                Exposure::Exposed => format!("shown at {}", one.point),
-                Exposure::Withheld => "held back".to_owned(),
-                Exposure::Other(word) => word.clone(),
-            };
-            let came = match &one.effect {
-                Some(Effect::Recurred) => "the trouble came back",
-                Some(Effect::Prevented) => "the trouble was spared",
-                Some(Effect::Unknown | Effect::Other(_)) => "nobody can tell",
-                None => "not looked at yet",
-            };
-            self.hang(INDENT, &moment(one.at), &one_line(&format!("{}: {shown}; {came}", one.run)))?;
+            self.hang(INDENT, &moment(one.at), &one_line(&chosen(one)))?;
         }
         self.more(given.len(), "time", "times")
     }
@@ -163,12 +146,7 @@ impl Page<'_> {
         if measured.arms.exposed.runs + measured.arms.withheld.runs == 0 {
             return Ok(());
         }
-        let answer = match measured.verdict() {
-            Verdict::Helps => "It does",
-            Verdict::Harms => "No, it does harm",
-            Verdict::Unclear => "That is not clear yet",
-        };
-        self.section(&format!("Does it help? {answer}"))?;
+        self.section(&format!("Does it help? {}", answer(measured.verdict())))?;
         self.hang(INDENT, "", &format!("The trouble {}.", measured.arms))?;
         match &measured.estimate {
             Some(estimate) => {
@@ -210,43 +188,5 @@ impl Page<'_> {
                 self.console.line(&format!("{:INDENT$}{told}", ""))
             }
         }
-    }
-}
-
-fn brief(other: &Other) -> String {
-    let name = other.alias.as_ref().map_or_else(|| other.id.to_string(), ToString::to_string);
-    let summary = other.summary.as_deref().map_or_else(|| "(not here any more)".to_owned(), one_line);
-    let state = other.state.as_ref().map(|state| format!(" ({state})")).unwrap_or_default();
-    format!("{name}: {summary}{state}")
-}
-
-fn judgement(judged: &Judged) -> String {
-    let who = judged.role.as_deref().unwrap_or("somebody");
-    let run = judged.session.as_ref().map_or_else(|| judged.episode.to_string(), ToString::to_string);
-    let regression = if judged.regression { ", though it had held before" } else { "" };
-    format!("{} by {who} in {run}, {}, weight {}{regression}", judged.verdict, proof(&judged.level), judged.weight)
-}
-
-fn proof(level: &EvidenceLevel) -> &str {
-    match level {
-        EvidenceLevel::Execution => "proved by output",
-        EvidenceLevel::Citation => "proved by a citation",
-        EvidenceLevel::Reasoning => "by reasoning",
-        EvidenceLevel::Other(word) => word,
-    }
-}
-
-/// Whose words they are.
-fn whose(quote: &Quote) -> &str {
-    match &quote.trust {
-        TrustClass::User => "said by a person",
-        TrustClass::Agent => "said or done by the agent",
-        TrustClass::BuildOutput => "printed by a build or a test",
-        TrustClass::RepoFile => "in a file of the repository",
-        TrustClass::ToolOutput => "printed by a tool",
-        TrustClass::Web => "from the web",
-        TrustClass::OtherAgent => "said by another agent",
-        TrustClass::InjectedMemory => "given by Archivist itself",
-        TrustClass::Other(word) => word,
     }
 }

@@ -1,0 +1,190 @@
+//! One table of endpoints, of which both the router and the OpenAPI document are made: they cannot disagree.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::Method;
+use axum::routing::MethodRouter;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+
+use super::Served;
+use super::problem::ProblemBody;
+
+const JSON: &str = "application/json";
+
+/// One endpoint: where it is, what it takes, what it answers and who does it.
+pub(super) struct Endpoint {
+    method: Method,
+    path: &'static str,
+    summary: &'static str,
+    query: Option<SchemaOf>,
+    body: Option<SchemaOf>,
+    answers: Vec<Answer>,
+    handler: MethodRouter<Arc<Served>>,
+}
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+struct Answer {
+    status: u16,
+    description: &'static str,
+    content: Option<(&'static str, Option<SchemaOf>)>,
+}
+
+impl Endpoint {
+    pub(super) fn new(
+        method: Method,
+        path: &'static str,
+        summary: &'static str,
+        handler: MethodRouter<Arc<Served>>,
+    ) -> Self {
+        Self { method, path, summary, query: None, body: None, answers: Vec::new(), handler }
+    }
+
+    /// Takes these parameters behind the question mark.
+    pub(super) fn asks<Q: JsonSchema>(mut self) -> Self {
+        self.query = Some(SchemaGenerator::root_schema_for::<Q>);
+        self
+    }
+
+    /// Takes this as JSON.
+    pub(super) fn takes<B: JsonSchema>(mut self) -> Self {
+        self.body = Some(SchemaGenerator::subschema_for::<B>);
+        self
+    }
+
+    /// Answers with this as JSON.
+    pub(super) fn answers<A: JsonSchema>(mut self, status: u16, description: &'static str) -> Self {
+        let schema: SchemaOf = SchemaGenerator::subschema_for::<A>;
+        self.answers.push(Answer { status, description, content: Some((JSON, Some(schema))) });
+        self
+    }
+
+    /// Answers with something else.
+    pub(super) fn answers_as(mut self, status: u16, description: &'static str, content: &'static str) -> Self {
+        self.answers.push(Answer { status, description, content: Some((content, None)) });
+        self
+    }
+
+    /// Switches to another protocol.
+    pub(super) fn switches(mut self, description: &'static str) -> Self {
+        self.answers.push(Answer { status: 101, description, content: None });
+        self
+    }
+
+    fn parameters(&self, generator: &mut SchemaGenerator) -> Vec<Value> {
+        let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        let mut parameters: Vec<Value> = names
+            .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
+            .collect();
+        let query = self.query.map(|schema| schema(generator).to_value()).unwrap_or_default();
+        let required = query.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        for (name, schema) in query.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let is_required = required.iter().any(|one| one == name);
+            let description = schema.get("description").cloned().unwrap_or_default();
+            let mut schema = schema.clone();
+            drop_null(&mut schema);
+            parameters.push(json!({
+                "name": name, "in": "query", "required": is_required, "description": description, "schema": schema,
+            }));
+        }
+        parameters
+    }
+
+    fn operation(&self, generator: &mut SchemaGenerator, refusals: &Value) -> Value {
+        let mut responses = Map::new();
+        for Answer { status, description, content } in &self.answers {
+            let mut response = Map::from_iter([("description".to_owned(), Value::from(*description))]);
+            if let Some((content, schema)) = content {
+                let schema = schema.map_or_else(|| json!({ "type": "string" }), |schema| schema(generator).to_value());
+                response.insert("content".to_owned(), json!({ *content: { "schema": schema } }));
+            }
+            responses.insert(status.to_string(), response.into());
+        }
+        responses.insert("4XX".to_owned(), refusals.clone());
+        responses.insert("503".to_owned(), refusals.clone());
+        let mut operation = Map::from_iter([
+            ("summary".to_owned(), Value::from(self.summary)),
+            ("operationId".to_owned(), self.name().into()),
+            ("parameters".to_owned(), self.parameters(generator).into()),
+            ("responses".to_owned(), responses.into()),
+        ]);
+        if let Some(schema) = self.body {
+            let schema = schema(generator).to_value();
+            let body = json!({ "required": true, "content": { JSON: { "schema": schema } } });
+            operation.insert("requestBody".to_owned(), body);
+        }
+        operation.into()
+    }
+
+    /// `get_lessons_id_why`: the method and the path, in letters.
+    fn name(&self) -> String {
+        let path = self.path.trim_start_matches("/v1/").replace(['/', '.'], "_").replace(['{', '}'], "");
+        format!("{}_{path}", self.method.as_str().to_lowercase())
+    }
+}
+
+/// The routes of these endpoints.
+pub(super) fn router(endpoints: Vec<Endpoint>) -> Router<Arc<Served>> {
+    endpoints.into_iter().fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.handler))
+}
+
+/// The OpenAPI document of these endpoints.
+pub(super) fn document(endpoints: &[Endpoint]) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let problem = generator.subschema_for::<ProblemBody>().to_value();
+    let refusals = json!({
+        "description": "It was not done, and this is why",
+        "content": { "application/problem+json": { "schema": problem } },
+    });
+    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    for endpoint in endpoints {
+        let operation = endpoint.operation(&mut generator, &refusals);
+        paths.entry(endpoint.path).or_default().insert(endpoint.method.as_str().to_lowercase(), operation);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Archivist",
+            "description": "The memory of coding agents: lessons with their evidence, given back where they help.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{}, { "token": [] }],
+    })
+}
+
+/// A parameter that is not given is left out; it is never null.
+fn drop_null(schema: &mut Value) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    fields.remove("description");
+    if let Some(Value::Array(kinds)) = fields.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = kinds.as_slice() {
+            let only = only.clone();
+            fields.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(words)) = fields.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    if let Some(Value::Array(kinds)) = fields.get_mut("anyOf") {
+        kinds.retain(|kind| kind.get("type") != Some(&json!("null")));
+        if let [only] = kinds.as_slice() {
+            let only = only.clone();
+            *schema = only;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+use tempfile::TempDir;
+
+use super::*;
+use crate::domain::{ReflectionScenario, Timestamp};
+use crate::hud::{FeedSink, HudSink};
+
+fn event(number: usize) -> Event {
+    Event { id: Some(number as u64), name: "test", data: number.to_string().into() }
+}
+
+fn message(count: u64) -> HudMessage {
+    let (scenario, ts) = (ReflectionScenario::Manual, Timestamp::default());
+    HudMessage::ArchivistMemoriesAdded { count, scenario, ts }
+}
+
+async fn data(listener: &mut Listener, hub: &Hub) -> Vec<String> {
+    listener.next(hub).await.unwrap().iter().map(|event| event.data.to_string()).collect()
+}
+
+#[test]
+fn an_event_is_written_as_browsers_read_it() {
+    let mut stream = String::new();
+    event(7).write(&mut stream);
+    Event::lost(3).write(&mut stream);
+    assert_eq!(stream, "id: 7\nevent: test\ndata: 7\n\nevent: lost\ndata: {\"count\":3,\"type\":\"lost\"}\n\n");
+}
+
+#[tokio::test]
+async fn everybody_who_listens_hears_everything_from_when_they_came() {
+    let hub = Hub::new(TempDir::new().unwrap().path().to_owned());
+    let mut early = hub.listen(None);
+    hub.push([event(1)], None);
+    let mut late = hub.listen(None);
+    hub.push([event(2)], None);
+    assert_eq!(data(&mut early, &hub).await, ["1", "2"]);
+    assert_eq!(data(&mut late, &hub).await, ["2"]);
+}
+
+#[tokio::test]
+async fn whoever_is_too_slow_is_told_how_much_they_missed_and_nobody_waits() {
+    let hub = Hub::new(TempDir::new().unwrap().path().to_owned());
+    let mut slow = hub.listen(None);
+    hub.push((0..KEPT + 100).map(event), None);
+    let heard = data(&mut slow, &hub).await;
+    assert_eq!(heard[..2], ["{\"count\":100,\"type\":\"lost\"}".to_owned(), "100".to_owned()]);
+    let mut count = heard.len() - 1;
+    while count < KEPT {
+        count += data(&mut slow, &hub).await.len();
+    }
+    assert_eq!(count, KEPT, "and hears the rest");
+}
+
+#[tokio::test]
+async fn whoever_comes_back_hears_what_was_told_meanwhile_and_nothing_twice() {
+    let memory = TempDir::new().unwrap();
+    let sink = FeedSink::new(memory.path());
+    let mut feed = FeedReader::after(memory.path(), 0);
+    let hub = Hub::new(memory.path().to_owned());
+    (1..=3).for_each(|count| sink.tell(&message(count)));
+    let told = feed.news().unwrap();
+    hub.push(told.iter().filter_map(Event::told), Some(feed.position()));
+    let mut back = hub.listen(Some(told[0].id));
+    (4..=5).for_each(|count| sink.tell(&message(count)));
+    let news = feed.news().unwrap();
+    hub.push(news.iter().filter_map(Event::told), Some(feed.position()));
+    let mut heard = Vec::new();
+    while heard.len() < 4 {
+        heard.extend(data(&mut back, &hub).await);
+    }
+    let counts: Vec<u64> = heard
+        .iter()
+        .map(|data| serde_json::from_str::<serde_json::Value>(data).unwrap()["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [2, 3, 4, 5]);
+}
