@@ -132,7 +132,7 @@ async def converse(client, world):
         await client.read_resource("archivist://lessons/m-404")
     except MCPError as error:
         log.asked("read archivist://lessons/m-404", f"error: {error.error.message}")
-    for arguments in ({}, {"task": "find every caller with grep"}):
+    for arguments in ({}, {"task": "grep this repository for every caller"}):
         prompt = await client.get_prompt("session-start", arguments)
         log.asked(f"session-start {json.dumps(arguments)}", *[message.content.text for message in prompt.messages])
     world.settle()
