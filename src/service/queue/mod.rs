@@ -50,7 +50,7 @@ mod trouble_tests;
 
 /// How often, and after which pause, a file is looked at again that somebody else is just writing.
 const LOOKS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The jobs of one memory.
 #[derive(Debug, Clone)]
