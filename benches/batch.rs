@@ -1,7 +1,8 @@
 //! A batch of two thousand sessions against a model that takes its time. `cargo bench --bench batch`.
 //!
 //! The ideal is what the model's own slowness allows: so many rounds of so many questions at once, each as long as one
-//! answer takes. `-- --sessions N --concurrency N --latency MS` asks for other numbers.
+//! answer takes. `-- --sessions N --concurrency N --latency MS` asks for other numbers. `-- hud` asks no model, and says
+//! what it costs to tell a display that is not there.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,6 +31,9 @@ fn main() {
         let at = given.iter().position(|word| word == flag);
         at.and_then(|at| given.get(at + 1)?.parse().ok()).unwrap_or(usual)
     };
+    if given.iter().any(|word| word == "hud") {
+        return absent_display(number("--sessions", 300));
+    }
     let (sessions, concurrency) = (number("--sessions", 2000), number("--concurrency", 32));
     let latency = Duration::from_millis(number("--latency", 1000) as u64);
 
@@ -81,6 +85,29 @@ fn main() {
     println!("asked {} times", asked.load(Ordering::Relaxed));
     println!("took {took:.1} s, ideal {ideal:.1} s, ratio {:.3}x", took / ideal);
     println!("peak memory {} MB", peak / 1024);
+}
+
+/// Reflects over the same sessions with and without the address of a display that nobody runs, in turns.
+fn absent_display(sessions: usize) {
+    const ROUNDS: usize = 9;
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        // The first and the last are the same: so far apart are two that should not be.
+        for (times, display) in times.iter_mut().zip(["", "ws://127.0.0.1:9/ws", ""]) {
+            let home = project(sessions);
+            let mut batch = Command::new(env!("CARGO_BIN_EXE_archivist"));
+            batch.args(["batch", "--days", "3650", "--yes", "--quiet"]).current_dir(home.path().join("project"));
+            batch.env_clear().env("HOME", home.path()).env("ARCHIVIST__HUD__WEB_SOCKET", display);
+            let began = Instant::now();
+            assert!(batch.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap().success());
+            times.push(began.elapsed().as_secs_f64());
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort_unstable_by(f64::total_cmp));
+    let [without, with, again] = times.map(|times| times[ROUNDS / 2]);
+    println!("{sessions} sessions, median of {ROUNDS} rounds");
+    println!("no display configured      {without:.3} s, once more {again:.3} s ({:.3}x)", again / without);
+    println!("one that nobody runs       {with:.3} s ({:.3}x)", with / without);
 }
 
 /// A project with sessions that an agent left behind: some fail and mend, most do not.

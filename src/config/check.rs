@@ -1,26 +1,25 @@
 //! Is this a key, and is this a value for it? Pure: the rules come out of the schema, values in, problems out.
 
 use config::ValueKind;
-use serde_json::Value;
 
 use super::error::Problem;
 use super::nearest::nearest;
-use super::schema;
 use super::shown::{Origin, Secrecy, without_userinfo};
 use super::variables::variable_name;
 
 /// A quoted text in a message is cut after this many characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// All keys there are.
+/// All keys there are, sorted.
+#[derive(Clone, Copy)]
 pub(super) struct Keys {
-    leaves: Vec<Leaf>,
+    pub(super) leaves: &'static [Leaf],
 }
 
 /// What a dotted path names.
-pub(super) enum Named<'keys> {
+pub(super) enum Named {
     /// A key that holds a value.
-    Leaf(&'keys Leaf),
+    Leaf(&'static Leaf),
     /// A section that holds keys.
     Section,
     /// Nothing.
@@ -28,34 +27,25 @@ pub(super) enum Named<'keys> {
 }
 
 impl Keys {
-    /// The keys of the configuration, read from the schema that was made from its types: making it anew takes longer than
-    /// everything else that a hook does.
-    pub(super) fn of_the_configuration() -> Keys {
-        let published = serde_json::from_str(include_str!("../../config/schema.json"));
-        Keys::from_schema(&published.unwrap_or_else(|_| schema::rules()))
-    }
-
-    pub(super) fn from_schema(rules: &Value) -> Keys {
-        let leaves = schema::leaves(rules).into_iter().map(|(key, rule)| Leaf::new(key, rule)).collect();
-        Keys { leaves }
-    }
+    /// The keys of the configuration, as `build.rs` reads them from the published schema.
+    pub(super) const OF_THE_CONFIGURATION: Keys = Keys { leaves: include!(concat!(env!("OUT_DIR"), "/keys.rs")) };
 
     /// What `path` names, letter for letter.
-    pub(super) fn named(&self, path: &str) -> Named<'_> {
-        let at = self.leaves.partition_point(|leaf| leaf.key.as_str() < path);
+    pub(super) fn named(&self, path: &str) -> Named {
+        let at = self.leaves.partition_point(|leaf| leaf.key < path);
         if let Some(leaf) = self.leaves.get(at).filter(|leaf| leaf.key == path) {
             return Named::Leaf(leaf);
         }
         let below = format!("{path}.");
-        let at = self.leaves.partition_point(|leaf| leaf.key < below);
+        let at = self.leaves.partition_point(|leaf| leaf.key < below.as_str());
         let is_section = self.leaves.get(at).is_some_and(|leaf| leaf.key.starts_with(&below));
         if is_section { Named::Section } else { Named::Unknown }
     }
 
     /// What `path` names once each key, too, is written the way `spelling` writes it.
-    pub(super) fn named_as(&self, path: &str, spelling: impl Fn(&str) -> String) -> Named<'_> {
-        for leaf in &self.leaves {
-            let spelt = spelling(&leaf.key);
+    pub(super) fn named_as(&self, path: &str, spelling: impl Fn(&str) -> String) -> Named {
+        for leaf in self.leaves {
+            let spelt = spelling(leaf.key);
             if spelt == path {
                 return Named::Leaf(leaf);
             }
@@ -68,7 +58,7 @@ impl Keys {
 
     /// The problem of a path that names nothing. `write` says how a key is written where it was found.
     pub(super) fn unknown(&self, path: &str, origin: &Origin, write: impl Fn(&str) -> String) -> Problem {
-        let hint = match nearest(path, self.leaves.iter().map(|leaf| leaf.key.as_str())) {
+        let hint = match nearest(path, self.leaves.iter().map(|leaf| leaf.key)) {
             Some(key) => format!("did you mean `{}`?", write(key)),
             None => "`archivist config show` lists every key".to_owned(),
         };
@@ -85,13 +75,14 @@ pub(super) fn not_a_section(path: &str, found: &ValueKind, origin: &Origin) -> P
 
 /// A key that holds a value, and which values it may hold.
 pub(super) struct Leaf {
-    pub(super) key: String,
+    pub(super) key: &'static str,
+    default: Preset,
     pub(super) secrecy: Secrecy,
     /// Whether a project's files may not set it. A key is the user's alone when its field carries
     /// `#[schemars(extend("x-set-by" = "user"))]`.
     is_users: bool,
     kind: Kind,
-    choices: Vec<String>,
+    choices: &'static [&'static str],
     least: Option<f64>,
     above: Option<f64>,
     most: Option<f64>,
@@ -107,26 +98,23 @@ enum Kind {
     Text,
 }
 
+/// A value that is known when the program is built.
+#[derive(Clone, Copy)]
+enum Preset {
+    Boolean(bool),
+    Integer(i64),
+    Number(f64),
+    Text(&'static str),
+}
+
 impl Leaf {
-    fn new(key: String, rule: &Value) -> Leaf {
-        let bound = |name: &str| rule.get(name).and_then(Value::as_f64);
-        let secret = rule.get("writeOnly").and_then(Value::as_bool).unwrap_or(false);
-        let choices = rule.get("enum").and_then(Value::as_array);
-        Leaf {
-            key,
-            secrecy: if secret { Secrecy::Secret } else { Secrecy::Open },
-            is_users: rule.get("x-set-by").and_then(Value::as_str) == Some("user"),
-            kind: match rule.get("type").and_then(Value::as_str) {
-                Some("boolean") => Kind::Boolean,
-                Some("integer") => Kind::Integer,
-                Some("number") => Kind::Number,
-                _ => Kind::Text,
-            },
-            choices: choices.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
-            least: bound("minimum"),
-            above: bound("exclusiveMinimum"),
-            most: bound("maximum"),
-            fewest_chars: rule.get("minLength").and_then(Value::as_u64).unwrap_or(0),
+    /// What holds where nobody set anything.
+    pub(super) fn default(&self) -> ValueKind {
+        match self.default {
+            Preset::Boolean(truth) => ValueKind::Boolean(truth),
+            Preset::Integer(number) => ValueKind::I64(number),
+            Preset::Number(number) => ValueKind::Float(number),
+            Preset::Text(text) => ValueKind::String(text.to_owned()),
         }
     }
 
@@ -135,7 +123,7 @@ impl Leaf {
         if self.is_users && matches!(origin, Origin::Project(_) | Origin::ProjectJson(_)) {
             return Err(Problem::with_hint(
                 format!("`{}` may not be set by a project, found in {origin}", self.key),
-                format!("set it in the user file, with --config, or with {}", variable_name(&self.key)),
+                format!("set it in the user file, with --config, or with {}", variable_name(self.key)),
             ));
         }
         let value = match (self.kind, found) {
@@ -181,14 +169,14 @@ impl Leaf {
         if self.choices.is_empty() {
             return text.chars().count() as u64 >= self.fewest_chars;
         }
-        self.choices.iter().any(|choice| choice == text)
+        self.choices.contains(&text)
     }
 
     fn refusal(&self, value: &ValueKind, origin: &Origin) -> Problem {
         let message =
             format!("`{}` must be {}, found {} in {origin}", self.key, self.expected(), described(value, self.secrecy));
         let meant = match value {
-            ValueKind::String(text) => nearest(text, self.choices.iter().map(String::as_str)),
+            ValueKind::String(text) => nearest(text, self.choices.iter().copied()),
             _ => None,
         };
         match meant {

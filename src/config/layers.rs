@@ -16,14 +16,14 @@ use super::schema::join;
 use super::shown::{Origin, Secrecy};
 use super::variables::{variable_name, variable_path};
 
-/// The only home of defaults.
+/// The only home of defaults. They reach a process by way of the schema: see [`Keys`].
 const DEFAULTS: &str = include_str!("../../config/default.toml");
 
 /// The values that won, and all that was wrong on the way.
-pub(super) struct Layers<'keys> {
-    pub(super) values: BTreeMap<String, Held>,
+pub(super) struct Layers {
+    pub(super) values: BTreeMap<&'static str, Held>,
     pub(super) problems: Vec<Problem>,
-    keys: &'keys Keys,
+    keys: Keys,
 }
 
 /// One value that passed its check.
@@ -35,12 +35,11 @@ pub(super) struct Held {
 }
 
 /// Reads every layer of the request.
-pub(super) fn read<'keys>(request: &LoadRequest, keys: &'keys Keys) -> Layers<'keys> {
-    let mut layers = Layers { values: BTreeMap::new(), problems: Vec::new(), keys };
+pub(super) fn read(request: &LoadRequest) -> Layers {
+    let mut layers = Layers::of_defaults(Keys::OF_THE_CONFIGURATION);
     let surroundings = &request.surroundings;
     let openagents = request.project_root.join(".openagents");
 
-    layers.add_text(DEFAULTS, FileFormat::Toml, Origin::Default);
     if let Some(path) = user_file(request) {
         layers.add_file(&path, Origin::User, Missing::Fine);
     }
@@ -77,7 +76,13 @@ enum Missing {
     Wrong,
 }
 
-impl<'keys> Layers<'keys> {
+impl Layers {
+    fn of_defaults(keys: Keys) -> Self {
+        let held = |leaf: &Leaf| Held { value: leaf.default(), origin: Origin::Default, secrecy: leaf.secrecy };
+        let values = keys.leaves.iter().map(|leaf| (leaf.key, held(leaf))).collect();
+        Self { values, problems: Vec::new(), keys }
+    }
+
     fn add_file(&mut self, path: &Path, origin: fn(PathBuf) -> Origin, missing: Missing) {
         let origin = origin(path.to_path_buf());
         let bytes = match fs::read(path) {
@@ -150,11 +155,11 @@ impl<'keys> Layers<'keys> {
             .filter_map(|(name, text)| Some((name.as_str(), text.as_str(), variable_path(name)?)))
             .collect();
         ours.sort_unstable();
-        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for (name, text, path) in ours {
             let origin = Origin::Environment(name.to_owned());
             match self.keys.named_as(&path, plain) {
-                Named::Leaf(leaf) => match seen.insert(leaf.key.clone(), name) {
+                Named::Leaf(leaf) => match seen.insert(leaf.key, name) {
                     None => self.hold(leaf, leaf.read(text), origin),
                     Some(other) => self.problems.push(Problem::with_hint(
                         format!("environment variables {other} and {name} both set `{}`", leaf.key),
@@ -186,7 +191,7 @@ impl<'keys> Layers<'keys> {
         match leaf.accept(value, &origin) {
             Ok(value) => {
                 let held = Held { value, origin, secrecy: leaf.secrecy };
-                self.values.insert(leaf.key.clone(), held);
+                self.values.insert(leaf.key, held);
             }
             Err(problem) => self.problems.push(problem),
         }

@@ -23,7 +23,6 @@ mod working;
 
 use std::path::PathBuf;
 
-use self::check::Keys;
 use self::layers::Layers;
 
 pub use self::error::{ConfigError, Problem};
@@ -94,8 +93,7 @@ pub struct Loaded {
 
 /// Reads all layers and merges them, or says everything that is wrong with any of them.
 pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
-    let keys = Keys::of_the_configuration();
-    let mut layers = layers::read(request, &keys);
+    let mut layers = layers::read(request);
     let mut across_keys = between_keys(&layers, request);
     layers.problems.append(&mut across_keys);
     if !layers.problems.is_empty() {
@@ -108,7 +106,7 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
         .values
         .into_iter()
         .map(|(key, held)| Setting {
-            key,
+            key: key.to_owned(),
             value: layers::to_json(held.value),
             origin: held.origin,
             secrecy: held.secrecy,
@@ -118,7 +116,7 @@ pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
 }
 
 /// The rules that hold between keys, or between a key and the surroundings. They look at the values that won.
-fn between_keys(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
+fn between_keys(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
     let mut problems = Vec::new();
     let weights: Vec<_> = layers.values.iter().filter(|(key, _)| key.starts_with("recall.weights.")).collect();
     let is_zero = |value: &config::ValueKind| matches!(value, config::ValueKind::Float(number) if *number == 0.0);
@@ -147,7 +145,7 @@ fn between_keys(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
 }
 
 /// What is different cannot be the same.
-fn threshold_problem(layers: &Layers<'_>) -> Option<Problem> {
+fn threshold_problem(layers: &Layers) -> Option<Problem> {
     let share = |key: &str| match layers.values.get(key).map(|held| (&held.value, &held.origin)) {
         Some((config::ValueKind::Float(share), origin)) => Some((*share, origin)),
         _ => None,
@@ -173,7 +171,7 @@ fn threshold_problem(layers: &Layers<'_>) -> Option<Problem> {
 }
 
 /// A model needs an address and a name; a cassette needs a place.
-fn model_problems(layers: &Layers<'_>) -> Vec<Problem> {
+fn model_problems(layers: &Layers) -> Vec<Problem> {
     let text = |key: &str| match layers.values.get(key) {
         Some(held) => match &held.value {
             config::ValueKind::String(text) => (text.as_str(), held.origin.to_string()),
@@ -203,7 +201,7 @@ fn model_problems(layers: &Layers<'_>) -> Vec<Problem> {
 }
 
 /// Paths that no project may set do not start in one either.
-fn user_path_problems(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem> {
+fn user_path_problems(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
     let of_user = ["distill.promptDir", "model.keyFile", "model.cassetteDir", "hud.file", "embeddings.dir"].into_iter();
     let held = of_user.filter_map(|key| Some((key, layers.values.get(key)?)));
     held.filter_map(|(key, held)| {
@@ -224,13 +222,27 @@ fn user_path_problems(layers: &Layers<'_>, request: &LoadRequest) -> Vec<Problem
     .collect()
 }
 
-fn typed(layers: &Layers<'_>) -> Result<Config, config::ConfigError> {
-    let mut builder = config::Config::builder();
+fn typed(layers: &Layers) -> Result<Config, config::ConfigError> {
+    let mut root = config::Map::new();
     for (key, held) in &layers.values {
-        let place = held.origin.to_string();
-        builder = builder.set_override(key, config::Value::new(Some(&place), held.value.clone()))?;
+        let value = config::Value::new(Some(&held.origin.to_string()), held.value.clone());
+        put(&mut root, key, value);
     }
-    builder.build()?.try_deserialize()
+    config::Value::new(None, root).try_deserialize()
+}
+
+/// Puts the value where its dotted key says.
+fn put(table: &mut config::Map<String, config::Value>, key: &str, value: config::Value) {
+    let Some((section, rest)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value);
+        return;
+    };
+    let empty = || config::Value::new(None, config::Map::<String, config::Value>::new());
+    let below = table.entry(section.to_owned()).or_insert_with(empty);
+    // No key of the schema is a section, too.
+    if let config::ValueKind::Table(inner) = &mut below.kind {
+        put(inner, rest, value);
+    }
 }
 
 #[cfg(test)]

@@ -27,28 +27,9 @@ pub(super) fn rules() -> Value {
     schema
 }
 
-/// Every key that holds a value, dotted, with its part of the schema, sorted by key.
-pub(super) fn leaves(schema: &Value) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    collect_leaves(schema, "", &mut found);
-    found.sort_by(|left, right| left.0.cmp(&right.0));
-    found
-}
-
 /// The dotted key of `name` inside the section `path`, where the empty path is the top level.
 pub(super) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-}
-
-fn collect_leaves<'schema>(node: &'schema Value, path: &str, found: &mut Vec<(String, &'schema Value)>) {
-    match node.get("properties").and_then(Value::as_object) {
-        Some(properties) => {
-            for (name, child) in properties {
-                collect_leaves(child, &join(path, name), found);
-            }
-        }
-        None => found.push((path.to_owned(), node)),
-    }
 }
 
 fn node_mut<'schema>(schema: &'schema mut Value, key: &str) -> Option<&'schema mut Map<String, Value>> {

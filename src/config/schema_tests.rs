@@ -8,6 +8,25 @@ use super::*;
 /// Keys whose name sounds like a secret but is none. Every other such key must carry `writeOnly`.
 const NAMES_THAT_ONLY_SOUND_SECRET: [&str; 1] = ["project.key"];
 
+/// Every key that holds a value, dotted, with its part of the schema, sorted by key.
+fn leaves(schema: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    collect_leaves(schema, "", &mut found);
+    found.sort_by(|left, right| left.0.cmp(&right.0));
+    found
+}
+
+fn collect_leaves<'schema>(node: &'schema Value, path: &str, found: &mut Vec<(String, &'schema Value)>) {
+    match node.get("properties").and_then(Value::as_object) {
+        Some(properties) => {
+            for (name, child) in properties {
+                collect_leaves(child, &join(path, name), found);
+            }
+        }
+        None => found.push((path.to_owned(), node)),
+    }
+}
+
 #[test]
 fn the_schema_and_the_defaults_have_the_same_keys() {
     let rules = rules();

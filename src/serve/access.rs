@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{HeaderName, Method, StatusCode, Version, header};
+use axum::http::{HeaderName, Method, StatusCode, header};
 
 use super::problem::Problem;
 
@@ -177,19 +177,15 @@ pub(super) fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// A request whose end two readers might see in two places is not read at all.
+/// A request whose end two readers might see in two places is not read at all. A length beside a body in chunks has been
+/// dropped by now, so that chunks alone may be half of a contradiction: they are not taken.
 fn is_unambiguous(request: &Parts) -> Result<(), Problem> {
-    let headers = &request.headers;
-    let count = |name: HeaderName| headers.get_all(name).iter().count();
-    let lengths = count(header::CONTENT_LENGTH);
-    let encodings = count(header::TRANSFER_ENCODING);
-    let is_plain_coding = headers
-        .get_all(header::TRANSFER_ENCODING)
-        .iter()
-        .all(|coding| coding.to_str().is_ok_and(|coding| coding.trim().eq_ignore_ascii_case("chunked")));
-    let is_old = request.version == Version::HTTP_10 && encodings > 0;
-    if lengths > 1 || encodings > 1 || (lengths > 0 && encodings > 0) || !is_plain_coding || is_old {
-        return Err(Problem::question("the length of the request is given in two ways"));
+    if request.headers.contains_key(header::TRANSFER_ENCODING) {
+        return Err(Problem::new(StatusCode::LENGTH_REQUIRED, "a body in chunks is not taken")
+            .with_hint("send the body in one piece, with its length in `Content-Length`"));
+    }
+    if request.headers.get_all(header::CONTENT_LENGTH).iter().count() > 1 {
+        return Err(Problem::question("the length of the request is given twice"));
     }
     Ok(())
 }

@@ -32,13 +32,13 @@ const HEADERS: [(HeaderName, &str); 5] = [
 pub(super) async fn guard(State(served): State<Arc<Served>>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    // A length beside it has been dropped by now. Whoever sees the end of this request elsewhere sends no second one.
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
     let mut response = passed(&served, request, next).await.unwrap_or_else(IntoResponse::into_response);
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     if is_chunked {
+        // Where its body ends is not for us to guess.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     served.metrics.count(route.as_deref(), response.status().as_u16(), began.elapsed());

@@ -273,9 +273,7 @@ impl MemoryService for JsonlMemory {
     async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError> {
         let lessons = self.in_each(move |bank| {
             let view = bank.read_apart()?.read_all(&[Part::Archive, Part::Lessons, Part::Ledger])?;
-            let rows = view.lessons.values().filter(|row| which.includes(row.memory.standing()));
-            let counted = |memory: &AgentMemory| crate::domain::Counters::of(view.facts_of(&memory.id));
-            Ok(rows.map(|row| Lesson::new(row.memory.clone(), row.versions, counted(&row.memory))).collect())
+            Ok(view.into_lessons(which))
         });
         let lessons: Vec<Vec<Lesson>> = lessons.await?;
         let mut lessons: Vec<Lesson> = lessons.into_iter().flatten().collect();

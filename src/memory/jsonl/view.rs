@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use super::layout::Part;
 use super::lines::{self, Line, to_u64};
 use super::search::Place;
-use crate::domain::{AgentMemory, Alias, Episode, EpisodeId, Fact, FactKey, MemoryId};
+use crate::domain::{AgentMemory, Alias, Counters, Episode, EpisodeId, Fact, FactKey, MemoryId};
+use crate::memory::{Lesson, Which};
 use crate::recall::{self, Terms};
 use crate::text::Cutter;
 
@@ -53,6 +54,17 @@ impl View {
                 tracing::debug!(?part, at = line.start, why, "line kept but not read");
             }
         }
+    }
+
+    /// The lessons that are wanted, with what the facts about each add up to.
+    pub(super) fn into_lessons(mut self, which: Which) -> Vec<Lesson> {
+        let rows = std::mem::take(&mut self.lessons).into_values();
+        let wanted = rows.filter(|row| which.includes(row.memory.standing()));
+        let counted = wanted.map(|row| {
+            let counters = Counters::of(self.facts_of(&row.memory.id));
+            Lesson::new(row.memory, row.versions, counters)
+        });
+        counted.collect()
     }
 
     pub(super) fn knows_fact(&self, key: &FactKey) -> bool {
