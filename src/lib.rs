@@ -20,6 +20,7 @@ pub mod memory;
 pub mod recall;
 
 pub mod archeflow;
+pub mod exchange;
 pub mod hooks;
 pub mod hud;
 

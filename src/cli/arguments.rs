@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use super::console::{ColorChoice, Talk};
 use super::{
     add, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud, init, inspect, list, mcp,
-    prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
+    moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
 
@@ -123,6 +123,10 @@ pub(super) enum MemoryCommand {
     AuditCheck(audit::AuditCheck),
     /// Let lessons grow old that a run did not show
     Decay(audit::Decay),
+    /// Take in the lessons of another memory
+    Import(moving::Import),
+    /// Hand out the lessons in the shape of another memory
+    Export(moving::Export),
     /// Say how large and how healthy the memory is
     Status(upkeep::Status),
     /// Look for damage, and repair it if asked

@@ -30,6 +30,7 @@ mod init;
 mod inspect;
 mod list;
 mod mcp;
+mod moving;
 mod prompt;
 mod recall;
 mod reference;
@@ -183,6 +184,8 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Feedback(command) => command.run(session, console).await,
             MemoryCommand::AuditCheck(command) => command.run(session, console).await,
             MemoryCommand::Decay(command) => command.run(session, console).await,
+            MemoryCommand::Import(command) => command.run(session, console).await,
+            MemoryCommand::Export(command) => command.run(session, console).await,
             MemoryCommand::Status(command) => command.run(session, console).await,
             MemoryCommand::Doctor(command) => command.run(session, console).await,
             MemoryCommand::Compact(command) => command.run(session, console).await,

@@ -18,7 +18,7 @@ mod hostile_tests;
 
 pub use llm::{Asked, Asking, Known, Pair, compare};
 pub use prompts::{PromptError, Prompts};
-pub use verify::Document;
+pub use verify::{Document, order_in};
 
 /// Turns what happened into what may have been learned.
 #[derive(Debug, Clone, Copy)]

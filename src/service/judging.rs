@@ -205,6 +205,6 @@ fn refer(known: &[Vec<Near>]) -> Vec<Vec<Known<'_>>> {
         .collect()
 }
 
-fn saying(summary: &str, rule: Option<&str>) -> String {
+pub(super) fn saying(summary: &str, rule: Option<&str>) -> String {
     rule.map_or_else(|| summary.to_owned(), |rule| format!("{summary}\n{rule}"))
 }

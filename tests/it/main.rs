@@ -46,6 +46,7 @@ mod mcp;
 mod mcp_http;
 mod mcp_safety;
 mod model;
+mod moving;
 #[cfg(unix)]
 mod no_permission;
 mod processes;

@@ -42,6 +42,11 @@ use crate::redact::Redactor;
 #[path = "verify_tests.rs"]
 mod tests;
 
+/// What a text orders its reader to do that no lesson may, in words behind "it tells its reader".
+pub fn order_in(text: &str) -> Option<&'static str> {
+    orders::is_order(text).filter(|order| *order != orders::Order::Remember).map(orders::Order::say)
+}
+
 /// Of what was dropped, as much is shown.
 const SHOWN_CHARACTERS: usize = 160;
 

@@ -272,8 +272,9 @@ impl MemoryService for JsonlMemory {
 
     async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError> {
         let lessons = self.in_each(move |bank| {
-            let view = bank.read_apart()?.read_all(&[Part::Archive, Part::Lessons, Part::Ledger])?;
-            Ok(view.into_lessons(which))
+            let state = bank.read_apart()?;
+            let view = state.read_all(&[Part::Archive, Part::Lessons])?;
+            Ok(view.into_lessons(which, state.tally()?))
         });
         let lessons: Vec<Vec<Lesson>> = lessons.await?;
         let mut lessons: Vec<Lesson> = lessons.into_iter().flatten().collect();

@@ -53,9 +53,13 @@ impl Plan {
                 Some(last) => Some(last),
                 None => state.lesson(&memory.id)?.map(|lesson| lesson.memory),
             };
-            let alias = match last.as_ref().and_then(|last| last.alias.clone()) {
-                Some(alias) => alias,
-                None => self.next_alias(bank)?,
+            let alias = match (last.as_ref().and_then(|last| last.alias.clone()), &memory.alias) {
+                (Some(alias), _) => alias,
+                (None, Some(brought)) if self.is_free(bank, brought) => {
+                    self.highest_alias = brought.number();
+                    brought.clone()
+                }
+                (None, _) => self.next_alias(bank)?,
             };
             self.receipt.lessons.push((memory.id.clone(), alias.clone()));
             memory.alias = Some(alias);
@@ -65,6 +69,12 @@ impl Plan {
             planned.insert(memory.id.clone(), memory);
         }
         Ok(())
+    }
+
+    /// Whether a lesson from elsewhere may keep its short name: nobody had it, and nobody will.
+    fn is_free(&self, bank: &Bank, alias: &Alias) -> bool {
+        let is_ours = Alias::numbered(bank.layout.alias_prefix(), alias.number()).is_ok_and(|ours| ours == *alias);
+        is_ours && alias.number() > self.highest_alias && alias.number() <= Alias::LAST
     }
 
     fn next_alias(&mut self, bank: &Bank) -> Result<Alias, MemoryError> {

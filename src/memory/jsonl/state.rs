@@ -10,7 +10,7 @@ use super::layout::{Layout, Part};
 use super::lines;
 use super::search::{Ask, Card, Common, Place, Worth};
 use super::snapshot::{Change, Snapshot};
-use super::view::View;
+use super::view::{Tally, View};
 use crate::domain::{AgentMemory, Alias, Counters, Fact, MemoryId, Timestamp};
 use crate::memory::{FactFilter, Hit, Lesson, MemoryError, Method};
 use crate::recall::{Ranking, Terms, Vocabulary, terms_of};
@@ -26,6 +26,9 @@ pub(super) struct State {
     read: BTreeMap<Part, u64>,
     limit: usize,
 }
+
+/// So much of the ledger is added up at once.
+const TALLY_BYTES: u64 = 1024 * 1024;
 
 /// Why something could not be found out: the system said no, or the index did.
 #[derive(Debug)]
@@ -86,6 +89,23 @@ impl State {
             view.read(*part, &self.bytes_of(*part)?, 0, self.limit);
         }
         Ok(view)
+    }
+
+    /// What the ledger says of each lesson, added up fact by fact: a long ledger takes no room.
+    pub(super) fn tally(&self) -> Result<Tally, MemoryError> {
+        let mut tally = Tally::default();
+        let mut start = 0;
+        let end = self.files.end(Part::Ledger);
+        // No line that is read is longer than a piece.
+        let step = TALLY_BYTES.max(lines::to_u64(self.limit).saturating_add(1));
+        while start < end {
+            let piece = self.files.bytes(Part::Ledger, start, end.min(start.saturating_add(step)))?;
+            // A line that is not whole in this piece begins the next one.
+            let whole = memchr::memrchr(b'\n', &piece).map_or(piece.len(), |last| last + 1);
+            tally.read(piece.get(..whole).unwrap_or(&piece), self.limit);
+            start = start.saturating_add(lines::to_u64(whole));
+        }
+        Ok(tally)
     }
 
     /// The bytes of a whole file.

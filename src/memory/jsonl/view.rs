@@ -40,6 +40,27 @@ impl Row {
     }
 }
 
+/// What facts add up to, lesson by lesson.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    counters: HashMap<MemoryId, Counters>,
+    /// The facts that were added, by the fingerprints of their keys.
+    added: HashSet<[u8; 16]>,
+}
+
+impl Tally {
+    /// Adds the facts of whole lines. Those that cannot be read say nothing.
+    pub(super) fn read(&mut self, piece: &[u8], limit: usize) {
+        for fact in lines::lines(piece, 0).filter_map(|line| lines::parse::<Fact>(line.bytes, limit).ok()) {
+            let print = blake3::hash(fact.key().as_str().as_bytes());
+            let short = print.as_bytes().first_chunk().copied().unwrap_or_default();
+            if self.added.insert(short) {
+                self.counters.entry(fact.memory().clone()).or_default().absorb(&fact);
+            }
+        }
+    }
+}
+
 impl View {
     /// Reads on. Pieces of one file come in order, and the archive before the lessons.
     pub(super) fn read(&mut self, part: Part, piece: &[u8], base: u64, limit: usize) {
@@ -56,12 +77,11 @@ impl View {
         }
     }
 
-    /// The lessons that are wanted, with what the facts about each add up to.
-    pub(super) fn into_lessons(mut self, which: Which) -> Vec<Lesson> {
-        let rows = std::mem::take(&mut self.lessons).into_values();
-        let wanted = rows.filter(|row| which.includes(row.memory.standing()));
+    /// The lessons that are wanted, with what the ledger says of each.
+    pub(super) fn into_lessons(self, which: Which, mut tally: Tally) -> Vec<Lesson> {
+        let wanted = self.lessons.into_values().filter(|row| which.includes(row.memory.standing()));
         let counted = wanted.map(|row| {
-            let counters = Counters::of(self.facts_of(&row.memory.id));
+            let counters = tally.counters.remove(&row.memory.id).unwrap_or_default();
             Lesson::new(row.memory, row.versions, counters)
         });
         counted.collect()

@@ -1,0 +1,74 @@
+//! Moving in and out: lessons of other memories taken in, our own handed out in their shapes.
+
+use std::path::Path;
+
+use super::{Desk, Refusal};
+use crate::domain::Timestamp;
+use crate::exchange::{self, Format, Shelf, Shelved, Written};
+use crate::memory::{EpisodeFilter, FactFilter, MemoryService, Which};
+use crate::service::{Import, Imported};
+
+#[cfg(test)]
+#[path = "moving_tests.rs"]
+mod tests;
+
+/// How lessons are taken in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Moving {
+    /// In which format; told by what is there if not given.
+    pub format: Option<Format>,
+    /// Whether nothing is written.
+    pub is_rehearsal: bool,
+    /// Whether a person stands behind all of them.
+    pub is_vouched_for: bool,
+}
+
+impl Desk {
+    /// Takes in what lies at a path.
+    pub async fn import(&self, path: &Path, moving: Moving, now: Timestamp) -> Result<Imported, Refusal> {
+        let format = match moving.format {
+            Some(format) => format,
+            None => exchange::detect(path)
+                .ok_or_else(|| exchange::Unreadable::Unknown { path: path.to_owned() })
+                .map_err(unreadable)?,
+        };
+        let parcel = exchange::read(format, path, now).map_err(unreadable)?;
+        let habits = self.config().habits();
+        let import = Import {
+            memory: &self.memory,
+            project: self.project(),
+            thresholds: habits.thresholds,
+            lifecycle: habits.lifecycle,
+            neighbours: habits.neighbours,
+            is_vouched_for: moving.is_vouched_for,
+            is_rehearsal: moving.is_rehearsal,
+        };
+        Ok(import.take_in(format, parcel, now).await?)
+    }
+
+    /// Everything that is this project's, in a format.
+    pub async fn export(&self, format: Format) -> Result<Written, Refusal> {
+        let mut shelf = Shelf { lessons: Vec::new(), episodes: self.memory.episodes(&EpisodeFilter::default()).await? };
+        shelf.episodes.retain(|episode| self.owns(&episode.project_root, episode.repo_id.as_deref()));
+        let facts = self.memory.facts(&FactFilter::default()).await?;
+        for lesson in self.memory.lessons(Which::All).await? {
+            if !self.sees(&lesson.memory) {
+                continue;
+            }
+            let id = &lesson.memory.id;
+            let versions = match lesson.version {
+                1 => vec![lesson.memory.clone()],
+                _ => self.memory.history(id).await?.into_iter().map(|revision| revision.memory).collect(),
+            };
+            let facts = facts.iter().filter(|fact| fact.memory() == id).cloned().collect();
+            shelf.lessons.push(Shelved { lesson, versions, facts });
+        }
+        exchange::write(format, &shelf)
+            .map_err(|error| Refusal::impossible(error.to_string(), "give another --format, such as jsonl"))
+    }
+}
+
+fn unreadable(error: exchange::Unreadable) -> Refusal {
+    let hint = error.hint();
+    Refusal::impossible(error.to_string(), hint)
+}

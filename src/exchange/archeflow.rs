@@ -1,0 +1,242 @@
+//! ArcheFlow's `.archeflow/memory/`: `lessons.jsonl`, and `archive.jsonl` for what is out of use.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::loss::{Aspect, losses};
+use super::origin::{MAX_SIGHTINGS, Origin, name_of, sighting, time};
+use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, lines_of, text_of};
+use crate::archeflow::ArcheLesson;
+use crate::domain::{
+    AgentMemory, Fact, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing,
+    Timestamp,
+};
+use crate::judge;
+use crate::text::one_line;
+
+#[cfg(test)]
+#[path = "archeflow_tests.rs"]
+mod tests;
+
+const FORMAT: Format = Format::ArcheFlow;
+const LESSONS: &str = "lessons.jsonl";
+const ARCHIVE: &str = "archive.jsonl";
+
+const HELD: &[Aspect] =
+    &[Aspect::Severity, Aspect::Tags, Aspect::Domain, Aspect::Category, Aspect::Importance, Aspect::State];
+
+/// Who is named where no archetype found a lesson.
+const USER: &str = "user_feedback";
+
+/// A domain that holds everywhere.
+const GENERAL: &str = "general";
+
+pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
+    let mut parcel = Parcel::default();
+    if !path.is_dir() {
+        read_file(path, false, now, &mut parcel)?;
+        return Ok(parcel);
+    }
+    // The folder itself, the one above it, or the project's.
+    let folders = [path.to_owned(), path.join("memory"), path.join(".archeflow/memory")];
+    let folder = folders.iter().find(|folder| folder.join(LESSONS).is_file() || folder.join(ARCHIVE).is_file());
+    let Some(folder) = folder else {
+        return Err(Unreadable::malformed(path, "memory of ArcheFlow", format!("there is no {LESSONS} in it")));
+    };
+    for (name, is_archive) in [(LESSONS, false), (ARCHIVE, true)] {
+        let file = folder.join(name);
+        if file.is_file() {
+            read_file(&file, is_archive, now, &mut parcel)?;
+        }
+    }
+    Ok(parcel)
+}
+
+fn read_file(path: &Path, is_archive: bool, now: Timestamp, parcel: &mut Parcel) -> Result<(), Unreadable> {
+    let text = text_of(path)?;
+    for (number, line) in lines_of(&text) {
+        let place = || format!("{}:{number}", path.display());
+        match ArcheLesson::parse(line) {
+            Ok(lesson) if one_line(&lesson.description).is_empty() => {
+                parcel.skipped.push(Skipped { place: place(), why: "it says nothing".to_owned() });
+            }
+            Ok(lesson) => parcel.lessons.push(brought(lesson, is_archive, now)),
+            Err(why) => parcel.skipped.push(Skipped { place: place(), why }),
+        }
+    }
+    Ok(())
+}
+
+/// A line in our words. What our words do not say goes along as it stood.
+fn brought(line: ArcheLesson, is_archive: bool, now: Timestamp) -> Brought {
+    let name = if line.id.is_empty() { one_line(&line.description) } else { line.id.clone() };
+    let at = time(&line.ts).unwrap_or(now);
+    let mut rest = line.clone();
+    let summary = one_line(&line.description);
+    if summary == line.description {
+        rest.description.clear();
+    }
+    rest.tags.clear();
+    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, fields(&rest));
+    (memory.kind, memory.category) = match line.kind.as_str() {
+        "preference" => (MemoryKind::Preference, MemoryCategory::Preference),
+        "anti_pattern" => (MemoryKind::Lesson, MemoryCategory::AntiPattern),
+        _ => (MemoryKind::Lesson, MemoryCategory::Heuristic),
+    };
+    memory.tags.clone_from(&line.tags);
+    memory.facets.domain = Some(line.domain.clone()).filter(|domain| !domain.is_empty());
+    if let Some(archetype) = line.archetype().filter(|archetype| !archetype.is_empty()) {
+        memory.facets.role = Some(archetype.to_owned());
+        memory.scope = MemoryScope::Role;
+    }
+    let severity = severity(&line.severity);
+    memory.importance = judge::of_severity(&severity);
+    memory.severity = Some(severity);
+    if is_archive {
+        memory.state = Some(MemoryState::Archived);
+        memory.state_reason = Some("archived in ArcheFlow".to_owned());
+    }
+    let facts = sightings(&memory, &line, at);
+    Brought { name, versions: vec![memory], facts, used: None }
+}
+
+/// One for each run that saw it. Only two of them are known by name.
+fn sightings(memory: &AgentMemory, line: &ArcheLesson, at: Timestamp) -> Vec<Fact> {
+    let is_run = |run: &&str| !run.is_empty() && *run != "manual";
+    let mut runs: Vec<String> =
+        [line.last_seen_run.as_str(), line.run_id.as_str()].into_iter().filter(is_run).map(str::to_owned).collect();
+    runs.dedup();
+    let seen = line.frequency.min(MAX_SIGHTINGS);
+    let known = u64::try_from(runs.len()).unwrap_or(u64::MAX);
+    runs.extend((known..seen).map(|number| format!("{} {number}", line.id)));
+    let wanted = usize::try_from(seen).unwrap_or(usize::MAX);
+    runs.iter().take(wanted).map(|run| sighting(FORMAT, &memory.id, run, at)).collect()
+}
+
+fn severity(word: &str) -> Severity {
+    match word.to_ascii_lowercase().as_str() {
+        "bug" | "critical" | "error" | "high" | "blocker" | "major" => Severity::Bug,
+        "warning" | "warn" | "medium" | "moderate" => Severity::Warning,
+        "recommendation" | "suggestion" | "nit" => Severity::Recommendation,
+        _ => Severity::Info,
+    }
+}
+
+pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
+    let mut held = Vec::new();
+    let mut texts = [String::new(), String::new()];
+    let mut lines: Vec<(ArcheLesson, &Shelved)> =
+        shelf.lessons.iter().filter_map(|one| Some((line(one)?, one))).collect();
+    lines.sort_by(|(a, _), (b, _)| number(&a.id).cmp(&number(&b.id)).then_with(|| a.id.cmp(&b.id)));
+    let left = shelf.lessons.len() - lines.len();
+    for (line, shelved) in &lines {
+        held.push(*shelved);
+        let [lessons, archive] = &mut texts;
+        let is_over = shelved.lesson.memory.standing() == Standing::Retired;
+        let text = if is_over { archive } else { lessons };
+        text.push_str(&line.to_line());
+        text.push('\n');
+    }
+    let mut lost = losses(&held, FORMAT, HELD);
+    if left > 0 {
+        lost.push(super::Loss { what: "all of it: a person has yet to look at it", lessons: left });
+    }
+    let [lessons, archive] = texts;
+    let mut files = vec![(LESSONS.into(), lessons.into_bytes())];
+    if !archive.is_empty() {
+        files.push((ARCHIVE.into(), archive.into_bytes()));
+    }
+    Ok(Written { files, lost })
+}
+
+/// `m-12` before `m-100`.
+fn number(id: &str) -> u64 {
+    id.rsplit('-').next().and_then(|digits| digits.parse().ok()).unwrap_or(u64::MAX)
+}
+
+/// The lesson as a line; none for one that nobody may be given.
+fn line(shelved: &Shelved) -> Option<ArcheLesson> {
+    let memory = &shelved.lesson.memory;
+    if memory.state == Some(MemoryState::Quarantined) {
+        return None;
+    }
+    let origin = Origin::of_format(memory, FORMAT);
+    let known = origin.and_then(|origin| serde_json::from_value(Value::Object(origin.rest)).ok());
+    Some(known.map_or_else(|| fresh(shelved), |line| again(line, shelved)))
+}
+
+/// A line that came from ArcheFlow, with what has changed since.
+fn again(mut line: ArcheLesson, shelved: &Shelved) -> ArcheLesson {
+    let Shelved { lesson, facts, .. } = shelved;
+    let memory = &lesson.memory;
+    if line.description.is_empty() || one_line(&line.description) != memory.summary {
+        line.description.clone_from(&memory.summary);
+    }
+    line.tags.clone_from(&memory.tags);
+    let more = lesson.counters.sightings.saturating_sub(line.frequency.min(MAX_SIGHTINGS));
+    if more > 0 {
+        line.frequency = line.frequency.saturating_add(more);
+        (line.ts, line.last_seen_run) = last_seen(memory, facts).unwrap_or((line.ts, line.last_seen_run));
+        line.runs_since_last_seen = 0;
+    }
+    line
+}
+
+fn fresh(shelved: &Shelved) -> ArcheLesson {
+    let Shelved { lesson, facts, .. } = shelved;
+    let memory = &lesson.memory;
+    let role = memory.facets.role.clone().filter(|_| memory.scope == MemoryScope::Role);
+    let kind = match (&memory.kind, &memory.category, &role) {
+        (MemoryKind::Preference, ..) => "preference",
+        (_, MemoryCategory::AntiPattern, _) => "anti_pattern",
+        (_, _, Some(_)) => "archetype_hint",
+        _ => "pattern",
+    };
+    let run = memory.evidence.session_ids.first().map_or("manual", |session| session.as_str());
+    let (ts, last_seen_run) = last_seen(memory, facts).unwrap_or_else(|| (stamp(memory.version_at()), String::new()));
+    let source = match (&memory.facets.role, &memory.source) {
+        (Some(role), _) => role.clone(),
+        (None, MemorySource::Manual) => USER.to_owned(),
+        (None, source) => source.to_string(),
+    };
+    ArcheLesson {
+        id: name_of(memory, FORMAT),
+        ts,
+        run_id: run.to_owned(),
+        kind: kind.to_owned(),
+        source,
+        description: memory.summary.clone(),
+        frequency: lesson.counters.sightings.max(1),
+        severity: memory.severity.as_ref().unwrap_or(&Severity::Info).to_string(),
+        domain: memory.facets.domain.clone().unwrap_or_else(|| GENERAL.to_owned()),
+        tags: memory.tags.clone(),
+        archetype: Some(role),
+        last_seen_run,
+        runs_since_last_seen: 0,
+        other: Map::new(),
+    }
+}
+
+/// When it was seen last, and in which run.
+fn last_seen(memory: &AgentMemory, facts: &[Fact]) -> Option<(String, String)> {
+    let seen = facts.iter().filter_map(|fact| match fact {
+        Fact::Sighting { at, episode, .. } => Some((*at, episode)),
+        _ => None,
+    });
+    let (at, episode) = seen.max()?;
+    let known = memory.evidence.episode_ids.iter().position(|id| id == episode);
+    let session = known.and_then(|place| memory.evidence.session_ids.get(place));
+    Some((stamp(at), session.map_or_else(|| episode.to_string(), ToString::to_string)))
+}
+
+fn stamp(at: Timestamp) -> String {
+    at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+fn fields(line: &ArcheLesson) -> Map<String, Value> {
+    match serde_json::to_value(line) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,52 @@
+use super::*;
+use crate::exchange::origin::time;
+
+fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Parcel) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let parcel = read(folder.path(), time("2026-01-01T00:00:00Z").unwrap()).unwrap();
+    (folder, parcel)
+}
+
+#[test]
+fn topics_and_what_the_index_says_itself() {
+    let (_folder, parcel) = folder(&[
+        (
+            "MEMORY.md",
+            "# Memory\n\n- [Real database](feedback_db.md) — tests hit a real one\n- Deploys happen on Tuesdays only\n\
+             - [Elsewhere](https://example.com/x) has the runbook of the team\n",
+        ),
+        (
+            "feedback_db.md",
+            "---\nname: real database\ndescription: >\n  Integration tests must hit\n  a real database\ntype: feedback\n\
+             ---\n\nNo mocks.\n\n**Why:** a mock hid a broken migration.\n",
+        ),
+        ("user_go.md", "---\nname: \"go: expert\"\ndescription: Knows Go well, is new to React\ntype: user\n---\n"),
+        ("debugging.md", "# Debugging\n\n- Set RUST_LOG before looking for the bug\n"),
+    ]);
+    let said: Vec<String> = parcel
+        .lessons
+        .iter()
+        .map(|brought| {
+            let memory = brought.memory().unwrap();
+            let detail = memory.detail.as_deref().unwrap_or("-").replace('\n', "/");
+            format!("{} | {} | {} | {detail}", brought.name, memory.kind, memory.summary)
+        })
+        .collect();
+    insta::assert_snapshot!(said.join("\n"), @"
+    debugging.md:3 | lesson | Set RUST_LOG before looking for the bug | -
+    feedback_db | lesson | Integration tests must hit a real database | No mocks.//**Why:** a mock hid a broken migration.
+    user_go | preference | Knows Go well, is new to React | -
+    MEMORY.md:4 | lesson | Deploys happen on Tuesdays only | -
+    MEMORY.md:5 | lesson | [Elsewhere](https://example.com/x) has the runbook of the team | -
+    ");
+}
+
+#[test]
+fn names_are_not_trusted_with_paths() {
+    let rest = Map::new();
+    let memory = Origin::lesson(FORMAT, "../../.bashrc", Timestamp::default(), "x", rest);
+    assert_eq!(stem(&memory), "-..-.bashrc");
+}

@@ -1,0 +1,298 @@
+//! OpenAgents' `.openagents/`: `memories.jsonl`, the reflections of `memory/reflections.jsonl`, and the runs of
+//! `trajectories.jsonl`.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::loss::{Aspect, losses};
+use super::origin::{Origin, name_of, returned, time};
+use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, lines_of, text_of};
+use crate::context::{Gathering, Run, episode};
+use crate::domain::{
+    AgentMemory, Episode, Importance, ImportanceScale, MemoryCategory, MemoryKind, MemoryScope, MemoryState, SessionId,
+    Standing, Timestamp,
+};
+use crate::ingest::{Reading, Rules};
+use crate::redact::Redactor;
+use crate::text::one_line;
+
+#[cfg(test)]
+#[path = "openagents_tests.rs"]
+mod tests;
+
+const FORMAT: Format = Format::OpenAgents;
+const MEMORIES: &str = "memories.jsonl";
+const REFLECTIONS: &str = "memory/reflections.jsonl";
+const TRAJECTORIES: &str = "trajectories.jsonl";
+
+/// Under this key of its content a memory carries the lesson that it was here.
+const OURS: &str = "archivist";
+
+const HELD: &[Aspect] = &[
+    Aspect::Rule,
+    Aspect::Detail,
+    Aspect::Category,
+    Aspect::Importance,
+    Aspect::Tags,
+    Aspect::Severity,
+    Aspect::Domain,
+    Aspect::Circumstances,
+    Aspect::Evidence,
+    Aspect::Ties,
+    Aspect::State,
+];
+
+/// One line of `memories.jsonl`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Record {
+    id: String,
+    memory_type: String,
+    scope: String,
+    status: String,
+    description: String,
+    content: Map<String, Value>,
+    importance: String,
+    tags: Vec<String>,
+    access_count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_accessed_at: Option<String>,
+    created_at: String,
+    updated_at: String,
+    source: String,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+/// One line of `memory/reflections.jsonl`, as far as it says something.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Reflection {
+    id: String,
+    task_id: Option<String>,
+    analysis: String,
+    suggestion: String,
+    action_items: Vec<String>,
+    created_at: String,
+}
+
+pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
+    let mut parcel = Parcel::default();
+    if !path.is_dir() {
+        let text = text_of(path)?;
+        match path.file_name().and_then(|name| name.to_str()) {
+            Some(name) if name.starts_with("trajectories") => trajectories(path, &text, now, &mut parcel),
+            Some(name) if name.starts_with("reflections") => reflections(path, &text, now, &mut parcel),
+            _ => memories(path, &text, now, &mut parcel),
+        }
+        return Ok(parcel);
+    }
+    let folder = [path.join(".openagents"), path.to_owned()].into_iter().find(|folder| folder.is_dir());
+    let folder = folder.unwrap_or_else(|| path.to_owned());
+    let mut is_there = false;
+    type Read = fn(&Path, &str, Timestamp, &mut Parcel);
+    for (name, read) in [(MEMORIES, memories as Read), (REFLECTIONS, reflections), (TRAJECTORIES, trajectories)] {
+        let file = folder.join(name);
+        if file.is_file() {
+            is_there = true;
+            read(&file, &text_of(&file)?, now, &mut parcel);
+        }
+    }
+    if is_there {
+        return Ok(parcel);
+    }
+    let why = format!("there is neither {MEMORIES} nor {TRAJECTORIES} in it");
+    Err(Unreadable::malformed(path, "folder of OpenAgents", why))
+}
+
+fn memories(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
+    for (number, line) in lines_of(text) {
+        match serde_json::from_str::<Record>(line) {
+            Ok(record) if one_line(&record.description).is_empty() => parcel.skip(path, number, "it says nothing"),
+            Ok(record) => parcel.lessons.push(brought(record, now)),
+            Err(error) => parcel.skip(path, number, error),
+        }
+    }
+}
+
+fn brought(record: Record, now: Timestamp) -> Brought {
+    let summary = one_line(&record.description);
+    let name = if record.id.is_empty() { summary.clone() } else { record.id.clone() };
+    let at = time(&record.created_at).unwrap_or(now);
+    let text = |key: &str| record.content.get(key).and_then(Value::as_str).map(str::to_owned);
+    let mut rest = record.clone();
+    if summary == rest.description {
+        rest.description.clear();
+    }
+    let fields = match serde_json::to_value(&rest) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, fields);
+    (memory.kind, memory.category) = match record.memory_type.as_str() {
+        // Somebody's account of one run.
+        "episodic" => (MemoryKind::Note, MemoryCategory::Heuristic),
+        "semantic" => (MemoryKind::Fact, MemoryCategory::Heuristic),
+        _ => (MemoryKind::Lesson, MemoryCategory::Heuristic),
+    };
+    memory.tags.clone_from(&record.tags);
+    memory.updated_at = time(&record.updated_at).filter(|updated| *updated > at);
+    memory.rule = text("rule");
+    memory.detail = text("errorMessage").or_else(|| text("detail"));
+    memory.importance = importance(&record.importance);
+    if record.scope == "global" {
+        memory.scope = MemoryScope::Global;
+    }
+    if matches!(record.status.as_str(), "archived" | "deprecated" | "pruned" | "deleted") {
+        memory.state = Some(MemoryState::Archived);
+        memory.state_reason = Some(format!("{} in OpenAgents", record.status));
+    }
+    let memory = returned(memory, record.content.get(OURS));
+    Brought { name, versions: vec![memory], facts: Vec::new(), used: Some(record.access_count) }
+}
+
+fn importance(word: &str) -> Importance {
+    let share = match word {
+        "critical" => 0.9,
+        "high" => 0.7,
+        "low" => 0.3,
+        _ => 0.5,
+    };
+    Importance::parse(share, ImportanceScale::Undeclared).unwrap_or(Importance::MANUAL)
+}
+
+fn importance_word(importance: Importance) -> &'static str {
+    match importance.value() {
+        value if value >= 0.85 => "critical",
+        value if value >= 0.65 => "high",
+        value if value >= 0.45 => "medium",
+        _ => "low",
+    }
+}
+
+fn reflections(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
+    for (number, line) in lines_of(text) {
+        let value: Result<Value, _> = serde_json::from_str(line);
+        let read = value.and_then(|value| Ok((serde_json::from_value::<Reflection>(value.clone())?, value)));
+        match read {
+            Ok((reflection, _)) if one_line(&reflection.suggestion).is_empty() => {
+                parcel.skip(path, number, "it suggests nothing");
+            }
+            Ok((reflection, value)) => {
+                let summary = one_line(&reflection.suggestion);
+                let name = if reflection.id.is_empty() { summary.clone() } else { reflection.id.clone() };
+                let at = time(&reflection.created_at).unwrap_or(now);
+                let mut rest = Map::new();
+                rest.insert("reflection".to_owned(), value);
+                let mut memory = Origin::lesson(FORMAT, &name, at, &summary, rest);
+                memory.category = MemoryCategory::BugfixPattern;
+                let told = std::iter::once(reflection.analysis).chain(reflection.action_items);
+                memory.detail = Some(told.collect::<Vec<_>>().join("\n")).filter(|detail| !detail.trim().is_empty());
+                memory.facets.task_id = reflection.task_id;
+                parcel.lessons.push(Brought { name, versions: vec![memory], facts: Vec::new(), used: None });
+            }
+            Err(error) => parcel.skip(path, number, error),
+        }
+    }
+}
+
+/// Every record is a run by itself.
+fn trajectories(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
+    let redactor = Redactor::new();
+    for (number, line) in lines_of(text) {
+        match run(line, now, &redactor) {
+            Ok(episode) => parcel.episodes.push(episode),
+            Err(why) => parcel.skip(path, number, why),
+        }
+    }
+}
+
+fn run(line: &str, now: Timestamp, redactor: &Redactor) -> Result<Episode, String> {
+    let mut gathering = Gathering::in_brief(redactor);
+    let read = Reading::new(Rules::default()).read(&mut line.as_bytes(), &mut gathering);
+    read.map_err(|error| error.to_string())?;
+    let gathered = gathering.finish();
+    let about = gathered.trajectories.first().map(|one| one.about.clone()).unwrap_or_default();
+    let name = about.session_id.or(about.trajectory_id).ok_or("it has no name")?;
+    let session_id = SessionId::parse(&name).map_err(|invalid| invalid.to_string())?;
+    let run = Run {
+        session_id,
+        // Whoever takes it in says whose it is.
+        project_root: String::new(),
+        repo_id: None,
+        task_id: None,
+        subtask_id: None,
+        kind: None,
+        now,
+    };
+    Ok(episode(&run, &gathered))
+}
+
+impl Parcel {
+    fn skip(&mut self, path: &Path, line: usize, why: impl ToString) {
+        self.skipped.push(Skipped { place: format!("{}:{line}", path.display()), why: why.to_string() });
+    }
+}
+
+pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
+    let is_open = |shelved: &&Shelved| shelved.lesson.memory.state != Some(MemoryState::Quarantined);
+    let kept: Vec<&Shelved> = shelf.lessons.iter().filter(is_open).collect();
+    let mut lost = losses(&kept, FORMAT, HELD);
+    if kept.len() < shelf.lessons.len() {
+        let lessons = shelf.lessons.len() - kept.len();
+        lost.push(super::Loss { what: "all of it: a person has yet to look at it", lessons });
+    }
+    let mut records: Vec<Record> = kept.into_iter().map(record).collect();
+    records.sort_by(|a, b| a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id)));
+    let mut text = String::new();
+    for record in records {
+        text.push_str(&serde_json::to_string(&record).map_err(|error| Unwritable::new(FORMAT, error))?);
+        text.push('\n');
+    }
+    Ok(Written::one(MEMORIES, text, lost))
+}
+
+fn record(shelved: &Shelved) -> Record {
+    let memory = &shelved.lesson.memory;
+    let known = Origin::of_format(memory, FORMAT)
+        .filter(|origin| !origin.rest.contains_key("reflection"))
+        .and_then(|origin| serde_json::from_value(Value::Object(origin.rest)).ok());
+    let mut record: Record = known.unwrap_or_else(|| fresh(memory));
+    if one_line(&record.description) != memory.summary {
+        record.description.clone_from(&memory.summary);
+    }
+    record
+}
+
+fn fresh(memory: &AgentMemory) -> Record {
+    let memory_type = if memory.kind == MemoryKind::Fact { "semantic" } else { "procedural" };
+    let mut content = Map::new();
+    content.insert("type".to_owned(), memory_type.into());
+    for (key, text) in [("rule", &memory.rule), ("detail", &memory.detail)] {
+        if let Some(text) = text {
+            content.insert(key.to_owned(), text.as_str().into());
+        }
+    }
+    if let Some(whole) = super::loss::whole(memory) {
+        content.insert(OURS.to_owned(), whole);
+    }
+    let is_over = memory.standing() == Standing::Retired;
+    Record {
+        id: name_of(memory, FORMAT),
+        memory_type: memory_type.to_owned(),
+        scope: if memory.scope == MemoryScope::Global { "global" } else { "project" }.to_owned(),
+        status: if is_over { "archived" } else { "active" }.to_owned(),
+        description: memory.summary.clone(),
+        content,
+        importance: importance_word(memory.importance).to_owned(),
+        tags: memory.tags.clone(),
+        access_count: memory.usage_count,
+        last_accessed_at: memory.last_used_at.map(|at| at.to_rfc3339()),
+        created_at: memory.created_at.to_rfc3339(),
+        updated_at: memory.version_at().to_rfc3339(),
+        source: memory.source.to_string(),
+        other: Map::new(),
+    }
+}
