@@ -19,6 +19,7 @@ pub mod judge;
 pub mod memory;
 pub mod recall;
 
+pub mod archeflow;
 pub mod hooks;
 pub mod hud;
 

@@ -15,6 +15,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("judge", Purity::Pure, &["domain", "text"]),
     ("recall", Purity::Pure, &["domain", "text"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
+    ("archeflow", Purity::Edge, &["domain", "text", "recall"]),
     ("hud", Purity::Edge, &["domain"]),
     ("hooks", Purity::Pure, &["domain", "text"]),
     ("config", Purity::Edge, &["domain", "judge", "recall", "memory", "service"]),
@@ -33,8 +34,8 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
         "cli",
         Purity::Edge,
         &[
-            "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory", "hud",
-            "hooks", "config", "service", "desk", "serve",
+            "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory",
+            "archeflow", "hud", "hooks", "config", "service", "desk", "serve",
         ],
     ),
 ];
