@@ -60,7 +60,8 @@ fn preferences_strangers_and_what_was_seen_stay_as_they_are() {
         lesson("m-003", "pattern", "1", 9, "r-9"),
     ];
     let texts: Vec<&str> = kept.iter().map(String::as_str).collect();
-    let known = Known { lessons: ["m-003".to_owned()].into(), ..Known::default() };
+    let mut known = Known::default();
+    known.lessons.insert("m-003".to_owned());
     let mut lessons = lines(&texts);
     let aged = age(&mut lessons, Some("r-1"), &known, "new");
     assert_eq!((aged.decayed, aged.over.list.len()), (0, 0));

@@ -39,10 +39,12 @@ fn a_run_counts_once() {
     // The line says that it was this run which saw it last.
     assert_eq!(planned(LESSON, &nobody, "r-1", &found), (vec![], vec!["Brand new matter".to_owned()]));
     // Or the runs that are known do.
-    let known = Known { lessons: ["m-001".to_owned()].into(), ..Known::default() };
+    let mut known = Known::default();
+    known.lessons.insert("m-001".to_owned());
     assert_eq!(planned(LESSON, &known, "r-0", &found), (vec![], vec!["Brand new matter".to_owned()]));
     // What was looked at is not looked at again.
-    let known = Known { findings: found.iter().map(Finding::fingerprint).collect(), ..Known::default() };
+    let mut known = Known::default();
+    known.findings.extend(found.iter().map(Finding::fingerprint));
     assert_eq!(planned(LESSON, &known, "r-0", &found), (vec![], vec![]));
 }
 
@@ -89,12 +91,12 @@ fn wherever_a_writer_is_cut_off_the_next_one_completes_it() {
     let write = |run: &str| {
         let log = world.path().join(format!("{run}.jsonl"));
         let event = format!(
-            r#"{{"run_id":"{run}","type":"review.verdict","data":{{"findings":[{{"severity":"bug","description":"Shared trouble here"}},{{"severity":"bug","description":"Only {run} knows"}}]}}}}"#
+            r#"{{"run_id":"{run}","type":"review.verdict","data":{{"findings":[{{"severity":"bug","description":"Shared trouble here"}},{{"severity":"bug","description":"{run}a {run}b {run}c"}}]}}}}"#
         );
         std::fs::write(&log, event).unwrap();
         log
     };
-    let [first, second] = ["run-one", "run-two"].map(write);
+    let [first, second] = ["uno", "duo"].map(write);
     let frequency = || {
         let lines = folder.lines(LESSONS).unwrap().unwrap();
         lines.lessons().map(|lesson| (lesson.id.clone(), lesson.frequency)).collect::<Vec<_>>()
