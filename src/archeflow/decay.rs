@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::folder::{ARCHIVE, Folder, INDEX, LESSONS, RUNS};
 use super::lesson::{ArcheLesson, plain_text};
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::sidecar::{Known, Record, Runs};
 use super::trouble::{Trouble, is_safe_name};
 use super::{is_preference, log_line, stamp};
@@ -74,7 +74,7 @@ pub fn decay(folder: &Folder, run: Option<&str>, now: Timestamp) -> Result<Optio
     // what the lessons were before, so that a note without its deed can be told.
     let archive = folder.lines(ARCHIVE)?.unwrap_or_default();
     let missing = aged.over.list.iter().filter(|line| line.lesson.as_ref().is_none_or(|own| !archive.holds(own)));
-    let missing: Vec<u8> = missing.flat_map(|line| line.copied()).collect();
+    let missing: Vec<u8> = missing.flat_map(Line::copied).collect();
     if !missing.is_empty() {
         writer.append(ARCHIVE, &missing)?;
     }
@@ -85,6 +85,7 @@ pub fn decay(folder: &Folder, run: Option<&str>, now: Timestamp) -> Result<Optio
     }
     if after != before {
         writer.replace(LESSONS, &after)?;
+        writer.settle();
     }
     let archived = aged.over.lessons().map(|lesson| lesson.id.clone()).collect();
     Ok(Some(Decayed { run: current, is_repeated: false, decayed: aged.decayed, archived }))

@@ -71,9 +71,9 @@ fn run_of(log: impl Read) -> io::Result<Run> {
         if !looks_whole(line) {
             run.malformed += 1;
         } else if may_matter {
-            match serde_json::from_slice::<Event>(line) {
-                Ok(event) => run.hear(event, &mut met),
-                Err(_) => run.malformed += 1,
+            match event(line) {
+                Some(event) => run.hear(event, &mut met),
+                None => run.malformed += 1,
             }
         } else if run.id.is_none() {
             match serde_json::from_slice::<Named>(line) {
@@ -89,7 +89,7 @@ fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
     let mut fixes = Vec::new();
     each_line(log, FIX, |line, may_matter| {
         if may_matter
-            && let Ok(Event { kind, data: Value::Object(mut data), .. }) = serde_json::from_slice::<Event>(line)
+            && let Some(Event { kind, data: Value::Object(mut data), .. }) = event(line)
             && kind == FIX
         {
             let fixed = match data.remove("finding").unwrap_or_default() {
@@ -121,6 +121,15 @@ impl Run {
         let findings = findings.into_iter().filter_map(|finding| Finding::of(finding, source));
         self.findings.extend(findings.filter(|finding| met.insert(finding.fingerprint())));
     }
+}
+
+/// Reads an event. A few bytes that are no text do not cost a finding.
+fn event(line: &[u8]) -> Option<Event> {
+    let read = serde_json::from_slice(line).ok();
+    read.or_else(|| {
+        let is_text = std::str::from_utf8(line).is_ok();
+        (!is_text).then(|| serde_json::from_str(&String::from_utf8_lossy(line)).ok()).flatten()
+    })
 }
 
 fn name(value: Value) -> Option<String> {

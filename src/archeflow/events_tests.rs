@@ -73,6 +73,15 @@ fn odd_shapes_hold_no_findings() {
 }
 
 #[test]
+fn bytes_that_are_no_text_cost_no_finding() {
+    let mut log = verdict(r#"[{"severity":"bug","description":"Broken # sign"}]"#).into_bytes();
+    let at = log.iter().position(|byte| *byte == b'#').unwrap();
+    log[at] = 0xff;
+    let run = run_of(log.as_slice()).unwrap();
+    assert_eq!((run.findings[0].description.as_str(), run.malformed), ("Broken \u{fffd} sign", 0));
+}
+
+#[test]
 fn fixes_are_read() {
     let log = r#"{"type":"fix.applied","data":{"finding":"Null check missing"}}
 {"type":"fix.applied","data":{"finding":{"description":"Told in full"}}}

@@ -115,6 +115,7 @@ pub fn extract(folder: &Folder, log: &Path, shown: &str, now: Timestamp) -> Resu
         lessons.lessons().filter(|own| own.last_seen_run == id).map(|own| own.id.clone()).collect();
     if let Some(record) = record(&known, counted, &run, &id, &ts) {
         writer.append(RUNS, &record.line())?;
+        writer.settle();
     }
     Ok(done)
 }
@@ -146,7 +147,8 @@ fn plan(lessons: &Lines, known: &Known, run: &str, findings: &[Finding]) -> Plan
     for finding in fresh {
         match matcher.best(finding) {
             Some(number) => {
-                if met.insert(number) && lesson(number).is_some_and(|lesson| !is_counted(lesson)) {
+                let is_first = met.insert(number);
+                if is_first && lesson(number).is_some_and(|lesson| !is_counted(lesson)) {
                     plan.seen.push(number);
                 }
             }

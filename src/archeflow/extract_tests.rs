@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::Value;
 
 use super::super::test_support::{finding, lines, now};
@@ -114,5 +115,41 @@ fn wherever_a_writer_is_cut_off_the_next_one_completes_it() {
     for log in [&first, &second, &first] {
         extract(&folder, log, "again", now()).unwrap();
         assert_eq!(frequency(), both);
+    }
+}
+
+const SEVERITIES: [&str; 3] = ["bug", "warning", "info"];
+
+proptest! {
+    // Every case writes and syncs files.
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn a_run_that_is_read_again_changes_nothing(
+        runs in prop::collection::vec(prop::collection::vec((0..3_usize, "(aaa |bbb |ccc |ddd |eee ){1,3}"), 0..4), 1..4),
+        again in prop::collection::vec(0..4_usize, 1..5),
+    ) {
+        let world = tempfile::tempdir().unwrap();
+        let folder = Folder::below(world.path());
+        let mut logs = Vec::new();
+        for (number, findings) in runs.iter().enumerate() {
+            let findings: Vec<Value> = findings
+                .iter()
+                .map(|(severity, text)| json!({"severity": SEVERITIES[*severity], "description": text}))
+                .collect();
+            let event = json!({"run_id": format!("r-{number}"), "type": "review.verdict", "data": {"findings": findings}});
+            let log = world.path().join(format!("{number}.jsonl"));
+            std::fs::write(&log, event.to_string()).unwrap();
+            extract(&folder, &log, "log", now()).unwrap();
+            logs.push(log);
+        }
+        let [lessons, known] = [LESSONS, RUNS].map(|name| folder.read(name).unwrap());
+        let lines = Lines::of(&lessons.clone().unwrap_or_default());
+        prop_assert!(lines.lessons().all(|lesson| lesson.frequency <= runs.len() as u64));
+        for number in again {
+            let done = extract(&folder, &logs[number % logs.len()], "log", now()).unwrap();
+            prop_assert!(done.updated.is_empty() && done.added.is_empty());
+        }
+        prop_assert_eq!([LESSONS, RUNS].map(|name| folder.read(name).unwrap()), [lessons, known]);
     }
 }

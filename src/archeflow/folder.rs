@@ -121,10 +121,11 @@ impl Writer<'_> {
     /// Adds bytes at the end of a file, on a line of their own, and waits until they are on the disk.
     pub(super) fn append(&self, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
         self.folder.refuse_symlink(name)?;
-        let is_new = !self.folder.has(name);
+        // What `runs.jsonl` tells of a run stands in the lessons as well, as long as it is the last; its name may wait.
+        let is_new = name != RUNS && !self.folder.has(name);
         append(&self.folder.path(name), bytes).map_err(|error| Trouble::Write(name.to_owned(), error))?;
         if is_new {
-            sync_folder(&self.folder.path(MEMORY));
+            self.settle();
         }
         Ok(())
     }
@@ -134,6 +135,11 @@ impl Writer<'_> {
         self.folder.refuse_symlink(name)?;
         replace(&self.folder.path(name), &self.folder.path(MEMORY), &self.lock, bytes)
             .map_err(|error| Trouble::Write(name.to_owned(), error))
+    }
+
+    /// Waits until new names are on the disk; where a folder cannot be synced, the system sees to it.
+    pub(super) fn settle(&self) {
+        let _ = File::open(self.folder.path(MEMORY)).and_then(|folder| folder.sync_all());
     }
 }
 
@@ -159,13 +165,7 @@ fn replace(path: &Path, folder: &Path, lock: &File, bytes: &[u8]) -> io::Result<
     draft.as_file().set_permissions(like.permissions())?;
     draft.as_file().sync_all()?;
     draft.persist(path)?;
-    sync_folder(folder);
     Ok(())
-}
-
-/// A new name is on the disk when its folder is; where a folder cannot be synced, the system sees to it.
-fn sync_folder(folder: &Path) {
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 fn clear_drafts(memory: &Path) {

@@ -79,7 +79,7 @@ proptest! {
         prop_assert!(injection.lessons.len() <= MAX_LESSONS);
         prop_assert_eq!(injection.block.lines().count(), injection.lessons.len() + usize::from(!injection.lessons.is_empty()));
         let preferences = frequencies.iter().filter(|(_, is_preference)| *is_preference).count();
-        let shown: Vec<(u64, bool)> = injection.lessons.iter().map(|id| frequencies[id[2..].parse::<usize>().unwrap()]).collect();
+        let shown: Vec<(u64, bool)> = injection.lessons.iter().map(|id| frequencies[id.trim_start_matches("m-").parse::<usize>().unwrap()]).collect();
         prop_assert!(shown.is_sorted_by(|left, right| left.0 >= right.0));
         prop_assert_eq!(shown.iter().filter(|(_, is_preference)| *is_preference).count(), preferences.min(MAX_LESSONS));
     }

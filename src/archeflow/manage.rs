@@ -167,5 +167,6 @@ pub fn forget(folder: &Folder, id: &str) -> Result<Vec<String>, Trouble> {
         writer.append(ARCHIVE, &missing)?;
     }
     writer.replace(LESSONS, &Lines { list: kept }.bytes())?;
+    writer.settle();
     Ok(vec![log_line(&format!("Forgot lesson {id} (moved to archive)"))])
 }

@@ -102,10 +102,8 @@ impl ArcheFlow {
         let project = tail.and_then(|tail| tail.project.as_ref()).or(globals.project.as_ref());
         let root = project.map_or_else(|| here.clone(), |project| here.join(project));
         if !root.is_dir() {
-            return Ok(refuse(
-                console,
-                &format!("Error: --project {} is no directory", one_line(&root.to_string_lossy())),
-            ));
+            let place = project.map_or_else(|| "the current directory".into(), |project| project.to_string_lossy());
+            return Ok(refuse(console, &format!("Error: {} is no directory", one_line(&place))));
         }
         let now = tail.and_then(|tail| tail.now).unwrap_or(now);
         let mut call = Call { folder: Folder::below(&root), places: [here, root], now, words, console };
@@ -152,6 +150,9 @@ fn told(command: &str, words: &[OsString]) -> (Vec<OsString>, Option<Globals>) {
         _ => 0,
     };
     let (texts, rest) = words.split_at(texts.min(words.len()));
+    if !rest.iter().any(|word| word.to_string_lossy().starts_with('-')) {
+        return (words.to_vec(), None);
+    }
     match Tail::try_parse_from(rest) {
         Ok(tail) => ([texts, &tail.words].concat(), Some(tail.globals)),
         Err(_) => (words.to_vec(), None),
