@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
 use super::{
-    add, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud, init, inspect, list, mcp,
-    moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
+    add, archeflow, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud, init, inspect,
+    list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
 
@@ -161,6 +161,8 @@ pub(super) enum OtherCommand {
     Inspect(inspect::Inspect),
     /// Take what an agent's hook says; always ends with 0
     Hook(hook::Hook),
+    /// Keep ArcheFlow's memory of its runs, in place of archeflow-memory.sh
+    Archeflow(archeflow::ArcheFlow),
     /// Show the configuration and its schema
     #[command(subcommand)]
     Config(settings::ConfigCommand),

@@ -183,6 +183,11 @@ impl Console {
         }
     }
 
+    /// What went wrong, in the words of a program that is stood in for.
+    pub(super) fn refusal(&mut self, text: &str) {
+        self.say(text);
+    }
+
     /// What went wrong.
     pub(super) fn error(&mut self, message: &str) {
         let label = self.errors_paint.apply(Style::Red, "error:");

@@ -15,6 +15,7 @@ mod start;
 mod stop;
 
 mod add;
+mod archeflow;
 mod audit;
 mod batch;
 mod decide;
@@ -155,6 +156,7 @@ fn run_other(
             command.run(&arguments.globals, surroundings, now, console);
             Ok(Exit::Done)
         }
+        OtherCommand::Archeflow(command) => command.run(&arguments.globals, surroundings, now, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Prompt(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Eval(command) => command.run(now, arguments.globals.seed, console),

@@ -126,8 +126,8 @@ impl Frame {
         self.around(&lines.collect::<Vec<_>>())
     }
 
-    /// The block that holds these lines.
-    pub(super) fn around(&self, lines: &[String]) -> String {
+    /// The block that holds these lines, each with its end; nothing at all if there are none.
+    pub fn around(&self, lines: &[String]) -> String {
         if lines.is_empty() { String::new() } else { [self.head(), lines.concat(), self.tail().to_owned()].concat() }
     }
 

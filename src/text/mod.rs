@@ -16,7 +16,7 @@ mod terms;
 pub mod thesaurus;
 mod tokens;
 
-pub use keywords::keyword_share;
+pub use keywords::{keyword_share, overlap_percent, percent, plain_words, words_of};
 pub use line::one_line;
 pub use tokens::Tokenizer;
 

@@ -60,7 +60,7 @@ fn the_configuration_schema_is_current() {
 #[test]
 fn transcripts_run_as_they_stand() {
     let mut ran = 0;
-    for name in ["README.md", "docs/formats.md", "docs/operations.md", "docs/decisions.md"] {
+    for name in ["README.md", "docs/formats.md", "docs/operations.md", "docs/decisions.md", "docs/archeflow.md"] {
         let text = std::fs::read_to_string(root().join(name)).unwrap();
         ran += run_transcripts(name, &text);
     }

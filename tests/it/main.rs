@@ -10,6 +10,10 @@ mod sessions;
 mod stores;
 mod support;
 
+mod archeflow;
+mod archeflow_checks;
+mod archeflow_runs;
+mod archeflow_stress;
 mod bad_files;
 mod bad_stores;
 mod batch;
