@@ -19,6 +19,8 @@ pub mod judge;
 pub mod memory;
 pub mod recall;
 
+pub mod audit;
+
 pub mod hooks;
 pub mod hud;
 

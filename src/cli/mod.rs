@@ -16,6 +16,7 @@ mod stop;
 
 mod add;
 mod audit;
+mod audit_check;
 mod batch;
 mod decide;
 mod effect;
@@ -181,6 +182,7 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Recall(command) => command.run(session, console).await,
             MemoryCommand::Effect(command) => command.run(session, console).await,
             MemoryCommand::Feedback(command) => command.run(session, console).await,
+            MemoryCommand::Audit(command) => command.run(session, console).await,
             MemoryCommand::AuditCheck(command) => command.run(session, console).await,
             MemoryCommand::Decay(command) => command.run(session, console).await,
             MemoryCommand::Status(command) => command.run(session, console).await,

@@ -14,6 +14,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("model", Purity::Edge, &["domain", "text"]),
     ("judge", Purity::Pure, &["domain", "text"]),
     ("recall", Purity::Pure, &["domain", "text"]),
+    ("audit", Purity::Pure, &["domain", "text", "redact", "judge", "recall"]),
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
     ("hud", Purity::Edge, &["domain"]),
     ("hooks", Purity::Pure, &["domain", "text"]),
@@ -34,7 +35,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
         Purity::Edge,
         &[
             "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "recall", "memory", "hud",
-            "hooks", "config", "service", "desk", "serve",
+            "hooks", "config", "service", "desk", "serve", "audit",
         ],
     ),
 ];
