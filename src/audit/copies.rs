@@ -4,7 +4,7 @@
 //! earlier ones that share its rarest words. An entry that repeats another is not held against any more, so that a
 //! thousand copies of one cost a thousand comparisons and not half a million.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Entry;
 use crate::domain::{Facets, MemoryCategory, MemoryKind};
@@ -16,7 +16,7 @@ use crate::text::{Cutter, thesaurus};
 mod tests;
 
 /// So many places in the lists of words are looked at for one entry, those of the rarest words first.
-const MAX_VISITS: usize = 4_000;
+const MAX_VISITS: usize = 2_000;
 
 /// And it is held against so many others, those with most of its rare words.
 const MAX_HELD: usize = 24;
@@ -93,6 +93,8 @@ struct Blocks {
     words: Vec<Vec<usize>>,
     /// What each word weighs: more, the fewer texts have it.
     weights: Vec<f64>,
+    /// What all words of each text weigh.
+    totals: Vec<f64>,
     /// The kept texts that have a word.
     holders: Vec<Vec<usize>>,
 }
@@ -123,9 +125,12 @@ impl Blocks {
         for own in &mut words {
             own.sort_unstable_by_key(|&word| (count_of(word), word));
         }
-        let weights = counts.iter().map(|&count| (1.0 + texts.len() as f64 / count.max(1) as f64).ln()).collect();
+        let weights: Vec<f64> =
+            counts.iter().map(|&count| (1.0 + texts.len() as f64 / count.max(1) as f64).ln()).collect();
+        let weigh = |own: &Vec<usize>| own.iter().filter_map(|&word| weights.get(word)).sum();
+        let totals = words.iter().map(weigh).collect();
         let holders = vec![Vec::new(); counts.len()];
-        Self { words, weights, holders }
+        Self { words, weights, totals, holders }
     }
 
     /// Lets later texts be held against this one.
@@ -152,18 +157,17 @@ impl Blocks {
         let mut likely: Vec<(usize, f64)> = shared.into_iter().collect();
         likely.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         likely.truncate(MAX_HELD);
-        likely.retain(|(other, _)| self.common(text, *other) >= MIN_COMMON);
+        let own: HashSet<usize> = own.iter().copied().collect();
+        likely.retain(|(other, _)| self.common(text, &own, *other) >= MIN_COMMON);
         likely.into_iter().map(|(other, _)| other).collect()
     }
 
-    /// How much of the lighter of two texts both have.
-    fn common(&self, one: usize, other: usize) -> f64 {
-        let words = |text: usize| self.words.get(text).map(Vec::as_slice).unwrap_or_default();
-        let weigh = |words: &[usize]| words.iter().map(|&word| self.weight(word)).sum::<f64>();
-        let (own, others) = (words(one), words(other));
-        let known: BTreeSet<usize> = others.iter().copied().collect();
-        let both: Vec<usize> = own.iter().copied().filter(|word| known.contains(word)).collect();
-        weigh(&both) / weigh(own).min(weigh(others)).max(f64::MIN_POSITIVE)
+    /// How much of the lighter of two texts both have; `own` are the words of the one.
+    fn common(&self, one: usize, own: &HashSet<usize>, other: usize) -> f64 {
+        let others = self.words.get(other).map(Vec::as_slice).unwrap_or_default();
+        let both: f64 = others.iter().filter(|word| own.contains(word)).map(|&word| self.weight(word)).sum();
+        let total = |text: usize| self.totals.get(text).copied().unwrap_or_default();
+        both / total(one).min(total(other)).max(f64::MIN_POSITIVE)
     }
 
     fn weight(&self, word: usize) -> f64 {

@@ -192,9 +192,10 @@ const TELLING: &[&str] = &[
 
 /// Words that say how things are, not how they were.
 const PRESENT: &[&str] = &[
-    "are", "aren't", "breaks", "can", "contains", "depends", "do", "does", "doesn't", "don't", "expects", "fails",
-    "has", "hasn't", "have", "holds", "is", "isn't", "keep", "keeps", "lives", "means", "rejects", "returns", "runs",
-    "supports", "takes", "uses", "will", "won't", "works",
+    "are", "aren't", "belong", "breaks", "can", "come", "contains", "depends", "do", "does", "doesn't", "don't", "end",
+    "expects", "fails", "get", "go", "has", "hasn't", "have", "holds", "is", "isn't", "keep", "keeps", "land", "live",
+    "lives", "means", "need", "rejects", "remain", "returns", "runs", "show", "stay", "supports", "takes", "uses",
+    "vanish", "will", "won't", "works",
 ];
 
 /// Behind a word of [`PRESENT`] these only say how the event ended.
@@ -416,7 +417,10 @@ fn advises(clause: &[String]) -> bool {
     // "Please", "so" and "then" only lead up to what is to be done.
     let mut words =
         clause.iter().map(String::as_str).skip_while(|word| matches!(*word, "please" | "so" | "then" | "and" | "just"));
-    words.next().is_some_and(|first| TELLING.contains(&first)) || says(clause, RULING).is_some()
+    // "Commit 4f2c9ab broke it" and "test 3 failed" order nothing.
+    let (first, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_numbered = is_commit(next) || next.starts_with(|c: char| c.is_ascii_digit() || c == '#');
+    (TELLING.contains(&first) && !is_numbered) || says(clause, RULING).is_some()
 }
 
 fn says_how_things_are(clause: &[String]) -> bool {

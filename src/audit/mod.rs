@@ -106,6 +106,8 @@ fn found(entries: &[Entry], ground: &Ground<'_>, rules: &Rules, redactor: &Redac
         let mut add = |sort: Sort, why: Option<String>| flaws.extend(why.map(|why| Flaw { sort, why }));
         match copied {
             Some(Copied::Exactly(of)) => add(Sort::ExactDuplicates, Some(format!("the same as {}", name(of)))),
+            // Another entry in a few more words is known for what it is.
+            Some(Copied::Nearly(_)) if looped.is_some() => {}
             Some(Copied::Nearly(of)) => add(Sort::NearDuplicates, Some(format!("says what {} says", name(of)))),
             None => {}
         }

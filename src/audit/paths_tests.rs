@@ -7,8 +7,8 @@ fn check(text: &str, expected: Option<&str>) {
 
 #[test]
 fn a_file_that_is_not_there_is_found() {
-    check("The parser in src/old/parser.rs panics on blanks", Some("src/old/parser.rs"));
-    check("See `src/lib.rs` and `src/gone.rs:12`", Some("src/gone.rs"));
+    check("The parser in src/text/parser.rs panics on blanks", Some("src/text/parser.rs"));
+    check("See `src/lib.rs` and `src/lost.rs:12`", Some("src/lost.rs"));
     check("Tests are in (tests/e2e/login.ts).", Some("tests/e2e/login.ts"));
     check("Keep `tsconfig.json` strict", Some("tsconfig.json"));
     // Only the sentence that speaks of it is taken out.

@@ -59,6 +59,7 @@ impl<'a> Documents<'a> {
 /// Every few words in a row, by a fingerprint of theirs.
 fn rows(text: &str, cutter: &mut Cutter) -> Vec<u64> {
     let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
-    let words = cutter.words(text);
+    // "isn't" and "is not" are small words; cut at its sign, the one would leave something behind.
+    let words = cutter.words(&text.replace("n't", " not").replace("n’t", " not"));
     words.windows(IN_A_ROW).map(|row| fingerprint(row.iter().map(String::as_str))).collect()
 }

@@ -98,7 +98,9 @@ impl Audit {
         });
         for (what, share, most) in whole.into_iter().chain(sorts) {
             match share {
-                None => console.warn(&format!("this memory does not tell what is {what}; the limit was not looked at")),
+                None => {
+                    console.warn(&format!("this memory does not tell what was used; no limit for {what} was looked at"))
+                }
                 Some(share) if share > most => {
                     let (share, most) = (show::percent(share), show::percent(most));
                     console.error(&format!("{what}: {share} of the entries, above the limit of {most}"));

@@ -10,6 +10,7 @@ mod sessions;
 mod stores;
 mod support;
 
+mod audit;
 mod bad_files;
 mod bad_stores;
 mod batch;
