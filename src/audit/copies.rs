@@ -64,19 +64,18 @@ pub(super) fn find(entries: &[&Entry], thresholds: &Thresholds) -> Vec<Option<Co
 /// For each text the earlier one that says the same, if there is one that repeats nothing itself.
 fn near(texts: &[&str], thresholds: &Thresholds) -> Vec<Option<usize>> {
     let mut cutter = Cutter::default();
-    let features: Vec<Features> = texts.iter().map(|text| features(text, &mut cutter)).collect();
-    let background = Background::of(&features);
+    let sayings: Vec<Cut> = texts.iter().map(|text| Cut::of(text, &mut cutter)).collect();
+    let judge = Judge { background: Background::of(sayings.iter().map(|cut| &cut.said)), thresholds: *thresholds };
     let mut blocks = Blocks::new(texts, &mut cutter);
     let mut found = Vec::with_capacity(texts.len());
-    for (index, own) in features.iter().enumerate() {
+    for (index, own) in sayings.iter().enumerate() {
         let mut best: Option<(f64, usize)> = None;
         for other in blocks.candidates(index) {
-            let Some(others) = features.get(other) else { continue };
-            let likeness = relate(own, others, &background, None, thresholds);
-            let is_said_again = likeness.similarity >= thresholds.same_above
-                && matches!(likeness.relation, Kin::Same | Kin::Refines | Kin::Unsure);
-            if is_said_again && best.is_none_or(|(most, _)| likeness.similarity > most) {
-                best = Some((likeness.similarity, other));
+            let likeness = sayings.get(other).and_then(|others| judge.said_again(own, others));
+            if let Some(likeness) = likeness
+                && best.is_none_or(|(most, _)| likeness > most)
+            {
+                best = Some((likeness, other));
             }
         }
         if best.is_none() {
@@ -85,6 +84,51 @@ fn near(texts: &[&str], thresholds: &Thresholds) -> Vec<Option<usize>> {
         found.push(best.map(|(_, other)| other));
     }
     found
+}
+
+/// What the judge compares of an entry.
+struct Cut {
+    /// What it says beside its rule.
+    said: Features,
+    /// All of it, if it has a rule: a line IF … THEN … among others.
+    ruled: Option<Features>,
+}
+
+impl Cut {
+    fn of(text: &str, cutter: &mut Cutter) -> Self {
+        let is_rule = |line: &&str| line.trim_start().starts_with("IF ") && line.contains(" THEN ");
+        let rule = text.lines().find(is_rule).filter(|rule| rule.trim().len() < text.trim().len());
+        let Some(rule) = rule else { return Self { said: features(text, None, cutter), ruled: None } };
+        let rest = text.lines().filter(|line| *line != rule).collect::<Vec<_>>().join("\n");
+        Self { said: features(&rest, None, cutter), ruled: Some(features(&rest, Some(rule.trim()), cutter)) }
+    }
+}
+
+/// By what entries are held against each other.
+struct Judge {
+    background: Background,
+    thresholds: Thresholds,
+}
+
+impl Judge {
+    /// How alike two entries are, if the one says what the other says. A rule repeats in other words what is said
+    /// beside it and makes any two lessons more alike: it may tell two apart and not make them one.
+    fn said_again(&self, own: &Cut, other: &Cut) -> Option<f64> {
+        let likeness = self.likeness(&own.said, &other.said)?;
+        let are_told_apart = own
+            .ruled
+            .as_ref()
+            .zip(other.ruled.as_ref())
+            .is_some_and(|(own, other)| self.likeness(own, other).is_none());
+        (!are_told_apart).then_some(likeness)
+    }
+
+    fn likeness(&self, own: &Features, other: &Features) -> Option<f64> {
+        let likeness = relate(own, other, &self.background, None, &self.thresholds);
+        let is_said_again = likeness.similarity >= self.thresholds.same_above
+            && matches!(likeness.relation, Kin::Same | Kin::Refines | Kin::Unsure);
+        is_said_again.then_some(likeness.similarity)
+    }
 }
 
 /// The words of many texts, and which of the texts that are kept have which.
@@ -175,14 +219,10 @@ impl Blocks {
     }
 }
 
-/// What the judge compares. A line that is a rule beside other lines is the entry's rule.
-fn features(text: &str, cutter: &mut Cutter) -> Features {
-    let is_rule = |line: &&str| line.trim_start().starts_with("IF ") && line.contains(" THEN ");
-    let rule = text.lines().find(is_rule).filter(|rule| rule.trim().len() < text.trim().len());
-    let rest = rule.map(|rule| text.lines().filter(|line| *line != rule).collect::<Vec<_>>().join("\n"));
+fn features(summary: &str, rule: Option<&str>, cutter: &mut Cutter) -> Features {
     let saying = Saying {
-        summary: rest.as_deref().unwrap_or(text),
-        rule: rule.map(str::trim),
+        summary,
+        rule,
         tags: &[],
         facets: &Facets::default(),
         kind: &MemoryKind::Lesson,

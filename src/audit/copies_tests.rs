@@ -45,6 +45,18 @@ fn other_matters_in_much_the_same_words_are_not() {
         ("Run `make itest` after changing a migration.", "Run `make snapshots` after changing a template."),
         ("Use npm and not pnpm in this repository.", "Use pnpm and not npm in this repository."),
         ("Always squash commits before merging.", "Never squash commits before merging."),
+        (
+            "Squash merge pull requests",
+            "Squash commits when merging a branch into `develop`\nIF merging into develop THEN squash",
+        ),
+        (
+            "The build fails on Mondays\nIF the cache is cold THEN warm it with `make warm`",
+            "The build fails on Mondays\nIF the licence server is down THEN call the vendor",
+        ),
+        (
+            "Set memory limits on the pods",
+            "Sidekiq memory bloat: set MALLOC_ARENA_MAX=2 in the Procfile\nIF Sidekiq bloats THEN MALLOC_ARENA_MAX=2",
+        ),
     ] {
         assert_eq!(copied(&[one, other]), [None, None], "{other}");
     }

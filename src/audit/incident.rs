@@ -108,6 +108,7 @@ const TELLING: &[&str] = &[
     "import",
     "include",
     "increase",
+    "inject",
     "inspect",
     "install",
     "invoke",
@@ -446,6 +447,8 @@ fn deed(clause: &[String]) -> Option<String> {
         .skip_while(|word| matches!(*word, "the" | "also" | "and" | "then" | "just"))
         .collect();
     match words.as_slice() {
+        // "…, started by a script" says how things are.
+        [_, "by", ..] => None,
         [did, ..] if DID.contains(did) => Some((*did).to_owned()),
         [who, did, ..] if SOMEBODY.contains(who) && is_past(did) => Some(format!("{who} {did}")),
         _ => None,

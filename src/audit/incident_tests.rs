@@ -46,6 +46,7 @@ fn what_advises_settles_or_says_how_things_are_is_none() {
         "The import was made by hand and has no history",
         "Swift rejected labels without a phone number; it should be filled in",
         "Ports below 1024 need root",
+        "The port of the proxy, opened by the installer",
         "",
     ] {
         assert_eq!(told(text), None, "{text}");

@@ -3,7 +3,7 @@
 use crate::audit::{Report, Sort};
 use crate::cli::console::{Console, Style};
 use crate::cli::failure::Failure;
-use crate::cli::prose::{count, cut};
+use crate::cli::prose::{count, cut, grouped};
 use crate::cli::table::{Column, Stay, Table};
 
 pub(super) fn print(report: &Report, console: &mut Console) -> Result<(), Failure> {
@@ -44,7 +44,10 @@ fn conclusion(report: &Report) -> String {
     let junk = match report.junk {
         0 => format!("nothing wrong with {entries}"),
         1 => format!("1 of {entries} is junk ({})", percent(report.junk_share)),
-        many => format!("{many} of {entries} are junk ({})", percent(report.junk_share)),
+        many => {
+            let many = grouped(u64::try_from(many).unwrap_or(u64::MAX));
+            format!("{many} of {entries} are junk ({})", percent(report.junk_share))
+        }
     };
     match report.retired {
         0 => junk,
