@@ -19,8 +19,11 @@ pub mod judge;
 pub mod memory;
 pub mod recall;
 
+pub mod audit;
+
 pub mod archeflow;
 pub mod exchange;
+
 pub mod hooks;
 pub mod hud;
 

@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
 use super::{
-    add, archeflow, audit, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud, init, inspect,
-    list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
+    add, archeflow, audit, audit_check, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud,
+    init, inspect, list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
 
@@ -119,10 +119,12 @@ pub(super) enum MemoryCommand {
     /// Say that lessons held, were noise, or how a run ended that was given them
     #[command(subcommand, after_help = feedback::EXAMPLES)]
     Feedback(feedback::FeedbackCommand),
+    /// Say how much of a memory is junk, of this project's or of any other
+    Audit(audit::Audit),
     /// Say which of the lessons that a run was given helped it
-    AuditCheck(audit::AuditCheck),
+    AuditCheck(audit_check::AuditCheck),
     /// Let lessons grow old that a run did not show
-    Decay(audit::Decay),
+    Decay(audit_check::Decay),
     /// Take in the lessons of another memory
     Import(moving::Import),
     /// Hand out the lessons in the shape of another memory

@@ -1,183 +1,159 @@
-//! `archivist audit-check` and `archivist decay`: what is left to say when a run is over.
+//! `archivist audit`: how much of a memory is junk.
 
-use std::sync::Arc;
+mod ground;
+mod jsonl;
+mod markdown;
+mod show;
+mod stores;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
 
+use self::stores::{Format, entries_of};
 use super::console::Console;
 use super::failure::Exit;
-use super::lesson::{name, short};
-use super::prose::{count, list, one_line};
+use super::lesson::name;
+use super::prose::count;
 use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::Refusal;
-use crate::domain::{Alias, Effect, Exposure, MemoryId, RunId};
-use crate::memory::MemoryService;
-use crate::service::{ArchivistService, Audited, Reading, episode_of};
+use crate::audit::{Entry, Ground, Report, Rules, Sort, audit};
+use crate::desk::{LessonFilter, ProjectLook};
+use crate::domain::Standing;
+use crate::judge::Thresholds;
+use crate::memory::{Lesson, Which};
+use crate::recall::{Anchor, Presence};
 
-const AUDIT_EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  archivist audit-check --run run-7
-  archivist audit-check --run run-7 --threshold 50 --json
+  archivist audit
+  archivist audit .openagents/memories.jsonl
+  archivist audit ~/.claude/projects/-home-me-shop/memory --examples 1
+  archivist audit CLAUDE.md --format markdown --json
+  archivist audit --max-junk 30% --max secrets=0 --max nearDuplicates=0.1
 
-A lesson is helpful if its trouble was spared, ineffective if it came back, and unknown if nobody can tell: no review was
-held and no check passed, or the run was not reflected on. --threshold reads the run's logs again.";
-
-const DECAY_EXAMPLES: &str = "\
-Examples:
-  archivist decay --run run-7
-  archivist decay --run run-7 --json
-
-Preferences, decisions, evergreen lessons, active ones and those that the run showed are left alone.";
+Without PATH the memory of the project is looked at. Paths and documents are looked for in the project, whosever memory it
+is: see --project. Nothing is changed and nothing is sent anywhere; secrets are masked in everything that is printed.
+Exit code 1 says that a share is above a limit that was given. docs/audit.md says what each sort catches and misses.";
 
 #[derive(Debug, Args)]
-#[command(after_help = AUDIT_EXAMPLES)]
-pub(super) struct AuditCheck {
-    /// The run, as its agent or its orchestrator names it
-    #[arg(long, value_name = "ID", value_parser = RunId::parse)]
-    run: RunId,
-    /// How much of a finding must be in a lesson's words, in percent; `audit.threshold` otherwise
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=100))]
-    threshold: Option<u8>,
+#[command(after_help = EXAMPLES)]
+pub(super) struct Audit {
+    /// A file or a folder of another memory; this project's own otherwise
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// What PATH holds; known by its looks otherwise
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "path")]
+    format: Option<Format>,
+    /// So many examples of each sort
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+    /// End with 1 if more than this share of all entries is junk
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    max_junk: Option<f64>,
+    /// End with 1 if more than this share is junk of this sort; may be given again
+    #[arg(long, value_name = "SORT=SHARE", value_parser = limit)]
+    max: Vec<(Sort, f64)>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = DECAY_EXAMPLES)]
-pub(super) struct Decay {
-    /// The run that is over
-    #[arg(long, value_name = "ID", value_parser = RunId::parse)]
-    run: RunId,
-    /// Print the lessons that ended as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// A lesson and its verdict, as a program reads it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'l> {
-    id: &'l MemoryId,
-    alias: Option<&'l Alias>,
-    summary: &'l str,
-    verdict: &'static str,
-    effect: &'l Effect,
-}
-
-/// All of them.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Reply<'l> {
-    run: &'l RunId,
-    /// Whether the run was reflected on.
-    reflected: bool,
-    lessons: Vec<Row<'l>>,
-    /// Those that the run did not see.
-    held_back: Vec<&'l MemoryId>,
-}
-
-impl AuditCheck {
+impl Audit {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let reading = self.threshold.map_or(Reading::Recorded, |percent| Reading::Anew(f64::from(percent) / 100.0));
-        let audit = service(session).audit(&self.run, reading).await.map_err(Refusal::from)?;
-        let ours = audit.lessons.iter().filter(|one| session.desk.sees(&one.memory));
-        let (shown, held_back): (Vec<&Audited>, Vec<&Audited>) =
-            ours.partition(|one| one.exposure == Exposure::Exposed);
+        let entries = match &self.path {
+            Some(path) => entries_of(path, self.format, console)?,
+            None => own(session).await?,
+        };
+        let root = &session.desk.project().root;
+        let documents = ground::documents(root, self.path.as_deref());
+        let look = ProjectLook::patient(root);
+        // What nobody can tell is taken to be there.
+        let is_there =
+            |path: &str| matches!(look.at(&Anchor::Path(path.to_owned())), Presence::Here | Presence::Unknown);
+        let judge = &session.desk.config().judge;
+        let rules = Rules {
+            thresholds: Thresholds { same_above: judge.same_above, different_below: judge.different_below },
+            examples: self.examples,
+            now: Some(session.now),
+        };
+        let report = audit(&entries, &Ground { documents: &documents, is_there: &is_there }, &rules);
         if self.json {
-            let held_back = held_back.iter().map(|one| &one.memory.id).collect();
-            let lessons = shown.into_iter().map(Row::of).collect();
-            console.json(&Reply { run: &self.run, reflected: audit.is_known, lessons, held_back })?;
-            return Ok(Exit::Done);
-        }
-        if shown.is_empty() {
-            console.note(&format!("run {} was given no lessons", self.run));
+            console.json(&report)?;
+        } else if report.total == 0 {
+            console.note(&nothing(&report, self.path.is_some()));
         } else {
-            table(&shown).print(console)?;
-            console.line("")?;
-            console.line(&totals(&shown))?;
+            show::print(&report, console)?;
         }
-        if !held_back.is_empty() {
-            console.note(&format!("{} held back from it", count(held_back.len(), "lesson was", "lessons were")));
+        Ok(self.verdict(&report, console))
+    }
+
+    /// Holds the shares against the limits that were given.
+    fn verdict(&self, report: &Report, console: &mut Console) -> Exit {
+        let mut exit = Exit::Done;
+        let whole = self.max_junk.map(|most| ("junk", Some(report.junk_share), most));
+        let sorts = self.max.iter().map(|(sort, most)| {
+            let share = report.sorts.get(sort).map(|tally| tally.share);
+            (sort.as_str(), share, *most)
+        });
+        for (what, share, most) in whole.into_iter().chain(sorts) {
+            match share {
+                None => {
+                    console.warn(&format!("this memory does not tell what was used; no limit for {what} was looked at"))
+                }
+                Some(share) if share > most => {
+                    let (share, most) = (show::percent(share), show::percent(most));
+                    console.error(&format!("{what}: {share} of the entries, above the limit of {most}"));
+                    exit = Exit::Refused;
+                }
+                Some(_) => {}
+            }
         }
-        if !shown.is_empty() && !audit.is_known {
-            console.note(&format!(
-                "run {} was not reflected on yet; `archivist reflect --session {}` does",
-                self.run, self.run
-            ));
-        } else if !shown.is_empty() && reading != audit.reading {
-            console.warn("the logs of the run are gone; the verdicts are those noted when it was reflected on");
-        }
-        Ok(Exit::Done)
+        exit
     }
 }
 
-impl Decay {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let is_known = episode_of(&session.desk.memory, &self.run).await?.is_some();
-        let mut ended = service(session).decay(&self.run).await.map_err(Refusal::from)?;
-        ended.retain(|memory| session.desk.sees(memory));
-        if self.json {
-            console.json(&ended)?;
-            return Ok(Exit::Done);
-        }
-        for memory in &ended {
-            let reason = memory.state_reason.as_deref().map(one_line).unwrap_or_default();
-            console.line(&format!("{}  (deprecated: {reason})", short(memory)))?;
-        }
-        if ended.is_empty() {
-            console.note("no lesson ends with this run");
-        }
-        if !is_known {
-            console.note(&format!("run {} was not reflected on; it counts as over now", self.run));
-        }
-        Ok(Exit::Done)
+/// What is said of a memory without anything in use.
+fn nothing(report: &Report, is_other: bool) -> String {
+    let what = if is_other { "no entries" } else { "no lessons" };
+    match report.retired {
+        0 => what.to_owned(),
+        retired => format!("{what} in use; {}", count(retired, "is retired", "are retired")),
     }
 }
 
-impl<'l> Row<'l> {
-    fn of(one: &'l Audited) -> Self {
-        let (memory, effect) = (&one.memory, &one.effect);
-        let (id, alias, summary) = (&memory.id, memory.alias.as_ref(), memory.summary.as_str());
-        Self { id, alias, summary, verdict: verdict(effect), effect }
+/// The lessons of this project.
+async fn own(session: &Session) -> Result<Vec<Entry>> {
+    let lessons = session.desk.lessons(&LessonFilter::of(Which::All)).await?;
+    Ok(lessons.iter().map(entry).collect())
+}
+
+fn entry(lesson: &Lesson) -> Entry {
+    let memory = &lesson.memory;
+    let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
+    let standing = memory.standing();
+    Entry {
+        name: name(memory).to_owned(),
+        text: texts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n"),
+        at: Some(memory.created_at),
+        // One that waits to be seen again is given to nobody, and that is no fault of its own.
+        used: (standing != Standing::Waiting).then_some(lesson.counters.exposures),
+        is_retired: standing == Standing::Retired,
     }
 }
 
-fn table(shown: &[&Audited]) -> Table {
-    let mut table = Table::new([
-        Column::text("ID", Stay::Always),
-        Column::text("Verdict", Stay::Always),
-        Column::text("Summary", Stay::Always),
-    ]);
-    for one in shown {
-        let cells = [name(&one.memory).to_owned(), verdict(&one.effect).to_owned(), one.memory.summary.clone()];
-        table.row(cells);
-    }
-    table
+/// `0.25` or `25%`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a share is written like 0.25 or 25%".to_owned())
 }
 
-/// `3 lessons: 1 helpful, 2 unknown`.
-fn totals(shown: &[&Audited]) -> String {
-    let said = |word: &'static str| shown.iter().filter(|one| verdict(&one.effect) == word).count();
-    let each = ["helpful", "ineffective", "unknown"].into_iter().map(|word| (said(word), word));
-    let each = list(each.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
-    format!("{}: {each}", count(shown.len(), "lesson", "lessons"))
-}
-
-fn verdict(effect: &Effect) -> &'static str {
-    match effect {
-        Effect::Prevented => "helpful",
-        Effect::Recurred => "ineffective",
-        Effect::Unknown | Effect::Other(_) => "unknown",
-    }
-}
-
-/// A service that asks nobody and tells nobody.
-fn service(session: &Session) -> ArchivistService {
-    let memory: Arc<dyn MemoryService> = Arc::new(session.desk.memory.clone());
-    ArchivistService::new(memory, session.desk.project().clone(), session.desk.config().habits())
-        .with_clock(session.clock.clone())
+/// `secrets=0`.
+fn limit(text: &str) -> Result<(Sort, f64), String> {
+    let (sort, most) = text.split_once('=').ok_or("a limit is written like secrets=0 or nearDuplicates=10%")?;
+    Ok((sort.trim().parse()?, share(most.trim())?))
 }

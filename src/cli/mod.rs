@@ -17,6 +17,7 @@ mod stop;
 mod add;
 mod archeflow;
 mod audit;
+mod audit_check;
 mod batch;
 mod decide;
 mod effect;
@@ -184,6 +185,7 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Recall(command) => command.run(session, console).await,
             MemoryCommand::Effect(command) => command.run(session, console).await,
             MemoryCommand::Feedback(command) => command.run(session, console).await,
+            MemoryCommand::Audit(command) => command.run(session, console).await,
             MemoryCommand::AuditCheck(command) => command.run(session, console).await,
             MemoryCommand::Decay(command) => command.run(session, console).await,
             MemoryCommand::Import(command) => command.run(session, console).await,

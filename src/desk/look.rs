@@ -16,6 +16,8 @@ mod tests;
 const MAX_ENTRIES: usize = 50_000;
 /// And for no longer than this: a session waits.
 const MAX_WALK: Duration = Duration::from_millis(150);
+/// Or than this, where only a person waits.
+const MAX_PATIENT_WALK: Duration = Duration::from_secs(10);
 /// No file is read beyond this.
 const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// So many files of one name are read.
@@ -28,8 +30,9 @@ const MAKEFILES: &[&str] = &["GNUmakefile", "Makefile", "makefile"];
 
 /// A project to look for things in. What has to be walked for is walked for once.
 #[derive(Debug)]
-pub(super) struct ProjectLook {
+pub struct ProjectLook {
     root: PathBuf,
+    patience: Duration,
     files: OnceCell<Files>,
 }
 
@@ -44,12 +47,17 @@ enum Files {
 
 impl ProjectLook {
     /// A project by its root.
-    pub(super) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), files: OnceCell::new() }
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), patience: MAX_WALK, files: OnceCell::new() }
+    }
+
+    /// The same for whoever wants to know and has the time.
+    pub fn patient(root: &Path) -> Self {
+        Self { patience: MAX_PATIENT_WALK, ..Self::new(root) }
     }
 
     /// Whether this is there. Names in the code are not looked for: they may belong to what the project uses.
-    pub(super) fn at(&self, anchor: &Anchor) -> Presence {
+    pub fn at(&self, anchor: &Anchor) -> Presence {
         match anchor {
             Anchor::Path(path) => self.path(path),
             Anchor::Script(name) => self.in_files(&["package.json"], |text| text.contains(&format!("\"{name}\""))),
@@ -95,7 +103,7 @@ impl ProjectLook {
 
     /// The files that were found, and what it means that something is not among them.
     fn files(&self) -> (&[String], Presence) {
-        match self.files.get_or_init(|| walk(&self.root)) {
+        match self.files.get_or_init(|| walk(&self.root, self.patience)) {
             Files::All(files) => (files, Presence::Gone),
             Files::Some(files) => (files, Presence::Unknown),
         }
@@ -111,7 +119,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// The files below a folder. Links are listed and not followed.
-fn walk(root: &Path) -> Files {
+fn walk(root: &Path, patience: Duration) -> Files {
     let started = Instant::now();
     let mut files = Vec::new();
     let mut open = vec![(root.to_owned(), String::new())];
@@ -123,7 +131,7 @@ fn walk(root: &Path) -> Files {
         };
         for entry in entries {
             seen += 1;
-            if seen > MAX_ENTRIES || started.elapsed() > MAX_WALK {
+            if seen > MAX_ENTRIES || started.elapsed() > patience {
                 return Files::Some(files);
             }
             let Some((entry, kind)) = entry.ok().and_then(|entry| entry.file_type().ok().map(|kind| (entry, kind)))

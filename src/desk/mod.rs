@@ -35,6 +35,7 @@ pub use effect::{EffectRow, Measured};
 pub use feedback::{Evidence, Noted, Opinion, role};
 pub use grounds::{Given, Grounds, Judged, Merged, Other, Related, Seen};
 pub use lessons::{Author, EpisodeQuestion, Forgotten, LessonFilter, NewLesson, known_at};
+pub use look::ProjectLook;
 pub use moving::Moving;
 pub use recall::{Asked, Found};
 pub use refusal::{Fault, Refusal};

@@ -156,8 +156,18 @@ pub fn anchors(memory: &AgentMemory) -> Vec<Anchor> {
     if memory.scope == MemoryScope::Global {
         return Vec::new();
     }
+    named_in([Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()].into_iter().flatten())
+}
+
+/// The same of a text that is no lesson: a sentence or two of somebody's notes.
+pub fn anchors_in(text: &str) -> Vec<Anchor> {
+    named_in([text])
+}
+
+fn named_in<'t, T: AsRef<str> + ?Sized + 't>(fields: impl IntoIterator<Item = &'t T>) -> Vec<Anchor> {
     let mut found = Found::default();
-    for field in [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()].into_iter().flatten() {
+    for field in fields {
+        let field = field.as_ref();
         let field = field.get(..field.floor_char_boundary(MAX_READ_BYTES)).unwrap_or_default();
         if !speaks_of_absence(field) {
             found.read(field);

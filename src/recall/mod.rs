@@ -20,7 +20,7 @@ mod test_support;
 #[path = "recall_tests.rs"]
 mod tests;
 
-pub use anchor::{Anchor, anchors};
+pub use anchor::{Anchor, anchors, anchors_in};
 pub use effect::{Arm, Arms, Estimate, Harm, Trial, Verdict, coin, harms};
 pub use fit::{Caps, Fit, Fitted, fit};
 pub use inert::inert;

@@ -51,7 +51,7 @@ pub use logs::{Log, Logs, Progress, inspect};
 pub use meaning::{Unmeasured, cosines};
 pub use outcome::{Effort, Learned, Skip};
 pub use patterns::PatternRules;
-pub use project::{Owner, Project};
+pub use project::{Owner, Project, documents};
 pub use queue::{
     Attempt, Claimed, Enqueued, Errand, Job, JobName, Lease, Listed, Place, Queue, QueueError, Settled, Token, Urgency,
 };

@@ -82,7 +82,7 @@ pub(super) const PROGRESS_NOTES: &str = ".openagents/progress.md";
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The documents that agents of the project are given anyway, those that are there.
-pub(super) fn documents(root: &Path) -> Vec<Document> {
+pub fn documents(root: &Path) -> Vec<Document> {
     let read = |name: &&str| Some(Document { path: (*name).to_owned(), text: text(&root.join(name))? });
     NAMES.iter().filter_map(read).collect()
 }

@@ -14,6 +14,7 @@ mod archeflow;
 mod archeflow_checks;
 mod archeflow_runs;
 mod archeflow_stress;
+mod audit;
 mod bad_files;
 mod bad_stores;
 mod batch;

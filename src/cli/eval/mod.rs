@@ -1,5 +1,6 @@
 //! `archivist eval`: how good the parts are that decide by rules, measured on labelled or made-up data.
 
+mod audit;
 mod dedup;
 mod distill;
 mod draw;
@@ -18,6 +19,7 @@ use crate::domain::Timestamp;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
+  archivist eval audit
   archivist eval dedup
   archivist eval distill
   archivist eval effect
@@ -27,6 +29,8 @@ Examples:
 /// What can be measured.
 #[derive(Debug, Subcommand)]
 pub(super) enum EvalCommand {
+    /// Measure how well junk in a memory is told from what is sound
+    Audit(audit::EvalAudit),
     /// Measure how well a lesson that is known is told from one that is new
     Dedup(dedup::EvalDedup),
     /// Measure what is learned from sessions without a model, and what is made up
@@ -42,6 +46,7 @@ pub(super) enum EvalCommand {
 impl EvalCommand {
     pub(super) fn run(&self, now: Timestamp, seed: Option<u64>, console: &mut Console) -> Result<Exit> {
         match self {
+            Self::Audit(command) => command.run(console),
             Self::Dedup(command) => command.run(console),
             Self::Distill(command) => command.run(now, console),
             Self::Effect(command) => command.run(seed, console),
