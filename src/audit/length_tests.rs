@@ -12,6 +12,6 @@ fn what_is_too_long_is_said_to_be() {
 
 #[test]
 fn blank_lines_and_blanks_around_do_not_count() {
-    let apart = vec!["a line"; MAX_LINES].join("\n\n\n");
+    let apart = ["a line"; MAX_LINES].join("\n\n\n");
     assert_eq!(excess(&format!("\n\n{apart}\n{}", " ".repeat(2 * MAX_CHARACTERS))), None);
 }

@@ -99,7 +99,8 @@ impl Audit {
         for (what, share, most) in whole.into_iter().chain(sorts) {
             match share {
                 None => {
-                    console.warn(&format!("this memory does not tell what was used; no limit for {what} was looked at"))
+                    console
+                        .warn(&format!("this memory does not tell what was used; no limit for {what} was looked at"));
                 }
                 Some(share) if share > most => {
                     let (share, most) = (show::percent(share), show::percent(most));
