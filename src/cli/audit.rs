@@ -62,7 +62,7 @@ pub(super) struct Audit {
 impl Audit {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
         let entries = match &self.path {
-            Some(path) => entries_of(path, self.format, console)?,
+            Some(path) => entries_of(path, self.format, session.now, console)?,
             None => own(session).await?,
         };
         let root = &session.desk.project().root;

@@ -398,3 +398,27 @@ fn junk_is_told_from_what_is_sound() {
     held  incidents                   78         9    10       0.90    1.00  held-040 /
     ");
 }
+
+#[test]
+fn what_mem0_and_claude_mem_keep_is_read_as_an_import_reads_it() {
+    let world = World::new();
+    let memory =
+        |id: u32, text: &str| format!(r#"{{"id": "{id}", "memory": "{text}", "created_at": "2026-01-01T00:00:00Z"}}"#);
+    let often = "Run the migrations before the integration tests";
+    let list = [memory(1, often), memory(2, often), memory(3, "Prefer pnpm over npm in every workspace")].join(",");
+    fs::write(world.project().join("mem0.json"), format!("{{\"results\": [{list}]}}")).unwrap();
+    let found = report(&world, &["mem0.json"]);
+    assert_eq!((found["total"].as_u64(), count(&found, "exactDuplicates")), (Some(3), 1));
+
+    world.ok(&["import", "mem0.json"]);
+    world.ok(&["export", "--format", "claude-mem", "--out", "claude-mem.db"]);
+    let found = report(&world, &["claude-mem.db"]);
+    assert_eq!((found["total"].as_u64(), count(&found, "exactDuplicates")), (Some(2), 0));
+
+    fs::write(world.project().join("broken.json"), "[{").unwrap();
+    assert_snapshot!(world.run(&["audit", "broken.json", "--format", "mem0"]), @"
+    ! error: broken.json is no export of mem0: EOF while parsing an object at line 1 column 2
+    ! hint: nothing was taken over; look at the file, or give another --format
+    exit 1
+    ");
+}

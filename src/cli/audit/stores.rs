@@ -12,6 +12,8 @@ use crate::audit::Entry;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::prose::{bytes, count};
+use crate::domain::{Standing, Timestamp};
+use crate::exchange::{self, Brought};
 
 /// A longer file is no memory of anybody's.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -31,6 +33,10 @@ pub(super) enum Format {
     Openagents,
     /// MEMORY.md and the files beside it
     ClaudeMemory,
+    /// What mem0 hands out as JSON
+    Mem0,
+    /// claude-mem's database
+    ClaudeMem,
     /// Notes in Markdown: each bullet and each paragraph is an entry
     Markdown,
     /// Records with a text, one a line
@@ -40,6 +46,15 @@ pub(super) enum Format {
 impl Format {
     fn is_jsonl(self) -> bool {
         matches!(self, Self::Archeflow | Self::Openagents | Self::Jsonl)
+    }
+
+    /// A memory that is no text by itself, and is read as an import reads it.
+    fn exchanged(self) -> Option<exchange::Format> {
+        match self {
+            Self::Mem0 => Some(exchange::Format::Mem0),
+            Self::ClaudeMem => Some(exchange::Format::ClaudeMem),
+            _ => None,
+        }
     }
 }
 
@@ -53,8 +68,17 @@ pub(super) struct Read {
 }
 
 /// The entries of the memory at this path.
-pub(super) fn entries_of(path: &Path, format: Option<Format>, console: &mut Console) -> Result<Vec<Entry>, Failure> {
+pub(super) fn entries_of(
+    path: &Path,
+    format: Option<Format>,
+    now: Timestamp,
+    console: &mut Console,
+) -> Result<Vec<Entry>, Failure> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let told = format.map_or_else(|| exchange::detect(path), Format::exchanged);
+    if let Some(known @ (exchange::Format::Mem0 | exchange::Format::ClaudeMem)) = told {
+        return exchanged(known, path, now, console);
+    }
     let (files, is_jsonl) = if metadata.is_dir() {
         in_folder(path, format)?
     } else {
@@ -76,6 +100,32 @@ pub(super) fn entries_of(path: &Path, format: Option<Format>, console: &mut Cons
         entries.extend(read.entries);
     }
     Ok(entries)
+}
+
+/// The entries of a memory that an import reads.
+fn exchanged(
+    format: exchange::Format,
+    path: &Path,
+    now: Timestamp,
+    console: &mut Console,
+) -> Result<Vec<Entry>, Failure> {
+    let parcel =
+        exchange::read(format, path, now).map_err(|error| Failure::user(error.to_string()).with_hint(error.hint()))?;
+    for skipped in &parcel.skipped {
+        console.warn(&format!("{} was left out: {}", skipped.place, skipped.why));
+    }
+    let entry = |brought: &Brought| {
+        let memory = brought.memory()?;
+        let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
+        Some(Entry {
+            name: brought.name.clone(),
+            text: texts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n"),
+            at: Some(memory.created_at),
+            used: brought.used,
+            is_retired: memory.standing() == Standing::Retired,
+        })
+    };
+    Ok(parcel.lessons.iter().filter_map(entry).collect())
 }
 
 /// The files of a folder that hold entries, and whether they are JSON lines.
