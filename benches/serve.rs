@@ -40,7 +40,8 @@ const LISTENERS: usize = 200;
 const MESSAGES: usize = 10_000;
 
 /// What 1,000 runs a day ask: a start with lessons, prompts, looks at the panel, a listener that comes and goes.
-const RUNS: usize = 1_000;
+const RUNS: usize = 1_008;
+const HOURS: usize = 24;
 
 /// The file that holds the bytes a bare server returns.
 const BARE: &str = "ARCHIVIST_BENCH_BARE";
@@ -255,7 +256,8 @@ async fn day(home: &Path, store: &Path) {
     let archivist = Server::archivist(store, home);
     let mut client = Client::connect(archivist.address).await;
     println!("\nA day of {RUNS} runs, as fast as it goes: a start, five prompts, a look at the panel, a listener each");
-    println!("{:>10}{:>12}{:>14}", "runs", "requests", "resident MB");
+    println!("{:>10}{:>10}{:>12}{:>14}", "hour", "runs", "requests", "resident MB");
+    let mut resident = Vec::new();
     let sink = FeedSink::new(store);
     let mut requests = 0;
     for run in 1..=RUNS {
@@ -280,10 +282,15 @@ async fn day(home: &Path, store: &Path) {
         let (scenario, ts) = (ReflectionScenario::SessionComplete, Timestamp::default());
         sink.tell(&HudMessage::ArchivistMemoriesAdded { count: run as u64, scenario, ts });
         requests += 7;
-        if run % (RUNS / 10) == 0 || run == 1 {
-            println!("{run:>10}{requests:>12}{:>14.1}", archivist.resident() as f64 / 1024.0);
+        if run % (RUNS / HOURS) == 0 {
+            let megabytes = archivist.resident() as f64 / 1024.0;
+            resident.push(megabytes);
+            println!("{:>10}{run:>10}{requests:>12}{megabytes:>14.1}", resident.len());
         }
     }
+    let mean = |hours: &[f64]| hours.iter().sum::<f64>() / hours.len() as f64;
+    let (early, late) = (mean(&resident[HOURS / 4..HOURS / 2]), mean(&resident[HOURS - HOURS / 4..]));
+    println!("hours 7 to 12: {early:.1} MB, hours 19 to 24: {late:.1} MB, ratio {:.2}x", late / early);
 }
 
 fn main() {

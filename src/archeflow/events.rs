@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::thread;
 
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
@@ -22,6 +23,9 @@ const FIX: &str = "fix.applied";
 
 /// So much is read at once; a longer line makes the buffer grow.
 const CHUNK: usize = 256 * 1024;
+
+/// A longer log is worth a second reader.
+const LONG: u64 = 1024 * 1024;
 
 /// A run, as far as its memory goes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -53,9 +57,32 @@ struct Named {
     run_id: Value,
 }
 
-/// Reads what reviewers found in a run.
+/// Reads what reviewers found in a run. A long log is read from its beginning and from its middle at once.
 pub(super) fn read_run(path: &Path) -> io::Result<Run> {
-    run_of(File::open(path)?)
+    let mut log = File::open(path)?;
+    let length = log.metadata()?.len();
+    if length < LONG {
+        return run_of(log);
+    }
+    let middle = line_behind(&mut log, length / 2)?;
+    log.rewind()?;
+    let mut rest = File::open(path)?;
+    rest.seek(SeekFrom::Start(middle))?;
+    thread::scope(|scope| {
+        let rest = scope.spawn(|| run_of(rest));
+        let mut run = run_of(log.take(middle))?;
+        let rest = rest.join().map_err(|_| io::Error::other("the reader of its second half broke"))??;
+        run.go_on(rest);
+        Ok(run)
+    })
+}
+
+/// Where the first line begins behind a place.
+fn line_behind(log: &mut File, place: u64) -> io::Result<u64> {
+    log.seek(SeekFrom::Start(place))?;
+    let mut skipped = Vec::new();
+    BufReader::new(&mut *log).read_until(b'\n', &mut skipped)?;
+    Ok(place + u64::try_from(skipped.len()).unwrap_or_default())
 }
 
 /// Reads what was fixed in a run.
@@ -104,6 +131,15 @@ fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
 }
 
 impl Run {
+    /// Takes in what is behind it.
+    fn go_on(&mut self, rest: Self) {
+        self.id = self.id.take().or(rest.id);
+        self.is_reviewed |= rest.is_reviewed;
+        self.malformed += rest.malformed;
+        let met: HashSet<String> = self.findings.iter().map(Finding::fingerprint).collect();
+        self.findings.extend(rest.findings.into_iter().filter(|finding| !met.contains(&finding.fingerprint())));
+    }
+
     fn hear(&mut self, event: Event, met: &mut HashSet<String>) {
         self.id = self.id.take().or_else(|| name(event.run_id));
         if event.kind != VERDICT {

@@ -126,3 +126,30 @@ proptest! {
         prop_assert_eq!(read(&log).is_reviewed, whole.iter().any(|run| run.is_reviewed));
     }
 }
+
+#[test]
+fn a_long_log_says_the_same_as_its_lines_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.jsonl");
+    let found = |number: usize| {
+        format!(
+            "{{\"run_id\":\"long\",\"type\":\"review.verdict\",\"data\":{{\"archetype\":\"sage\",\"findings\":[\
+             {{\"severity\":\"bug\",\"description\":\"thing {number}\"}},\
+             {{\"severity\":\"bug\",\"description\":\"the same thing\"}}]}}}}"
+        )
+    };
+    let quiet =
+        format!("{{\"run_id\":\"long\",\"type\":\"agent.complete\",\"data\":{{\"summary\":\"{}\"}}}}", "x".repeat(300));
+    for shift in 0..40 {
+        let mut lines: Vec<String> = (0..8_000).map(|_| quiet.clone()).collect();
+        for (number, place) in [3, 3_900, 4_000, 4_100, 7_999].into_iter().enumerate() {
+            lines[place] = found(number);
+        }
+        lines[5_000] = "cut off".to_owned();
+        lines[0].push_str(&" ".repeat(shift * 37));
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let whole = run_of(File::open(&path).unwrap()).unwrap();
+        assert_eq!(read_run(&path).unwrap(), whole, "{shift}");
+        assert_eq!((whole.findings.len(), whole.malformed), (6, 1));
+    }
+}

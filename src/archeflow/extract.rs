@@ -73,7 +73,10 @@ pub fn extract(folder: &Folder, log: &Path, shown: &str, now: Timestamp) -> Resu
     let id = run.id.clone().or_else(named_by_file).unwrap_or_default();
     let writer = folder.lock()?;
     writer.may_write(&[LESSONS, RUNS])?;
-    let mut lessons = folder.lines(LESSONS)?.unwrap_or_default();
+    let found = folder.lines(LESSONS)?;
+    // The first lessons of a memory are not waited for: should the power fail, the log that they came from is still there.
+    let writer = if found.is_none() { writer.without_waiting() } else { writer };
+    let mut lessons = found.unwrap_or_default();
     let runs = Runs::of(&folder.read(RUNS)?.unwrap_or_default());
     let known = runs.get(&id).cloned().unwrap_or_default();
     let plan = plan(&lessons, &known, &id, &run.findings);

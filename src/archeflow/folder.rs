@@ -89,7 +89,7 @@ impl Folder {
             }
         }
         clear_drafts(&memory);
-        Ok(Writer { folder: self, lock: file })
+        Ok(Writer { folder: self, lock: file, waits: true })
     }
 
     /// Nothing below the directory may lead out of it by a link, if it is to be written.
@@ -110,9 +110,16 @@ impl Folder {
 pub(super) struct Writer<'f> {
     folder: &'f Folder,
     lock: File,
+    /// Whether what is written is on the disk when that is said.
+    waits: bool,
 }
 
 impl Writer<'_> {
+    /// The same for what a power cut may take: it can be had again, and there is nothing else to lose.
+    pub(super) fn without_waiting(self) -> Self {
+        Self { waits: false, ..self }
+    }
+
     /// Makes sure that these files may be written before anything is.
     pub(super) fn may_write(&self, names: &[&str]) -> Result<(), Trouble> {
         names.iter().try_for_each(|name| self.folder.refuse_symlink(name))
@@ -123,7 +130,7 @@ impl Writer<'_> {
         self.folder.refuse_symlink(name)?;
         // What `runs.jsonl` tells of a run stands in the lessons as well, as long as it is the last; its name may wait.
         let is_new = name != RUNS && !self.folder.has(name);
-        append(&self.folder.path(name), bytes).map_err(|error| Trouble::Write(name.to_owned(), error))?;
+        append(&self.folder.path(name), bytes, self.waits).map_err(|error| Trouble::Write(name.to_owned(), error))?;
         if is_new {
             self.settle();
         }
@@ -133,17 +140,20 @@ impl Writer<'_> {
     /// Puts another content in the place of a file's: whoever reads finds the old one or the new one.
     pub(super) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
         self.folder.refuse_symlink(name)?;
-        replace(&self.folder.path(name), &self.folder.path(MEMORY), &self.lock, bytes)
+        replace(&self.folder.path(name), &self.folder.path(MEMORY), &self.lock, bytes, self.waits)
             .map_err(|error| Trouble::Write(name.to_owned(), error))
     }
 
     /// Waits until new names are on the disk; where a folder cannot be synced, the system sees to it.
     pub(super) fn settle(&self) {
+        if !self.waits {
+            return;
+        }
         let _ = File::open(self.folder.path(MEMORY)).and_then(|folder| folder.sync_all());
     }
 }
 
-fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn append(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
     let mut file = File::options().create(true).read(true).append(true).open(path)?;
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(0))? > 0 {
@@ -153,17 +163,19 @@ fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Whoever wrote the last line may have left out its end.
     let out = if last == [b'\n'] { bytes.to_vec() } else { [b"\n", bytes].concat() };
     file.write_all(&out)?;
-    file.sync_data()
+    if waits { file.sync_data() } else { Ok(()) }
 }
 
-fn replace(path: &Path, folder: &Path, lock: &File, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, folder: &Path, lock: &File, bytes: &[u8], waits: bool) -> io::Result<()> {
     let (front, end) = DRAFT;
     let mut draft = tempfile::Builder::new().prefix(front).suffix(end).tempfile_in(folder)?;
     draft.write_all(bytes)?;
     // A draft is its writer's alone. The file is for whoever could read it before, or may read the lock.
     let like = fs::metadata(path).or_else(|_| lock.metadata())?;
     draft.as_file().set_permissions(like.permissions())?;
-    draft.as_file().sync_all()?;
+    if waits {
+        draft.as_file().sync_all()?;
+    }
     draft.persist(path)?;
     Ok(())
 }
