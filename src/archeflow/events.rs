@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 
 use memchr::memmem::Finder;
-use memchr::{memchr_iter, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ const VERDICT: &str = "review.verdict";
 const FIX: &str = "fix.applied";
 
 /// So much is read at once; a longer line makes the buffer grow.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 128 * 1024;
 
 /// A longer log is worth a second reader.
 const LONG: u64 = 1024 * 1024;
@@ -108,6 +108,7 @@ fn run_of(log: impl Read) -> io::Result<Run> {
                 Err(_) => run.malformed += 1,
             }
         }
+        if run.id.is_none() { Look::AtAll } else { Look::AtWhatMatters }
     })?;
     Ok(run)
 }
@@ -125,6 +126,7 @@ fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
             };
             fixes.push(plain_text(fixed));
         }
+        Look::AtWhatMatters
     })?;
     fixes.retain(|fix| !fix.trim().is_empty());
     Ok(fixes)
@@ -177,13 +179,31 @@ fn looks_whole(line: &[u8]) -> bool {
     matches!(line, [b'{', .., b'}'])
 }
 
-/// Hands over every line that is not blank, and whether it holds a word.
-fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool)) -> io::Result<()> {
+/// Which lines are wanted from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    AtAll,
+    /// Those that hold the word, and those that do not look whole.
+    AtWhatMatters,
+}
+
+/// Whether every line of a block begins and ends as an object does.
+fn is_plain(block: &[u8]) -> bool {
+    let is_between = |end: usize| match (end.checked_sub(1).and_then(|last| block.get(last)), block.get(end + 1)) {
+        (Some(b'}'), Some(b'{') | None) => true,
+        (_, _) => false,
+    };
+    block.first() == Some(&b'{') && block.last() == Some(&b'\n') && memchr_iter(b'\n', block).all(is_between)
+}
+
+/// Hands over lines that are not blank, and whether they hold a word.
+fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool) -> Look) -> io::Result<()> {
     let finder = Finder::new(word);
-    let mut take = |line: &[u8], holds: bool| {
+    let mut look = Look::AtAll;
+    let mut take = |line: &[u8], holds: bool, look: &mut Look| {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
         if !line.is_empty() {
-            take(line, holds);
+            *look = take(line, holds);
         }
     };
     let mut buffer = vec![0; CHUNK];
@@ -203,10 +223,21 @@ fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool)) 
         let block = buffer.get(..whole).unwrap_or_default();
         let mut hits = finder.find_iter(block).peekable();
         let mut start = 0;
+        if look == Look::AtWhatMatters && is_plain(block) {
+            while let Some(hit) = hits.next() {
+                let (before, behind) = block.split_at(hit);
+                let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+                let end = hit + memchr(b'\n', behind).unwrap_or(behind.len());
+                take(block.get(start..end).unwrap_or_default(), true, &mut look);
+                while hits.next_if(|next| *next < end).is_some() {}
+            }
+            start = block.len();
+        }
         let last = if read == 0 { Some(whole) } else { None };
-        for end in memchr_iter(b'\n', block).chain(last) {
+        let lines = memchr_iter(b'\n', block.get(start..).unwrap_or_default());
+        for end in lines.chain(last) {
             while hits.next_if(|hit| *hit < start).is_some() {}
-            take(block.get(start..end).unwrap_or_default(), hits.peek().is_some_and(|hit| *hit < end));
+            take(block.get(start..end).unwrap_or_default(), hits.peek().is_some_and(|hit| *hit < end), &mut look);
             start = end + 1;
         }
         if read == 0 {
