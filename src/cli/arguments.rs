@@ -1,9 +1,10 @@
 //! The commands and the flags that all of them share.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
 use super::{
@@ -11,6 +12,10 @@ use super::{
     init, inspect, list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
 };
 use crate::domain::Timestamp;
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +34,32 @@ pub(super) struct Arguments {
     pub(super) globals: Globals,
     #[command(subcommand)]
     pub(super) command: Command,
+}
+
+impl Arguments {
+    /// Reads what the process was called with. For those that call often and wait, only their own command is set up:
+    /// all of them together take a quarter of what such a process takes. Whatever is wrong then is told by the whole.
+    pub(super) fn parse_from(given: &[OsString]) -> Result<Self, clap::Error> {
+        Self::in_haste(given).map_or_else(|| Self::try_parse_from(given), Ok)
+    }
+
+    fn in_haste(given: &[OsString]) -> Option<Self> {
+        let (globals, command) = match given.get(1)?.to_str()? {
+            "hook" => alone("hook", given).map(|(globals, hook)| (globals, OtherCommand::Hook(hook))),
+            "archeflow" => alone("archeflow", given).map(|(globals, flow)| (globals, OtherCommand::Archeflow(flow))),
+            _ => None,
+        }?;
+        Some(Self { globals, command: Command::Other(command) })
+    }
+}
+
+/// One command and the flags that every command takes, as if there were no other.
+fn alone<C: Args>(name: &'static str, given: &[OsString]) -> Option<(Globals, C)> {
+    let own = C::augment_args(clap::Command::new(name));
+    let command = Globals::augment_args(clap::Command::new("archivist")).subcommand(own);
+    let matches = command.try_get_matches_from(given).ok()?;
+    let (_, own) = matches.subcommand()?;
+    Some((Globals::from_arg_matches(&matches).ok()?, C::from_arg_matches(own).ok()?))
 }
 
 /// Flags that every command takes.

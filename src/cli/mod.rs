@@ -57,8 +57,6 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use self::arguments::{Arguments, Command, Globals, MemoryCommand, OtherCommand, ReflectingCommand};
 use self::console::{ColorChoice, Console, Paint, Talk, is_gone};
 use self::failure::{Exit, Failure, report};
@@ -75,7 +73,7 @@ pub use self::process::{Process, Reader, Stream};
 /// Runs one command and says how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
-    let arguments = match Arguments::try_parse_from(&given) {
+    let arguments = match Arguments::parse_from(&given) {
         Ok(arguments) => arguments,
         // An agent takes 2 for an order to stop what it is doing.
         Err(stop) if is_hook(&given) && stop.use_stderr() => {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Brought, Format, Parcel, Shelf, Skipped, Unreadable, Unwritable, Written, lines_of, text_of, within};
-use crate::domain::{AgentMemory, Episode, Fact, MemoryId};
+use crate::domain::{AgentMemory, Alias, Episode, Fact, MemoryId};
 
 #[cfg(test)]
 #[path = "jsonl_tests.rs"]
@@ -77,7 +77,7 @@ pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
     // Short names are given in order, so that the same ones are given again.
     lessons.sort_by_key(|one| {
         let memory = &one.lesson.memory;
-        (memory.alias.as_ref().map(|alias| alias.number()), memory.id.clone())
+        (memory.alias.as_ref().map(Alias::number), memory.id.clone())
     });
     for shelved in &lessons {
         for version in &shelved.versions {
