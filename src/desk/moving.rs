@@ -1,9 +1,10 @@
 //! Moving in and out: lessons of other memories taken in, our own handed out in their shapes.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Desk, Refusal};
-use crate::domain::Timestamp;
+use crate::domain::{Fact, MemoryId, Timestamp};
 use crate::exchange::{self, Format, Shelf, Shelved, Written};
 use crate::memory::{EpisodeFilter, FactFilter, MemoryService, Which};
 use crate::service::{Import, Imported};
@@ -50,17 +51,22 @@ impl Desk {
     pub async fn export(&self, format: Format) -> Result<Written, Refusal> {
         let mut shelf = Shelf { lessons: Vec::new(), episodes: self.memory.episodes(&EpisodeFilter::default()).await? };
         shelf.episodes.retain(|episode| self.owns(&episode.project_root, episode.repo_id.as_deref()));
-        let facts = self.memory.facts(&FactFilter::default()).await?;
+        let mut facts: HashMap<MemoryId, Vec<Fact>> = HashMap::new();
+        for fact in self.memory.facts(&FactFilter::default()).await? {
+            facts.entry(fact.memory().clone()).or_default().push(fact);
+        }
         for lesson in self.memory.lessons(Which::All).await? {
             if !self.sees(&lesson.memory) {
                 continue;
             }
             let id = &lesson.memory.id;
-            let versions = match lesson.version {
-                1 => vec![lesson.memory.clone()],
-                _ => self.memory.history(id).await?.into_iter().map(|revision| revision.memory).collect(),
+            let versions = match format {
+                Format::Jsonl if lesson.version > 1 => {
+                    self.memory.history(id).await?.into_iter().map(|revision| revision.memory).collect()
+                }
+                _ => vec![lesson.memory.clone()],
             };
-            let facts = facts.iter().filter(|fact| fact.memory() == id).cloned().collect();
+            let facts = facts.remove(id).unwrap_or_default();
             shelf.lessons.push(Shelved { lesson, versions, facts });
         }
         exchange::write(format, &shelf)

@@ -91,7 +91,7 @@ impl Aspect {
             Self::Evidence => !memory.evidence.is_empty(),
             Self::Ties => !memory.links.is_empty() || !memory.merges.is_empty(),
             Self::State => !matches!(memory.state, None | Some(MemoryState::Observed)),
-            Self::History => shelved.versions.len() > 1,
+            Self::History => shelved.lesson.version > 1,
             Self::Ledger => !shelved.facts.is_empty() && !is_from_there,
         }
     }

@@ -145,7 +145,7 @@ pub struct Shelf {
 pub struct Shelved {
     /// As it stands.
     pub lesson: Lesson,
-    /// All its versions, this one included.
+    /// All its versions, this one included; this one alone where the format has no place for more.
     pub versions: Vec<AgentMemory>,
     /// What happened to it.
     pub facts: Vec<Fact>,

@@ -1,6 +1,6 @@
 //! Lessons from other memories are taken in: without secrets, held against what is known, in one commit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -173,6 +173,7 @@ impl Import<'_> {
         batch: &mut Batch,
     ) -> Result<(usize, usize), MemoryError> {
         let stored = self.memory.episodes(&EpisodeFilter::default()).await?;
+        let mut met: HashSet<EpisodeId> = stored.into_iter().map(|episode| episode.id).collect();
         let mut known = 0;
         for episode in brought {
             let mut episode = mask.record(episode);
@@ -182,11 +183,10 @@ impl Import<'_> {
                 let project = episode.repo_id.as_deref().unwrap_or(&episode.project_root);
                 episode.id = EpisodeId::of_session(project, episode.session_id.as_str());
             }
-            let is_known = stored.iter().chain(&batch.episodes).any(|one| one.id == episode.id);
-            if is_known {
-                known += 1;
-            } else {
+            if met.insert(episode.id.clone()) {
                 batch.episodes.push(episode);
+            } else {
+                known += 1;
             }
         }
         Ok((batch.episodes.len(), known))

@@ -21,10 +21,10 @@ fn errors_say_what_to_do_next() {
     ! For more information, try '--help'.
     exit 2
     ");
-    assert_snapshot!(world.run(&["forgt", "m-001"]), @"
-    ! error: unrecognized subcommand 'forgt'
+    assert_snapshot!(world.run(&["histroy", "m-001"]), @"
+    ! error: unrecognized subcommand 'histroy'
     !
-    !   tip: a similar subcommand exists: 'forget'
+    !   tip: a similar subcommand exists: 'history'
     !
     ! Usage: archivist [OPTIONS] <COMMAND>
     !

@@ -150,7 +150,7 @@ fn a_body_that_is_too_long_is_refused() {
     }
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer);
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{answer:.300}");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 411"), "{answer:.300}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(server.post("/v1/lessons", &deep).status, 400);
     assert!(server.is_alive());
