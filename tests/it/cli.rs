@@ -24,7 +24,7 @@ fn errors_say_what_to_do_next() {
     assert_snapshot!(world.run(&["histroy", "m-001"]), @"
     ! error: unrecognized subcommand 'histroy'
     !
-    !   tip: a similar subcommand exists: 'history'
+    !   tip: some similar subcommands exist: 'list', 'history'
     !
     ! Usage: archivist [OPTIONS] <COMMAND>
     !
