@@ -61,11 +61,8 @@ fn topic(file: &Path, text: &str, now: Timestamp) -> Vec<Brought> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let Some((fields, body)) = front(text) else { return markdown::notes(&format!("{stem}.md"), text, now) };
     let field = |wanted: &str| fields.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
-    let (rule, detail) = match body.strip_prefix(RULE) {
-        Some(rest) => {
-            let (rule, detail) = rest.split_once('\n').unwrap_or((rest, ""));
-            (Some(scalar::read(rule)), detail.trim_matches('\n'))
-        }
+    let (rule, detail) = match ruled(body) {
+        Some((rule, detail)) => (Some(rule), detail),
         None => (None, body.trim_matches('\n')),
     };
     let said = [field("description"), field("name"), rule.as_deref(), detail.lines().next()];
@@ -85,6 +82,16 @@ fn topic(file: &Path, text: &str, now: Timestamp) -> Vec<Brought> {
     memory.rule = rule.filter(|rule| !rule.is_empty());
     memory.detail = Some(detail.trim_end().to_owned()).filter(|detail| !detail.trim().is_empty());
     vec![Brought { name: stem, versions: vec![memory], facts: Vec::new(), used: None }]
+}
+
+/// The rule that a document begins with, and what follows it, if they stand there as we write them. Other words that begin
+/// so are words.
+fn ruled(body: &str) -> Option<(String, &str)> {
+    let rest = body.strip_prefix(RULE)?;
+    let (line, detail) = rest.split_once('\n').unwrap_or((rest, ""));
+    let rule = scalar::read(line);
+    let is_ours = scalar::written(&rule) == line && (detail.is_empty() || detail.starts_with('\n'));
+    is_ours.then(|| (rule, detail.trim_matches('\n')))
 }
 
 /// The fields that stand before a document, and the document.

@@ -50,3 +50,18 @@ fn names_are_not_trusted_with_paths() {
     let memory = Origin::lesson(FORMAT, "../../.bashrc", Timestamp::default(), "x", rest);
     assert_eq!(stem(&memory), "-..-.bashrc");
 }
+
+#[test]
+fn words_that_only_begin_like_a_rule_are_words() {
+    let check = |body: &str, rule: Option<&str>, detail: Option<&str>| {
+        let text = format!("---\nname: n\ndescription: d\n---\n\n{body}\n");
+        let brought = topic(Path::new("n.md"), &text, Timestamp::default());
+        let memory = brought[0].memory().unwrap();
+        assert_eq!((memory.rule.as_deref(), memory.detail.as_deref()), (rule, detail), "{body}");
+    };
+    check("**Rule:** run it", Some("run it"), None);
+    check("**Rule:** \"a: b\"\n\nMore.", Some("a: b"), Some("More."));
+    check("**Rule:** v #z", None, Some("**Rule:** v #z"));
+    check("**Rule:** run it\nat once", None, Some("**Rule:** run it\nat once"));
+    check("Words.", None, Some("Words."));
+}
