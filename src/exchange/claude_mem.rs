@@ -8,8 +8,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use serde_json::{Map, Value};
 
-use super::loss::{Aspect, in_use, losses, whole};
-use super::origin::{Origin, name_of, returned, time};
+use super::loss::{THE_LESSON, in_use, losses, whole};
+use super::origin::{OURS, Origin, name_of, returned, time};
 use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, within};
 use crate::domain::{AgentMemory, MemoryCategory, MemoryKind, Timestamp};
 use crate::text::one_line;
@@ -22,25 +22,8 @@ const FORMAT: Format = Format::ClaudeMem;
 const FILE: &str = "claude-mem.db";
 const WHAT: &str = "database of claude-mem";
 
-/// Under this key of its metadata an observation carries the lesson that it was here.
-const OURS: &str = "archivist";
-
 /// The session that lessons of ours are put under.
 const SESSION: &str = "archivist";
-
-const HELD: &[Aspect] = &[
-    Aspect::Rule,
-    Aspect::Detail,
-    Aspect::Category,
-    Aspect::Severity,
-    Aspect::Importance,
-    Aspect::Tags,
-    Aspect::Domain,
-    Aspect::Circumstances,
-    Aspect::Evidence,
-    Aspect::Ties,
-    Aspect::State,
-];
 
 /// The tables that claude-mem itself looks for, with the columns that it needs.
 const TABLES: &str = "
@@ -206,7 +189,7 @@ fn directive(row: Map<String, Value>, now: Timestamp) -> Option<Brought> {
 pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
     let mut lost = Vec::new();
     let mut kept = in_use(&shelf.lessons, &mut lost);
-    lost.extend(losses(&kept, FORMAT, HELD));
+    lost.extend(losses(&kept, FORMAT, THE_LESSON));
     // Rows that came from there keep their numbers, and ours come behind them.
     kept.sort_by_key(|shelved| {
         let memory = &shelved.lesson.memory;

@@ -49,6 +49,21 @@ const ALL: [Aspect; 13] = [
     Aspect::Ledger,
 ];
 
+/// All that stands in the lesson itself: for formats that let anything go along.
+pub(super) const THE_LESSON: &[Aspect] = &[
+    Aspect::Rule,
+    Aspect::Detail,
+    Aspect::Category,
+    Aspect::Severity,
+    Aspect::Importance,
+    Aspect::Tags,
+    Aspect::Domain,
+    Aspect::Circumstances,
+    Aspect::Evidence,
+    Aspect::Ties,
+    Aspect::State,
+];
+
 impl Aspect {
     fn words(self) -> &'static str {
         match self {

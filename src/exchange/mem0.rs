@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loss::{Aspect, in_use, losses, whole};
-use super::origin::{Origin, name_of, returned, time};
+use super::loss::{THE_LESSON, in_use, losses, whole};
+use super::origin::{OURS, Origin, name_of, returned, time};
 use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, text_of, within};
 use crate::domain::{MemoryCategory, MemoryKind, Timestamp};
 use crate::text::one_line;
@@ -17,24 +17,6 @@ mod tests;
 
 const FORMAT: Format = Format::Mem0;
 const FILE: &str = "mem0.json";
-
-/// Under this key of its metadata a memory carries the lesson that it was here.
-const OURS: &str = "archivist";
-
-/// All of it, since metadata may hold anything; but for what lies beside the lesson.
-const HELD: &[Aspect] = &[
-    Aspect::Rule,
-    Aspect::Detail,
-    Aspect::Category,
-    Aspect::Severity,
-    Aspect::Importance,
-    Aspect::Tags,
-    Aspect::Domain,
-    Aspect::Circumstances,
-    Aspect::Evidence,
-    Aspect::Ties,
-    Aspect::State,
-];
 
 /// One memory, as mem0's `get_all` and its exports have it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -125,7 +107,7 @@ fn kind(metadata: Option<&Value>, categories: &[String]) -> (MemoryKind, MemoryC
 pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
     let mut lost = Vec::new();
     let kept = in_use(&shelf.lessons, &mut lost);
-    lost.extend(losses(&kept, FORMAT, HELD));
+    lost.extend(losses(&kept, FORMAT, THE_LESSON));
     let mut records: Vec<Record> = kept.into_iter().map(record).collect();
     let told = |record: &Record| record.created_at.as_ref().map(Value::to_string);
     records.sort_by(|a, b| told(a).cmp(&told(b)).then_with(|| a.id.to_string().cmp(&b.id.to_string())));

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loss::{Aspect, losses};
-use super::origin::{Origin, name_of, returned, time};
+use super::loss::{THE_LESSON, losses};
+use super::origin::{OURS, Origin, name_of, returned, time};
 use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, lines_of, text_of};
 use crate::context::{Gathering, Run, episode};
 use crate::domain::{
@@ -26,23 +26,6 @@ const FORMAT: Format = Format::OpenAgents;
 const MEMORIES: &str = "memories.jsonl";
 const REFLECTIONS: &str = "memory/reflections.jsonl";
 const TRAJECTORIES: &str = "trajectories.jsonl";
-
-/// Under this key of its content a memory carries the lesson that it was here.
-const OURS: &str = "archivist";
-
-const HELD: &[Aspect] = &[
-    Aspect::Rule,
-    Aspect::Detail,
-    Aspect::Category,
-    Aspect::Importance,
-    Aspect::Tags,
-    Aspect::Severity,
-    Aspect::Domain,
-    Aspect::Circumstances,
-    Aspect::Evidence,
-    Aspect::Ties,
-    Aspect::State,
-];
 
 /// One line of `memories.jsonl`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -239,7 +222,7 @@ impl Parcel {
 pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
     let is_open = |shelved: &&Shelved| shelved.lesson.memory.state != Some(MemoryState::Quarantined);
     let kept: Vec<&Shelved> = shelf.lessons.iter().filter(is_open).collect();
-    let mut lost = losses(&kept, FORMAT, HELD);
+    let mut lost = losses(&kept, FORMAT, THE_LESSON);
     if kept.len() < shelf.lessons.len() {
         let lessons = shelf.lessons.len() - kept.len();
         lost.push(super::Loss { what: "all of it: a person has yet to look at it", lessons });

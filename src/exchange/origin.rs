@@ -11,6 +11,9 @@ use crate::domain::{
 /// Under this key a lesson says where it came from.
 const KEY: &str = "imported";
 
+/// Under this key a record of a format that lets anything go along carries the lesson that it was here.
+pub(super) const OURS: &str = "archivist";
+
 /// A lesson that was seen more often elsewhere is noted so many times; the number itself goes along.
 pub(super) const MAX_SIGHTINGS: u64 = 1000;
 
