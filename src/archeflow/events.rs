@@ -1,9 +1,11 @@
 //! `events/<run>.jsonl`: the log of a run, read as a stream, whatever its length.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use memchr::memmem::Finder;
@@ -22,10 +24,16 @@ const VERDICT: &str = "review.verdict";
 const FIX: &str = "fix.applied";
 
 /// So much is read at once; a longer line makes the buffer grow.
-const CHUNK: usize = 128 * 1024;
+const CHUNK: usize = 64 * 1024;
 
 /// A longer log is worth a second reader.
 const LONG: u64 = 1024 * 1024;
+
+/// So much one of two readers takes at a time.
+const PIECE: u64 = 512 * 1024;
+
+/// Where a piece ends is found by reading so much at once.
+const PEEK: usize = 1024;
 
 /// A run, as far as its memory goes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,32 +65,126 @@ struct Named {
     run_id: Value,
 }
 
-/// Reads what reviewers found in a run. A long log is read from its beginning and from its middle at once.
+/// Reads what reviewers found in a run.
 pub(super) fn read_run(path: &Path) -> io::Result<Run> {
-    let mut log = File::open(path)?;
-    let length = log.metadata()?.len();
-    if length < LONG {
-        return run_of(log);
+    Reading::begin(path)?.finish()
+}
+
+/// A log that is being read. A long one is read by another thread while its owner does something else, and by both of
+/// them once that is done. Whoever is free takes the next piece, so neither waits long for a processor that others use.
+#[derive(Debug)]
+pub(super) struct Reading {
+    path: PathBuf,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Done(Run),
+    Begun { pieces: Arc<Mutex<Pieces>>, theirs: Receiver<io::Result<(usize, Run)>> },
+}
+
+impl Reading {
+    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+        let log = File::open(path)?;
+        let length = log.metadata()?.len();
+        if length < LONG {
+            return Ok(Self { path: path.to_owned(), state: State::Done(run_of(log)?) });
+        }
+        let pieces = Arc::new(Mutex::new(Pieces { log, length, next: 0, count: 0 }));
+        let (ours, theirs) = channel();
+        let other = (path.to_owned(), Arc::clone(&pieces));
+        let read = move || {
+            let (path, pieces) = other;
+            let done = read_pieces(&path, &pieces, |number, run| ours.send(Ok((number, run))).is_ok());
+            if let Err(error) = done {
+                // Nobody waits any more if this fails.
+                let _ = ours.send(Err(error));
+            }
+        };
+        // Where no thread can be had, one reader reads everything.
+        let _ = thread::Builder::new().spawn(read);
+        Ok(Self { path: path.to_owned(), state: State::Begun { pieces, theirs } })
     }
-    let middle = line_behind(&mut log, length / 2)?;
-    log.rewind()?;
-    let mut rest = File::open(path)?;
-    rest.seek(SeekFrom::Start(middle))?;
-    thread::scope(|scope| {
-        let rest = scope.spawn(|| run_of(rest));
-        let mut run = run_of(log.take(middle))?;
-        let rest = rest.join().map_err(|_| io::Error::other("the reader of its second half broke"))??;
-        run.go_on(rest);
-        Ok(run)
-    })
+
+    pub(super) fn finish(self) -> io::Result<Run> {
+        let (pieces, theirs) = match self.state {
+            State::Done(run) => return Ok(run),
+            State::Begun { pieces, theirs } => (pieces, theirs),
+        };
+        let mut runs = BTreeMap::new();
+        read_pieces(&self.path, &pieces, |number, run| {
+            runs.insert(number, run);
+            true
+        })?;
+        // The other one is waited for only if it has something: it may not even have begun.
+        let count = pieces.lock().map_err(|_| broken())?.count;
+        while runs.len() < count {
+            let (number, run) = theirs.recv().map_err(|_| broken())??;
+            runs.insert(number, run);
+        }
+        let run = Run::joined(runs.into_values());
+        // The name is looked for in the first piece only. A log that does not say it there is read once more.
+        if run.id.is_none() { run_of(File::open(&self.path)?) } else { Ok(run) }
+    }
+}
+
+fn broken() -> io::Error {
+    io::Error::other("another reader of it broke")
+}
+
+/// What is left of a log to read.
+#[derive(Debug)]
+struct Pieces {
+    log: File,
+    length: u64,
+    next: u64,
+    count: usize,
+}
+
+/// Whole lines.
+#[derive(Debug)]
+struct Piece {
+    number: usize,
+    start: u64,
+    length: u64,
+}
+
+impl Pieces {
+    /// The next piece. The last one ends where the log ends by then.
+    fn take(&mut self) -> io::Result<Option<Piece>> {
+        let start = self.next;
+        if start >= self.length {
+            return Ok(None);
+        }
+        let about = start.saturating_add(PIECE);
+        self.next = if about < self.length { line_behind(&mut self.log, about)? } else { u64::MAX };
+        self.count += 1;
+        Ok(Some(Piece { number: self.count - 1, start, length: self.next - start }))
+    }
 }
 
 /// Where the first line begins behind a place.
 fn line_behind(log: &mut File, place: u64) -> io::Result<u64> {
     log.seek(SeekFrom::Start(place))?;
-    let mut skipped = Vec::new();
-    BufReader::new(&mut *log).read_until(b'\n', &mut skipped)?;
-    Ok(place + u64::try_from(skipped.len()).unwrap_or_default())
+    let skipped = BufReader::with_capacity(PEEK, log).skip_until(b'\n')?;
+    Ok(place + u64::try_from(skipped).unwrap_or_default())
+}
+
+/// Takes one piece after the other, as long as there are any and somebody wants them.
+fn read_pieces(path: &Path, pieces: &Mutex<Pieces>, mut give: impl FnMut(usize, Run) -> bool) -> io::Result<()> {
+    let mut log = File::open(path)?;
+    let mut buffer = Vec::new();
+    loop {
+        let taken = pieces.lock().map_err(|_| broken())?.take()?;
+        let Some(piece) = taken else { return Ok(()) };
+        log.seek(SeekFrom::Start(piece.start))?;
+        let look = if piece.number == 0 { Look::AtAll } else { Look::AtWhatMatters };
+        let run = run_in(&mut buffer, (&log).take(piece.length), look)?;
+        if !give(piece.number, run) {
+            return Ok(());
+        }
+    }
 }
 
 /// Reads what was fixed in a run.
@@ -91,9 +193,14 @@ pub(super) fn read_fixes(path: &Path) -> io::Result<Vec<String>> {
 }
 
 fn run_of(log: impl Read) -> io::Result<Run> {
+    run_in(&mut Vec::new(), log, Look::AtAll)
+}
+
+/// Reads a log or a piece of it; its name is looked for only if all lines are.
+fn run_in(buffer: &mut Vec<u8>, log: impl Read, look: Look) -> io::Result<Run> {
     let mut run = Run::default();
     let mut met = HashSet::new();
-    each_line(log, VERDICT, |line, may_matter| {
+    each_line(buffer, log, VERDICT, look, |line, may_matter, look| {
         // Most lines are looked at no closer than this.
         if !looks_whole(line) {
             run.malformed += 1;
@@ -102,20 +209,20 @@ fn run_of(log: impl Read) -> io::Result<Run> {
                 Some(event) => run.hear(event, &mut met),
                 None => run.malformed += 1,
             }
-        } else if run.id.is_none() {
+        } else if look == Look::AtAll {
             match serde_json::from_slice::<Named>(line) {
                 Ok(named) => run.id = name(named.run_id),
                 Err(_) => run.malformed += 1,
             }
         }
-        if run.id.is_none() { Look::AtAll } else { Look::AtWhatMatters }
+        if run.id.is_none() { look } else { Look::AtWhatMatters }
     })?;
     Ok(run)
 }
 
 fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
     let mut fixes = Vec::new();
-    each_line(log, FIX, |line, may_matter| {
+    each_line(&mut Vec::new(), log, FIX, Look::AtWhatMatters, |line, may_matter, look| {
         if may_matter
             && let Some(Event { kind, data: Value::Object(mut data), .. }) = event(line)
             && kind == FIX
@@ -126,20 +233,25 @@ fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
             };
             fixes.push(plain_text(fixed));
         }
-        Look::AtWhatMatters
+        look
     })?;
     fixes.retain(|fix| !fix.trim().is_empty());
     Ok(fixes)
 }
 
 impl Run {
-    /// Takes in what is behind it.
-    fn go_on(&mut self, rest: Self) {
-        self.id = self.id.take().or(rest.id);
-        self.is_reviewed |= rest.is_reviewed;
-        self.malformed += rest.malformed;
-        let met: HashSet<String> = self.findings.iter().map(Finding::fingerprint).collect();
-        self.findings.extend(rest.findings.into_iter().filter(|finding| !met.contains(&finding.fingerprint())));
+    /// A run of which these are the pieces, in their order.
+    fn joined(pieces: impl Iterator<Item = Self>) -> Self {
+        let mut whole = Self::default();
+        let mut met = HashSet::new();
+        for (number, piece) in pieces.enumerate() {
+            // A later piece knows the name only where a review stands in it.
+            whole.id = whole.id.or(piece.id.filter(|_| number == 0));
+            whole.is_reviewed |= piece.is_reviewed;
+            whole.malformed += piece.malformed;
+            whole.findings.extend(piece.findings.into_iter().filter(|finding| met.insert(finding.fingerprint())));
+        }
+        whole
     }
 
     fn hear(&mut self, event: Event, met: &mut HashSet<String>) {
@@ -196,17 +308,24 @@ fn is_plain(block: &[u8]) -> bool {
     block.first() == Some(&b'{') && block.last() == Some(&b'\n') && memchr_iter(b'\n', block).all(is_between)
 }
 
-/// Hands over lines that are not blank, and whether they hold a word.
-fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool) -> Look) -> io::Result<()> {
+/// Hands over lines that are not blank, whether they hold a word, and which of them are wanted.
+fn each_line(
+    buffer: &mut Vec<u8>,
+    mut log: impl Read,
+    word: &str,
+    mut look: Look,
+    mut take: impl FnMut(&[u8], bool, Look) -> Look,
+) -> io::Result<()> {
     let finder = Finder::new(word);
-    let mut look = Look::AtAll;
     let mut take = |line: &[u8], holds: bool, look: &mut Look| {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
         if !line.is_empty() {
-            *look = take(line, holds);
+            *look = take(line, holds, *look);
         }
     };
-    let mut buffer = vec![0; CHUNK];
+    if buffer.is_empty() {
+        buffer.resize(CHUNK, 0);
+    }
     let mut filled = 0;
     loop {
         if filled == buffer.len() {
@@ -223,7 +342,20 @@ fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool) -
         let block = buffer.get(..whole).unwrap_or_default();
         let mut hits = finder.find_iter(block).peekable();
         let mut start = 0;
-        if look == Look::AtWhatMatters && is_plain(block) {
+        let mut one = |start: &mut usize, end: usize, look: &mut Look| {
+            while hits.next_if(|hit| *hit < *start).is_some() {}
+            take(block.get(*start..end).unwrap_or_default(), hits.peek().is_some_and(|hit| *hit < end), look);
+            *start = end + 1;
+        };
+        let last = if read == 0 { Some(whole) } else { None };
+        let mut ends = memchr_iter(b'\n', block).chain(last);
+        while look == Look::AtAll
+            && let Some(end) = ends.next()
+        {
+            one(&mut start, end, &mut look);
+        }
+        if is_plain(block.get(start..).unwrap_or_default()) {
+            while hits.next_if(|hit| *hit < start).is_some() {}
             while let Some(hit) = hits.next() {
                 let (before, behind) = block.split_at(hit);
                 let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
@@ -231,14 +363,8 @@ fn each_line(mut log: impl Read, word: &str, mut take: impl FnMut(&[u8], bool) -
                 take(block.get(start..end).unwrap_or_default(), true, &mut look);
                 while hits.next_if(|next| *next < end).is_some() {}
             }
-            start = block.len();
-        }
-        let last = if read == 0 { Some(whole) } else { None };
-        let lines = memchr_iter(b'\n', block.get(start..).unwrap_or_default());
-        for end in lines.chain(last) {
-            while hits.next_if(|hit| *hit < start).is_some() {}
-            take(block.get(start..end).unwrap_or_default(), hits.peek().is_some_and(|hit| *hit < end), &mut look);
-            start = end + 1;
+        } else {
+            ends.for_each(|end| one(&mut start, end, &mut look));
         }
         if read == 0 {
             return Ok(());

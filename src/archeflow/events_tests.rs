@@ -153,3 +153,31 @@ fn a_long_log_says_the_same_as_its_lines_one_by_one() {
         assert_eq!((whole.findings.len(), whole.malformed), (6, 1));
     }
 }
+
+#[test]
+fn a_long_log_may_name_its_run_late_or_be_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.jsonl");
+    let nameless = format!("{{\"type\":\"agent.complete\",\"data\":\"{}\"}}", "x".repeat(300));
+    let one = verdict(r#"[{"severity":"bug","description":"one"}]"#);
+    let late = [vec![nameless.as_str(); 9_000], vec!["{\"run_id\":\"early\"}", &one], vec![&nameless; 3_000]].concat();
+    let long = verdict(&format!("[{{\"severity\":\"bug\",\"description\":\"{}\"}}]", "word ".repeat(700_000)));
+    let none = nameless.repeat(9_000);
+    for (log, name) in [(late.join("\n"), Some("early")), (long, Some("r-1")), (none, None)] {
+        std::fs::write(&path, &log).unwrap();
+        let run = read_run(&path).unwrap();
+        assert_eq!(run, read(&log));
+        assert_eq!(run.id.as_deref(), name);
+    }
+}
+
+#[test]
+fn a_line_is_no_worse_for_beginning_a_piece() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.jsonl");
+    // Nobody looks into lines like these once the run has a name, wherever they stand.
+    let log = format!("{{\"run_id\":\"r-1\"}}\n{}", format!("{{{}}}\n", "no event ".repeat(50)).repeat(9_000));
+    std::fs::write(&path, &log).unwrap();
+    let run = read_run(&path).unwrap();
+    assert_eq!((run.malformed, &run), (0, &read(&log)));
+}

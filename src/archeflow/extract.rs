@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::events::{Run, read_run};
+use super::events::{Reading, Run};
 use super::finding::{Finding, Matcher};
 use super::folder::{ARCHIVE, Folder, LESSONS, RUNS};
 use super::ids::Ids;
@@ -68,10 +68,13 @@ pub fn extract(folder: &Folder, log: &Path, shown: &str, now: Timestamp) -> Resu
     if !log.is_file() {
         return Err(Trouble::NoEvents(shown.to_owned()));
     }
-    let run = read_run(log).map_err(|error| Trouble::Read(shown.to_owned(), error))?;
+    let unread = |error| Trouble::Read(shown.to_owned(), error);
+    let reading = Reading::begin(log).map_err(unread)?;
+    let door = folder.door()?;
+    let run = reading.finish().map_err(unread)?;
     let named_by_file = || log.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let id = run.id.clone().or_else(named_by_file).unwrap_or_default();
-    let writer = folder.lock()?;
+    let writer = door.lock()?;
     writer.may_write(&[LESSONS, RUNS])?;
     let found = folder.lines(LESSONS)?;
     // The first lessons of a memory are not waited for: should the power fail, the log that they came from is still there.

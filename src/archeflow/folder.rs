@@ -71,25 +71,21 @@ impl Folder {
     /// Waits for its turn to write. Missing folders are made, and what a writer that was killed left half done is
     /// cleared away.
     pub(super) fn lock(&self) -> Result<Writer<'_>, Trouble> {
+        self.door()?.lock()
+    }
+
+    /// Makes missing folders and what is to be locked, and waits for nobody. Whoever has long to read before it writes does
+    /// this meanwhile: a disk may take its time to give out new files.
+    pub(super) fn door(&self) -> Result<Door<'_>, Trouble> {
         self.refuse_symlink(MEMORY)?;
-        let memory = self.path(MEMORY);
-        fs::create_dir_all(&memory).map_err(|error| Trouble::Write(MEMORY.to_owned(), error))?;
+        fs::create_dir_all(self.path(MEMORY)).map_err(|error| Trouble::Write(MEMORY.to_owned(), error))?;
         let path = self.path(LOCK);
         if path.is_symlink() {
             return Err(Trouble::SymlinkedLock(LOCK.to_owned()));
         }
         let file = File::options().create(true).append(true).open(&path);
         let file = file.map_err(|error| Trouble::Write(LOCK.to_owned(), error))?;
-        let began = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => thread::sleep(PAUSE),
-                Err(_) => return Err(Trouble::Locked(LESSONS.to_owned())),
-            }
-        }
-        clear_drafts(&memory);
-        Ok(Writer { folder: self, lock: file, waits: true })
+        Ok(Door { folder: self, file })
     }
 
     /// Nothing below the directory may lead out of it by a link, if it is to be written.
@@ -102,6 +98,29 @@ impl Folder {
             }
         }
         Ok(())
+    }
+}
+
+/// Where one waits to write.
+#[derive(Debug)]
+pub(super) struct Door<'f> {
+    folder: &'f Folder,
+    file: File,
+}
+
+impl<'f> Door<'f> {
+    /// Waits until nobody else writes.
+    pub(super) fn lock(self) -> Result<Writer<'f>, Trouble> {
+        let began = Instant::now();
+        loop {
+            match self.file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => thread::sleep(PAUSE),
+                Err(_) => return Err(Trouble::Locked(LESSONS.to_owned())),
+            }
+        }
+        clear_drafts(&self.folder.path(MEMORY));
+        Ok(Writer { folder: self.folder, lock: self.file, waits: true })
     }
 }
 
