@@ -80,6 +80,11 @@ struct Call<'a> {
 }
 
 impl ArcheFlow {
+    /// These words, none of which is a flag.
+    pub(super) fn of(words: Vec<OsString>) -> Self {
+        Self { words }
+    }
+
     pub(super) fn run(
         &self,
         globals: &Globals,

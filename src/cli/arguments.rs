@@ -45,6 +45,11 @@ impl Arguments {
 
     fn in_haste(given: &[OsString]) -> Option<Self> {
         let (globals, command) = match given.get(1)?.to_str()? {
+            // Words alone need no reader.
+            "archeflow" if !given.iter().skip(2).any(|word| word.as_encoded_bytes().starts_with(b"-")) => {
+                let flow = archeflow::ArcheFlow::of(given.iter().skip(2).cloned().collect());
+                Some((Globals::default(), OtherCommand::Archeflow(flow)))
+            }
             "hook" => alone("hook", given).map(|(globals, hook)| (globals, OtherCommand::Hook(hook))),
             "archeflow" => alone("archeflow", given).map(|(globals, flow)| (globals, OtherCommand::Archeflow(flow))),
             _ => None,
@@ -63,7 +68,7 @@ fn alone<C: Args>(name: &'static str, given: &[OsString]) -> Option<(Globals, C)
 }
 
 /// Flags that every command takes.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
     /// The root of the project; found from the current directory otherwise

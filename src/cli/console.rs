@@ -18,9 +18,10 @@ const FEWEST_COLUMNS: usize = 20;
 const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
     Auto,
     /// Into files and pipes too.
     Always,
