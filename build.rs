@@ -1,13 +1,14 @@
 //! Makes a table of `config/schema.json`, so that no process has to read the schema to check its settings, and links a
-//! program that needs no relocation when it starts.
+//! program that needs no relocation when it starts, and one library less.
 //!
-//! A hook is a process of a few milliseconds, of which each of the two took one: see docs/decisions.md.
+//! A hook is a process of a few milliseconds, of which each of the first two took one: see docs/decisions.md.
 
 #![allow(clippy::print_stdout, reason = "a build script talks to cargo")]
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -19,6 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = |name: &str| std::env::var(name).unwrap_or_default();
     if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu" {
         println!("cargo::rustc-link-arg-bins=-no-pie");
+        if has_archive("libgcc_eh.a") {
+            println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+        }
     }
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(SCHEMA)?)?;
     let mut leaves = Vec::new();
@@ -31,6 +35,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     table.push(']');
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     Ok(std::fs::write(out.join("keys.rs"), table)?)
+}
+
+/// Whether the linker has an archive. `libgcc_eh.a` is `libgcc_s.so` for programs that bring it along: the shared one asks
+/// the processor about a dozen things when it is loaded, and on a virtual machine each of them is a call to the host.
+fn has_archive(name: &str) -> bool {
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let linker = std::env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let told = Command::new(linker).arg(format!("-print-file-name={name}")).output();
+    // A compiler that has no such file says its name again; one that does not know the question says nothing.
+    told.is_ok_and(|told| Path::new(String::from_utf8_lossy(&told.stdout).trim()).is_absolute())
 }
 
 fn collect<'schema>(node: &'schema Value, path: &str, leaves: &mut Vec<(String, &'schema Value)>) {
