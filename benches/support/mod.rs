@@ -5,7 +5,8 @@ use std::path::Path;
 
 use archivist::config::{self, LoadRequest};
 use archivist::domain::{AgentMemory, Alias, Importance, ImportanceScale, MemoryId, Timestamp};
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Tenancy};
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist::memory::{MemoryService as _, Tenancy};
 
 /// Words in the order of how common they are; the first few make up much of every text.
 const WORDS: &str = "test run build error file fix check type command config failed commit branch retry cache server \

@@ -53,8 +53,13 @@ pub(super) fn adviser(session: &Session, surroundings: &Surroundings) -> Result<
     };
     // The day of a cap is the day on the wall, whatever time a command pretends that it is.
     let clock = Arc::new(chrono::Utc::now);
-    let governor =
-        is_live.then(|| Governor::new(state.join("spend"), &settings.base_url, prices, caps(settings), clock));
+    let governor = is_live.then(|| match session.desk.ledger() {
+        Some(ledger) => {
+            let account = session.desk.bank();
+            Governor::sharing(ledger, &account, &settings.base_url, prices, caps(settings), clock)
+        }
+        None => Governor::new(state.join("spend"), &settings.base_url, prices, caps(settings), clock),
+    });
     // A recording must hold the trial too, and a played one must not teach anybody anything.
     let ladders = Ladders::open((settings.cassette == CassetteMode::Off).then(|| state.join("models.json")));
     Ok(Some(Adviser {

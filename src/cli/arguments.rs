@@ -1,12 +1,14 @@
 //! The commands and the flags that all of them share.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 use super::console::{ColorChoice, Talk};
+#[cfg(feature = "postgres")]
+use super::migrate;
 use super::{
     add, archeflow, audit, audit_check, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud,
     init, inspect, list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
@@ -68,7 +70,7 @@ fn alone<C: Args>(name: &'static str, given: &[OsString]) -> Option<(Globals, C)
 }
 
 /// Flags that every command takes.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Globals {
     /// The root of the project; found from the current directory otherwise
@@ -98,6 +100,11 @@ pub(super) struct Globals {
 }
 
 impl Globals {
+    /// The same for another project, with the memory that its own settings name.
+    pub(super) fn in_project(&self, root: &Path) -> Self {
+        Self { project: Some(root.to_owned()), memory_dir: None, ..self.clone() }
+    }
+
     pub(super) fn talk(&self) -> Talk {
         if self.quiet { Talk::Quiet } else { Talk::Normal }
     }
@@ -171,6 +178,9 @@ pub(super) enum MemoryCommand {
     Doctor(upkeep::Doctor),
     /// Move old versions and retired lessons to the archive
     Compact(upkeep::Compact),
+    /// Make the tables of a memory on a server, or bring them up to date
+    #[cfg(feature = "postgres")]
+    Migrate(migrate::Migrate),
 }
 
 /// Commands that reflect, may ask a model, or look on while others do.

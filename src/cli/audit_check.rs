@@ -117,7 +117,7 @@ impl AuditCheck {
 
 impl Decay {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let is_known = episode_of(&session.desk.memory, &self.run).await?.is_some();
+        let is_known = episode_of(&*session.desk.memory, &self.run).await?.is_some();
         let mut ended = service(session).decay(&self.run).await.map_err(Refusal::from)?;
         ended.retain(|memory| session.desk.sees(memory));
         if self.json {
@@ -177,7 +177,7 @@ fn verdict(effect: &Effect) -> &'static str {
 
 /// A service that asks nobody and tells nobody.
 fn service(session: &Session) -> ArchivistService {
-    let memory: Arc<dyn MemoryService> = Arc::new(session.desk.memory.clone());
+    let memory: Arc<dyn MemoryService> = Arc::clone(&session.desk.memory);
     ArchivistService::new(memory, session.desk.project().clone(), session.desk.config().habits())
         .with_clock(session.clock.clone())
 }

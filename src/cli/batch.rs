@@ -14,8 +14,7 @@ use super::console::Console;
 use super::failure::{Exit, Failure};
 use super::lesson::name;
 use super::prose::{count, one_line};
-use super::reflect::HUD_PATIENCE;
-use super::reflecting::{runtime, service};
+use super::reflecting::{hud_patience, runtime, service};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
 use crate::config::{Config, Surroundings};
@@ -124,7 +123,7 @@ impl Batch {
             console.warn(&format!("the batch's journal could not be removed: {error}"));
         }
         runtime.block_on(async {
-            service.finish(HUD_PATIENCE).await;
+            service.finish(hud_patience(session)).await;
             if let Err(skip) = service.tend().await {
                 console.warn(&format!("older lessons were not looked after: {skip}"));
             }

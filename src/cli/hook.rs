@@ -176,7 +176,7 @@ impl<'s> At<'s> {
             ..Asked::about(query)
         };
         let desk = &self.session.desk;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let found = desk.recall(asked, self.now).await?;
             console.print(answer(call.agent, event, &found.block.text).as_bytes())?;

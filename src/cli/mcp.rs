@@ -1,13 +1,14 @@
 //! `archivist mcp`: the memory for one agent, at the other end of stdin and stdout.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 
 use super::arguments::Globals;
 use super::failure::{Exit, Failure};
-use super::reflecting::runtime;
+use super::reflecting::{hud_patience, runtime};
 use super::serve::served;
 use super::session::Session;
 use super::stop::asked_to_stop;
@@ -35,7 +36,9 @@ impl Mcp {
         let served = served(session, globals, surroundings, access)?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
-            let ended = serve::converse(served, (tokio::io::stdin(), tokio::io::stdout()), asked_to_stop()).await;
+            let ended =
+                serve::converse(Arc::clone(&served), (tokio::io::stdin(), tokio::io::stdout()), asked_to_stop()).await;
+            served.finish(hud_patience(session)).await;
             session.desk.memory.maintain().await;
             ended
         });

@@ -32,6 +32,8 @@ mod init;
 mod inspect;
 mod list;
 mod mcp;
+#[cfg(feature = "postgres")]
+mod migrate;
 mod moving;
 mod prompt;
 mod recall;
@@ -45,6 +47,7 @@ mod why;
 mod worker;
 
 mod console;
+mod crew;
 mod failure;
 mod lesson;
 mod log;
@@ -165,7 +168,7 @@ fn run_other(
 }
 
 fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Console) -> anyhow::Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(Failure::Start)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
     runtime.block_on(async {
         let done = match command {
             MemoryCommand::Add(command) => command.run(session, console).await,
@@ -191,6 +194,8 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             MemoryCommand::Status(command) => command.run(session, console).await,
             MemoryCommand::Doctor(command) => command.run(session, console).await,
             MemoryCommand::Compact(command) => command.run(session, console).await,
+            #[cfg(feature = "postgres")]
+            MemoryCommand::Migrate(command) => command.run(session, console).await,
         };
         // Whoever asked has the answer before the memory looks after itself.
         let flushed = console.flush();
@@ -214,7 +219,7 @@ fn run_reflecting(
         ReflectingCommand::Mcp(command) => command.run(session, globals, surroundings),
         ReflectingCommand::Reflect(command) => command.run(session, surroundings, console),
         ReflectingCommand::Batch(command) => command.run(session, surroundings, console),
-        ReflectingCommand::Worker(command) => command.run(session, surroundings, console),
+        ReflectingCommand::Worker(command) => command.run(session, globals, surroundings, console),
     }
 }
 

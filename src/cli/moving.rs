@@ -11,9 +11,12 @@ use super::console::{Console, Style};
 use super::failure::{Exit, Failure};
 use super::prose::{bytes, count, one_line};
 use super::session::Session;
-use crate::desk::Moving;
+use crate::desk::{Bank, Moving};
 use crate::exchange::{Format, Loss, Written};
-use crate::service::{Fate, Imported, Taken};
+use crate::service::{Copied, Fate, Imported, Taken};
+
+/// A whole memory in files, as it is: every version, every run, every fact.
+const STORE: &str = "store";
 
 /// So much of what could not be read is shown.
 const SHOWN_SKIPPED: usize = 5;
@@ -25,6 +28,7 @@ Examples:
   archivist import mem0-export.json --format mem0
   archivist import ~/.claude-mem/claude-mem.db
   archivist import team.jsonl --format jsonl
+  archivist import .openagents/memory --format store
 
 Lessons from elsewhere lose their secrets on the way, are held against those that are here, and wait to be seen again
 before anybody is given them, unless their memory says that they were, or you stand behind them (--vouch). Importing the
@@ -36,6 +40,7 @@ Examples:
   archivist export --format markdown
   archivist export --format claude-memory --out notes/
   archivist export --format archeflow --out .archeflow/memory
+  archivist export --format store --out copy/
 
 What the format cannot say is told on stderr.";
 
@@ -45,7 +50,7 @@ pub(super) struct Import {
     /// The file or the folder that holds the other memory
     path: PathBuf,
     /// What it is; told by what is there if not given
-    #[arg(long, value_name = "FORMAT", value_parser = clap::builder::PossibleValuesParser::new(Format::WORDS))]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<String>,
     /// Show what would happen, and write nothing
     #[arg(long)]
@@ -53,6 +58,9 @@ pub(super) struct Import {
     /// You stand behind all of them: they are given from now on
     #[arg(long)]
     vouch: bool,
+    /// With --format store: the bank of lessons that hold everywhere, instead of the project's
+    #[arg(long)]
+    global: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -62,7 +70,7 @@ pub(super) struct Import {
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(super) struct Export {
     /// In what shape
-    #[arg(long, value_name = "FORMAT", value_parser = clap::builder::PossibleValuesParser::new(Format::WORDS))]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: String,
     /// A file or a folder to write to; stdout if not given
     #[arg(long, value_name = "PATH")]
@@ -70,6 +78,9 @@ pub(super) struct Export {
     /// Replace files that are there
     #[arg(long)]
     force: bool,
+    /// With --format store: the bank of lessons that hold everywhere, instead of the project's
+    #[arg(long)]
+    global: bool,
     /// Print what was written and what was lost as JSON; needs --out
     #[arg(long, requires = "out")]
     json: bool,
@@ -77,6 +88,16 @@ pub(super) struct Export {
 
 impl Import {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        if self.format.as_deref() == Some(STORE) {
+            if self.dry_run || self.vouch {
+                let message = "a store is copied as it is, whole; --dry-run and --vouch do not go with it";
+                return Err(Failure::usage(message)
+                    .with_hint("`archivist doctor --against` shows what differs")
+                    .into());
+            }
+            let copied = session.desk.take_over(&self.path, bank(self.global), session.now).await?;
+            return tell_copied(&copied, self.json, console);
+        }
         let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
         let moving = Moving { format, is_rehearsal: self.dry_run, is_vouched_for: self.vouch };
         let imported = session.desk.import(&self.path, moving, session.now).await?;
@@ -151,6 +172,32 @@ fn tell_skipped(imported: &Imported, console: &mut Console) {
     }
 }
 
+fn formats() -> clap::builder::PossibleValuesParser {
+    Format::WORDS.iter().copied().chain([STORE]).into()
+}
+
+fn bank(is_global: bool) -> Bank {
+    if is_global { Bank::Global } else { Bank::Project }
+}
+
+fn tell_copied(copied: &Copied, json: bool, console: &mut Console) -> Result<Exit> {
+    if json {
+        console.json(copied)?;
+    } else {
+        console.line(&format!(
+            "{}, {} and {} copied, {} known",
+            count(copied.episodes, "run", "runs"),
+            count(copied.versions, "version of lessons", "versions of lessons"),
+            count(copied.facts, "fact", "facts"),
+            copied.known
+        ))?;
+        for id in &copied.differing {
+            console.warn(&format!("{id} has gone another way there, and was left as it is"));
+        }
+    }
+    Ok(if copied.differing.is_empty() { Exit::Done } else { Exit::Refused })
+}
+
 /// What an export came to.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -168,6 +215,13 @@ struct FileReport {
 
 impl Export {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        if self.format == STORE {
+            let Some(out) = &self.out else {
+                return Err(Failure::usage("a store is a directory").with_hint("say where to: --out FOLDER").into());
+            };
+            let copied = session.desk.hand_over(out, bank(self.global), session.now).await?;
+            return tell_copied(&copied, self.json, console);
+        }
         let format: Format = self.format.parse()?;
         let written = session.desk.export(format).await?;
         let mut files = Vec::new();

@@ -12,7 +12,7 @@ use super::failure::Exit;
 use super::inspect::print_lessons;
 use super::lesson::short;
 use super::prose::one_line;
-use super::reflecting::{by_hand, runtime, service, trigger};
+use super::reflecting::{by_hand, hud_patience, runtime, service, trigger};
 use super::session::Session;
 use crate::config::Surroundings;
 use crate::desk::Refusal;
@@ -27,9 +27,6 @@ Examples:
   archivist reflect --session 0f4e --dry-run
 
 A session that has nothing new to tell is skipped; --again reflects on it all the same.";
-
-/// How long a display gets to take what is still on its way to it.
-pub(super) const HUD_PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("which").required(true).args(["session", "file"]))]
@@ -64,7 +61,7 @@ impl Reflect {
         runtime()?.block_on(async {
             let done = match self.dry_run {
                 true => self.preview(&service, &trigger, console).await,
-                false => self.reflect(&service, &trigger, console).await,
+                false => self.reflect((&service, hud_patience(session)), &trigger, console).await,
             };
             session.desk.memory.maintain().await;
             done
@@ -101,13 +98,13 @@ impl Reflect {
 
     async fn reflect(
         &self,
-        service: &ArchivistService,
+        (service, patience): (&ArchivistService, Duration),
         trigger: &ReflectionTrigger,
         console: &mut Console,
     ) -> Result<Exit> {
         let anew = if self.again { Anew::Always } else { Anew::IfGrown };
         let came = service.reflect(trigger, anew).await;
-        service.finish(HUD_PATIENCE).await;
+        service.finish(patience).await;
         if self.json {
             console.json(&ArchivistService::outcome(trigger, &came))?;
         }

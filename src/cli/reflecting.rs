@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use tokio::runtime::{Builder, Runtime};
@@ -11,15 +12,14 @@ use super::failure::Failure;
 use super::session::Session;
 use crate::config::Surroundings;
 use crate::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
-use crate::hud::{FeedSink, Hud, HudSink, JsonlSink, WebSocketSink};
-use crate::memory::MemoryService;
+use crate::hud::{Hud, HudSink, JsonlSink, WebSocketSink};
 use crate::redact::Redactor;
 use crate::service::{ArchivistService, Sources};
 
 /// The service of this session's project.
 pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<ArchivistService> {
     let config = session.desk.config();
-    let memory: Arc<dyn MemoryService> = Arc::new(session.desk.memory.clone());
+    let memory = Arc::clone(&session.desk.memory);
     let mut service = ArchivistService::new(memory, session.desk.project().clone(), config.habits())
         .with_clock(session.clock.clone())
         .with_hud(Arc::new(hud(session, surroundings)?));
@@ -32,10 +32,16 @@ pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<
     Ok(service)
 }
 
+/// How long displays may take, at the end of a process, for what is still on its way to them. A feed on a server is on
+/// its way for longer.
+pub(super) fn hud_patience(session: &Session) -> Duration {
+    Duration::from_millis(if session.desk.feed().is_far() { 5_000 } else { 500 })
+}
+
 /// Who hears of it.
 fn hud(session: &Session, surroundings: &Surroundings) -> Result<Hud> {
     let settings = &session.desk.config().hud;
-    let mut sinks: Vec<Box<dyn HudSink>> = vec![Box::new(FeedSink::new(session.desk.memory_dir()))];
+    let mut sinks: Vec<Box<dyn HudSink>> = vec![session.desk.feed().sink()];
     if let Some(path) = settings.file_path(surroundings.home.as_deref()) {
         let sink = JsonlSink::to_file(&path)
             .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.file`"))?;

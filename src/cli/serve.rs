@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::arguments::Globals;
 use super::console::Console;
 use super::failure::{Exit, Failure};
-use super::reflecting::{runtime, service};
+use super::reflecting::{hud_patience, runtime, service};
 use super::session::Session;
 use super::start::WorkerStart;
 use super::stop::asked_to_stop;
@@ -67,7 +67,8 @@ impl Serve {
             let bound = listener.local_addr()?;
             console.line(&format!("http://{bound}/"))?;
             console.flush()?;
-            serve::serve(listener, served, asked_to_stop()).await?;
+            serve::serve(listener, Arc::clone(&served), asked_to_stop()).await?;
+            served.finish(hud_patience(session)).await;
             session.desk.memory.maintain().await;
             Ok(Exit::Done)
         })

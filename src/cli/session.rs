@@ -70,6 +70,11 @@ impl Session {
         Self::at(Workplace::find(globals, surroundings)?, globals, surroundings, (now, 0), Some(patience))
     }
 
+    /// The same moment at another desk.
+    pub(super) fn elsewhere(&self, desk: Desk) -> Self {
+        Self { desk, now: self.now, ids: IdSource::new(self.seed), seed: self.seed, clock: self.clock.clone() }
+    }
+
     fn at(
         workplace: Workplace,
         globals: &Globals,

@@ -1,6 +1,7 @@
 //! `archivist status`, `doctor` and `compact`: the memory looked at from outside.
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -11,8 +12,8 @@ use super::failure::{Exit, Failure};
 use super::prose::{bytes, count, elapsed, list, one_line};
 use super::session::Session;
 use super::table::{Column, Stay, Table};
-use crate::desk::{Condition, JobReport, Jobs};
-use crate::memory::jsonl::{BankStatus, Compaction, Finding, IndexStatus, Remedy};
+use crate::desk::{Bank, Condition, JobReport, Jobs};
+use crate::memory::{BankStatus, Compaction, Finding, IndexStatus, Remedy, Site};
 use crate::service::Place;
 
 const STATUS_EXAMPLES: &str = "\
@@ -24,6 +25,7 @@ const DOCTOR_EXAMPLES: &str = "\
 Examples:
   archivist doctor
   archivist doctor --repair
+  archivist doctor --against .openagents/memory
 
 Ends with 1 while anything is left that should be mended.";
 
@@ -45,6 +47,12 @@ pub(super) struct Doctor {
     /// Mend what can be mended without losing anything
     #[arg(long)]
     repair: bool,
+    /// Say in what this memory differs from the one in files in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "repair")]
+    against: Option<PathBuf>,
+    /// With --against: the bank of lessons that hold everywhere, instead of the project's
+    #[arg(long, requires = "against")]
+    global: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -75,12 +83,23 @@ impl Status {
             }
             print_bank(bank, console)?;
         }
-        print_jobs(queue, console)?;
+        print_jobs(queue, is_in_a_fleet(session), console)?;
         Ok(Exit::Done)
     }
 }
 
-fn print_jobs(queue: Jobs, console: &mut Console) -> Result<(), Failure> {
+/// Whether the jobs lie on a server.
+fn is_in_a_fleet(session: &Session) -> bool {
+    #[cfg(feature = "postgres")]
+    return session.desk.server().is_some();
+    #[cfg(not(feature = "postgres"))]
+    return {
+        let _ = session;
+        false
+    };
+}
+
+fn print_jobs(queue: Jobs, is_in_a_fleet: bool, console: &mut Console) -> Result<(), Failure> {
     let Jobs { is_worked, jobs } = queue;
     let (done, mut open): (Vec<JobReport>, _) = jobs.into_iter().partition(|job| job.place == Place::Done);
     if done.is_empty() && open.is_empty() {
@@ -114,10 +133,16 @@ fn print_jobs(queue: Jobs, console: &mut Console) -> Result<(), Failure> {
     }
     table.print(console)?;
     if open.iter().any(|job| job.place == Place::Dead) {
-        console.note("hint: a dead job is tried again when its file is moved from queue/dead to queue/new");
+        console.note(match is_in_a_fleet {
+            true => "hint: `archivist worker --once --retry-dead` tries dead jobs again",
+            false => "hint: a dead job is tried again when its file is moved from queue/dead to queue/new",
+        });
     }
     Ok(())
 }
+
+/// What there is to tell only of files.
+const OF_FILES: [&str; 3] = ["damaged", "index", "files"];
 
 fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
     let index = match &bank.index {
@@ -128,7 +153,7 @@ fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
     };
     let files = bank.files.iter().map(|file| format!("{} {}", file.name, bytes(file.bytes)));
     let files: Vec<String> = files.collect();
-    console.line(&console.styled(Style::Bold, &bank.directory.display().to_string()))?;
+    console.line(&console.styled(Style::Bold, &bank.site.to_string()))?;
     let entries = [
         ("lessons", format!("{}, {} retired", bank.lessons, bank.retired)),
         ("episodes", bank.episodes.to_string()),
@@ -137,7 +162,8 @@ fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
         ("index", index),
         ("files", if files.is_empty() { "none yet".to_owned() } else { list(files) }),
     ];
-    for (label, value) in entries {
+    let is_on_server = matches!(bank.site, Site::Server { .. });
+    for (label, value) in entries.into_iter().filter(|(label, _)| !is_on_server || !OF_FILES.contains(label)) {
         console.line(&format!("  {}{value}", console.styled(Style::Dim, &format!("{label:10}"))))?;
     }
     if bank.damaged_lines > 0 {
@@ -157,6 +183,19 @@ struct Examination {
 
 impl Doctor {
     pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        if let Some(directory) = &self.against {
+            let bank = if self.global { Bank::Global } else { Bank::Project };
+            let differences = session.desk.differences(directory, bank).await?;
+            if self.json {
+                console.json(&differences)?;
+            } else {
+                differences.iter().try_for_each(|difference| console.line(difference))?;
+                if differences.is_empty() {
+                    console.note("both hold the same");
+                }
+            }
+            return Ok(if differences.is_empty() { Exit::Done } else { Exit::Refused });
+        }
         let mended = if self.repair { session.desk.memory.repair(session.now).await? } else { Vec::new() };
         let findings = session.desk.memory.examine().await?;
         let healthy = findings.iter().all(|finding| matches!(finding.remedy, Remedy::Kept));
@@ -209,6 +248,9 @@ impl Compact {
         if self.json {
             console.json(&done)?;
             return Ok(Exit::Done);
+        }
+        if done.is_empty() {
+            console.note("nothing to move: there is no memory in files here");
         }
         for Compaction { directory, lessons_moved, versions_moved, bytes_before, bytes_after } in &done {
             console.line(&format!(

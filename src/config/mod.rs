@@ -18,6 +18,7 @@ mod schema;
 mod serving;
 mod settings;
 mod shown;
+mod storing;
 mod variables;
 mod working;
 
@@ -41,6 +42,7 @@ pub use self::settings::{
     SourceSettings, SyncMode,
 };
 pub use self::shown::{Origin, Secrecy, Setting};
+pub use self::storing::PostgresSettings;
 pub use self::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 
 /// What the process was started with, read once by the command line and handed in. Not `Debug`: an environment holds
@@ -197,12 +199,27 @@ fn model_problems(layers: &Layers) -> Vec<Problem> {
     if matches!(cassette, "record" | "replay") && text("model.cassetteDir").0.is_empty() {
         needs("model.cassette", "model.cassetteDir", "set it to the directory of the recordings");
     }
+    let (backend, origin) = text("memory.backend");
+    if backend == "postgres" && !cfg!(feature = "postgres") {
+        problems.push(Problem::with_hint(
+            format!("`memory.backend` is \"postgres\" in {origin}, and this archivist was built without it"),
+            "build it with the feature `postgres`, or use \"jsonl\"".to_owned(),
+        ));
+    }
     problems
 }
 
 /// Paths that no project may set do not start in one either.
 fn user_path_problems(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
-    let of_user = ["distill.promptDir", "model.keyFile", "model.cassetteDir", "hud.file", "embeddings.dir"].into_iter();
+    let of_user = [
+        "distill.promptDir",
+        "model.keyFile",
+        "model.cassetteDir",
+        "hud.file",
+        "embeddings.dir",
+        "memory.postgres.caFile",
+    ]
+    .into_iter();
     let held = of_user.filter_map(|key| Some((key, layers.values.get(key)?)));
     held.filter_map(|(key, held)| {
         let config::ValueKind::String(path) = &held.value else { return None };

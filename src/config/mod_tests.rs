@@ -42,7 +42,7 @@ fn every_bound_holds() {
     };
     check("maxMemoriesPerRun", &["1", "1000"], &["0", "1001", "-1", "1.5", "many"]);
     check("minImportanceToPersist", &["0", "1"], &["-0.1", "1.1", "NaN"]);
-    check("memory.backend", &["jsonl"], &["JSONL", "postgres", ""]);
+    check("memory.backend", &["jsonl", "postgres"], &["JSONL", "mysql", ""]);
     check("memory.dir", &["a", "/a"], &[""]);
     check("memory.sync", &["durable", "lazy"], &["never"]);
     check("memory.lockTimeoutSeconds", &["1", "3600"], &["0", "3601"]);

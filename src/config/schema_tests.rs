@@ -104,7 +104,7 @@ fn the_parts_look_as_published() {
     check("/properties/memory/properties/sync/enum", json!(["durable", "lazy"]));
     check("/properties/memory/properties/sync/type", json!("string"));
     check("/properties/memory/properties/sync/default", json!("durable"));
-    check("/properties/memory/properties/backend/enum", json!(["jsonl"]));
+    check("/properties/memory/properties/backend/enum", json!(["jsonl", "postgres"]));
     check("/properties/memory/properties/dir/minLength", json!(1));
     check(
         "/properties/recall/properties/halfLifeDays/properties/lesson",

@@ -14,9 +14,11 @@ use super::giving::{BudgetSettings, PointsSettings};
 use super::judging::{AuditSettings, FeedbackSettings, JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::reflecting::{DistillSettings, ModelSettings};
 use super::serving::{ServeSettings, TelemetrySettings};
+use super::storing::PostgresSettings;
 use super::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 use crate::domain::ArchivistConfig;
-use crate::memory::jsonl::{JsonlSettings, Sync, Tenancy};
+use crate::memory::Tenancy;
+use crate::memory::jsonl::{JsonlSettings, Sync};
 use crate::recall::{HalfLives, Profile, Ranking, Weights};
 
 /// The configuration of Archivist. Each key that is not set in a file has the default given here.
@@ -78,7 +80,7 @@ pub struct ProjectSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemorySettings {
-    /// The kind of store: "jsonl" is files of one JSON record a line.
+    /// The kind of store. "jsonl": files of one JSON record a line; "postgres": a server that many machines share.
     pub backend: Backend,
     /// The directory of the project's memories; a relative path starts at the project root, one that begins with
     /// `~/` at the home directory.
@@ -101,6 +103,8 @@ pub struct MemorySettings {
     /// The derived index catches up once this many bytes are not indexed yet.
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub fold_in_bytes: u64,
+    /// How the server is reached, where the store is one.
+    pub postgres: PostgresSettings,
 }
 
 impl MemorySettings {
@@ -148,6 +152,8 @@ impl MemorySettings {
 pub enum Backend {
     /// Files of one JSON record a line.
     Jsonl,
+    /// A PostgreSQL server.
+    Postgres,
 }
 
 /// When a commit counts as done.

@@ -10,6 +10,7 @@ fn memory(dir: &str, global_dir: &str) -> MemorySettings {
         versions_kept: 1,
         max_line_bytes: 1024,
         fold_in_bytes: 1,
+        postgres: crate::config::load(&crate::config::LoadRequest::default()).unwrap().config.memory.postgres,
     }
 }
 

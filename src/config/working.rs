@@ -85,6 +85,9 @@ pub struct WorkerSettings {
     /// For how many seconds a worker waits for jobs that are not due before it ends.
     #[schemars(range(min = 0, max = 86_400))]
     pub linger_seconds: u64,
+    /// The most jobs of one project that the workers of a fleet have at once.
+    #[schemars(range(min = 1, max = 1000))]
+    pub per_project: u32,
     /// For how many days finished jobs are remembered.
     #[schemars(range(min = 0, max = 3_650))]
     pub keep_done_days: u32,

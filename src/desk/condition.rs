@@ -1,12 +1,18 @@
 //! How the memory and its queue are.
 
+#[cfg(feature = "postgres")]
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::task::spawn_blocking;
 
 use super::{Desk, Refusal};
 use crate::domain::Timestamp;
-use crate::memory::jsonl::BankStatus;
-use crate::service::{Errand, Listed, Place, Queue};
+use crate::memory::{BankStatus, MemoryError};
+#[cfg(feature = "postgres")]
+use crate::service::FleetQueue;
+use crate::service::{Errand, Lease, Listed, Place, Queue, QueueError};
 
 /// How the memory and its queue are.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -91,13 +97,41 @@ impl JobReport {
 impl Desk {
     /// How the memory and its queue are.
     pub async fn condition(&self, now: Timestamp) -> Result<Condition, Refusal> {
-        Ok(Condition { banks: self.memory.status().await?, queue: self.jobs(now)? })
+        Ok(Condition { banks: self.memory.status().await?, queue: self.jobs(now).await? })
     }
 
     /// What is to be done, and whether anybody does it.
-    pub fn jobs(&self, now: Timestamp) -> Result<Jobs, Refusal> {
-        let queue = Queue::at(self.memory_dir());
-        let listed = queue.jobs(self.config().worker.pace().lease, now)?;
-        Ok(Jobs { is_worked: queue.is_worked(), jobs: listed.iter().map(JobReport::of).collect() })
+    pub async fn jobs(&self, now: Timestamp) -> Result<Jobs, Refusal> {
+        let listed = self.listed_jobs(now).await?;
+        // Whoever has a job of a fleet and lives is a worker, wherever it runs.
+        let is_alive = |job: &Listed| job.lease == Some(Lease::Held);
+        let is_worked = Queue::at(self.memory_dir()).is_worked();
+        #[cfg(feature = "postgres")]
+        let is_worked = is_worked || (self.server().is_some() && listed.iter().any(is_alive));
+        #[cfg(not(feature = "postgres"))]
+        let _ = is_alive;
+        Ok(Jobs { is_worked, jobs: listed.iter().map(JobReport::of).collect() })
+    }
+
+    /// Every job of this project, in files and on the server of a fleet: what lies here is on its way there.
+    pub async fn listed_jobs(&self, now: Timestamp) -> Result<Vec<Listed>, QueueError> {
+        let (queue, lease) = (Queue::at(self.memory_dir()), self.config().worker.pace().lease);
+        let looked = spawn_blocking(move || queue.jobs(lease, now)).await;
+        let here = looked.unwrap_or_else(|error| Err(MemoryError::Interrupted(error.to_string()).into()))?;
+        #[cfg(feature = "postgres")]
+        if let Some(fleet) = self.fleet() {
+            let mut listed = fleet.jobs(now).await?;
+            let is_new = |job: &Listed| listed.iter().all(|known| known.name != job.name);
+            let mut here: Vec<Listed> = here.into_iter().filter(is_new).collect();
+            here.append(&mut listed);
+            return Ok(here);
+        }
+        Ok(here)
+    }
+
+    /// The project's jobs on the server, where there is one.
+    #[cfg(feature = "postgres")]
+    pub fn fleet(&self) -> Option<FleetQueue> {
+        self.server().map(|server| FleetQueue::new(Arc::clone(server), self.bank()))
     }
 }

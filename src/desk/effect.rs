@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Desk, Refusal};
 use crate::domain::{Alias, Exposure, Fact, MemoryId, MemoryState, RunId};
-use crate::memory::{FactFilter, Lesson, LessonName, MemoryService, Which};
+use crate::memory::{FactFilter, Lesson, LessonName, Which};
 use crate::recall::{Arms, Estimate, Harm, Trial, Verdict};
 
 /// What is known of one lesson's effect.

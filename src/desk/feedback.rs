@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Desk, Refusal};
 use crate::domain::{AgentMemory, Alias, EpisodeId, EvidenceLevel, Fact, FeedbackVerdict, MemoryId, RunId, Timestamp};
 use crate::judge::{Citation, level_of};
-use crate::memory::{FactFilter, LessonName, MemoryService};
+use crate::memory::{FactFilter, LessonName};
 use crate::service::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
 use crate::text::one_line;
 
@@ -105,7 +105,7 @@ impl Desk {
 
     /// Notes how a run ended, for every lesson that it was given.
     pub async fn outcome(&self, evidence: &Evidence, passed: bool, now: Timestamp) -> Result<Vec<Noted>, Refusal> {
-        let mut lessons = shown_to(&self.memory, &evidence.run).await?;
+        let mut lessons = shown_to(&*self.memory, &evidence.run).await?;
         lessons.retain(|memory| self.sees(memory));
         if lessons.is_empty() {
             return Ok(Vec::new());
@@ -151,13 +151,13 @@ impl Desk {
         now: Timestamp,
     ) -> Result<Vec<Noted>, Refusal> {
         let episode = self.ended(run).await?;
-        let judged = judge_lessons(&self.memory, lessons, &episode, judgement, now).await?;
+        let judged = judge_lessons(&*self.memory, lessons, &episode, judgement, now).await?;
         Ok(judged.into_iter().map(|one| Noted::of(one, run, &episode, judgement)).collect())
     }
 
     /// The run as it is known here, or will be.
     async fn ended(&self, run: &RunId) -> Result<EpisodeId, Refusal> {
-        if let Some(episode) = episode_of(&self.memory, run).await? {
+        if let Some(episode) = episode_of(&*self.memory, run).await? {
             return Ok(episode.id);
         }
         let root = self.project().root_text();

@@ -11,7 +11,7 @@ use crate::domain::{
     Alias, Effect, Episode, EpisodeId, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict, MemoryId,
     MemoryState, Merge, Quote, RunId, SessionId, Timestamp,
 };
-use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, MemoryService, Which};
+use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, Which};
 
 /// Everything that is known about a lesson besides what it says.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -9,7 +9,7 @@ use crate::domain::{
     AgentMemory, Alias, Episode, EpisodeId, Facets, IdSource, Importance, MemoryCategory, MemoryId, MemoryKind,
     MemoryScope, MemorySource, MemoryState, SessionId, Severity, Timestamp,
 };
-use crate::memory::{EpisodeFilter, Lesson, LessonName, MemoryService, Removal, Which};
+use crate::memory::{EpisodeFilter, Lesson, LessonName, Removal, Which};
 use crate::service::{Decision, decide, unmerge};
 use crate::text::one_line;
 
@@ -241,13 +241,13 @@ impl Desk {
     /// Carries out what a person decides.
     pub async fn decide(&self, name: &LessonName, decision: &Decision, now: Timestamp) -> Result<AgentMemory, Refusal> {
         let id = self.id_of(name).await?;
-        Ok(decide(&self.memory, &id, decision, now).await?)
+        Ok(decide(&*self.memory, &id, decision, now).await?)
     }
 
     /// Takes the last merge of a lesson apart again.
     pub async fn unmerge(&self, name: &LessonName, now: Timestamp) -> Result<[AgentMemory; 2], Refusal> {
         let id = self.id_of(name).await?;
-        let (kept, absorbed) = unmerge(&self.memory, &id, now).await?;
+        let (kept, absorbed) = unmerge(&*self.memory, &id, now).await?;
         Ok([kept, absorbed])
     }
 

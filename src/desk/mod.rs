@@ -5,6 +5,7 @@
 
 mod condition;
 mod effect;
+mod feed;
 mod feedback;
 mod grounds;
 mod lessons;
@@ -25,8 +26,10 @@ use std::time::Duration;
 use crate::config::{self, Backend, Config, RepoIdentity, Surroundings};
 use crate::domain::{AgentMemory, MemoryQuery};
 use crate::ingest::discover::Places;
-use crate::memory::jsonl::{JsonlMemory, Tenancy};
-use crate::memory::{Lesson, LessonName, MemoryError, MemoryService, Stamp};
+use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
+#[cfg(feature = "postgres")]
+use crate::memory::postgres::{GLOBAL, PostgresMemory, PostgresSettings, Server};
+use crate::memory::{Lesson, LessonName, MemoryError, MemoryService, Stamp, Tenancy};
 use crate::model::embed::{Cached, Embedder, LocalEmbedder};
 use crate::service::{Owner, Project, Queue};
 
@@ -36,7 +39,7 @@ pub use feedback::{Evidence, Noted, Opinion, role};
 pub use grounds::{Given, Grounds, Judged, Merged, Other, Related, Seen};
 pub use lessons::{Author, EpisodeQuestion, Forgotten, LessonFilter, NewLesson, known_at};
 pub use look::ProjectLook;
-pub use moving::Moving;
+pub use moving::{Bank, Moving};
 pub use recall::{Asked, Found};
 pub use refusal::{Fault, Refusal};
 pub use reply::{Level, Reply, ReplyItem};
@@ -49,7 +52,10 @@ pub use versions::Version;
 #[derive(Debug, Clone)]
 pub struct Desk {
     /// The memory itself.
-    pub memory: JsonlMemory,
+    pub memory: Arc<dyn MemoryService>,
+    /// The server that it is on, where it is on one.
+    #[cfg(feature = "postgres")]
+    server: Option<Arc<Server>>,
     config: Arc<Config>,
     project: Arc<Project>,
     memory_dir: PathBuf,
@@ -68,18 +74,30 @@ impl Desk {
         let home = surroundings.home.as_deref();
         let mut settings = config.memory.jsonl(&root, home);
         settings.lock_timeout = patience.unwrap_or(settings.lock_timeout);
-        let (tenancy, has_global) = (settings.tenancy, settings.global.is_some());
+        // On a server every project has a bank of its own, whatever directory is set.
+        let is_shared = settings.tenancy == Tenancy::Shared && config.memory.backend == Backend::Jsonl;
+        let tenancy = if is_shared { Tenancy::Shared } else { Tenancy::Own };
+        let has_global = settings.global.is_some();
         let memory_dir = settings.project.clone();
         let project = project(root, &config, surroundings, tenancy);
-        let memory = match config.memory.backend {
-            Backend::Jsonl => JsonlMemory::open(settings),
+        #[cfg(feature = "postgres")]
+        let server = (config.memory.backend == Backend::Postgres)
+            .then(|| Server::new(config.memory.postgres.server(surroundings, patience)));
+        #[cfg(feature = "postgres")]
+        let memory: Arc<dyn MemoryService> = match &server {
+            Some(server) => Arc::new(PostgresMemory::open(Arc::clone(server), config.memory.bank(bank_of(&project)))),
+            None => Arc::new(JsonlMemory::open(settings)),
         };
+        #[cfg(not(feature = "postgres"))]
+        let memory = Arc::new(JsonlMemory::open(settings));
         let embedder = config.embeddings.path(home).map(|folder| {
             let cache = memory_dir.join("index").join("vectors");
             Arc::new(Cached::new(LocalEmbedder::new(&folder)).with_file(&cache)) as Arc<dyn Embedder>
         });
         Self {
             memory,
+            #[cfg(feature = "postgres")]
+            server,
             config: Arc::new(config),
             project: Arc::new(project),
             spend_dir: surroundings.state_dir().map(|state| state.join("spend")),
@@ -95,12 +113,54 @@ impl Desk {
         &self.project
     }
 
+    /// The server that a fleet shares, where there is one.
+    #[cfg(feature = "postgres")]
+    pub fn server(&self) -> Option<&Arc<Server>> {
+        self.server.as_ref()
+    }
+
+    /// What this project is called among those of a fleet: its repository, or its path.
+    pub fn bank(&self) -> String {
+        bank_of(&self.project)
+    }
+
     /// A question of this project's that mentions nothing yet.
     pub fn question(&self) -> MemoryQuery {
         self.project.question()
     }
 
-    /// Where the project's memory lies.
+    /// The same over the connections of another desk, where both are on one server.
+    pub fn sharing(self, other: &Self) -> Self {
+        #[cfg(feature = "postgres")]
+        if let (Some(own), Some(shared)) = (&self.server, &other.server)
+            && own.is_same(shared)
+        {
+            let memory = PostgresMemory::open(Arc::clone(shared), self.config.memory.bank(self.bank()));
+            return Self { memory: Arc::new(memory), server: Some(Arc::clone(shared)), ..self };
+        }
+        let _ = other;
+        self
+    }
+
+    /// One of its banks without the other.
+    fn bank_alone(&self, which: Bank) -> Arc<dyn MemoryService> {
+        #[cfg(feature = "postgres")]
+        if let Some(server) = &self.server {
+            let key = match which {
+                Bank::Project => self.bank(),
+                Bank::Global => GLOBAL.to_owned(),
+            };
+            let settings = PostgresSettings { global: None, ..self.config.memory.bank(key) };
+            return Arc::new(PostgresMemory::open(Arc::clone(server), settings));
+        }
+        let settings = self.config.memory.jsonl(&self.project.root, self.project.home.as_deref());
+        Arc::new(JsonlMemory::open(match which {
+            Bank::Project => JsonlSettings { global: None, ..settings },
+            Bank::Global => JsonlSettings { project: self.memory_dir.join("no-project"), ..settings },
+        }))
+    }
+
+    /// Where the project's memory lies; on a server, where its jobs wait to be handed on.
     pub fn memory_dir(&self) -> &Path {
         &self.memory_dir
     }
@@ -143,7 +203,13 @@ impl Desk {
     /// Changes whenever anything in the memory or its queue did.
     pub async fn stamp(&self) -> Result<Stamp, MemoryError> {
         let Stamp(memory) = self.memory.stamp().await?;
-        Ok(Stamp(format!("{memory}{}", Queue::at(&self.memory_dir).stamp())))
+        let queue = Queue::at(&self.memory_dir).stamp();
+        #[cfg(feature = "postgres")]
+        let queue = match self.fleet() {
+            Some(fleet) => format!("{queue}{}", fleet.stamp().await?),
+            None => queue,
+        };
+        Ok(Stamp(format!("{memory}{queue}")))
     }
 
     /// All of these, each once. They are looked up before anything is changed: a misspelt one changes nothing.
@@ -157,6 +223,11 @@ impl Desk {
         }
         Ok(found)
     }
+}
+
+/// What a project is called on a server: its repository, or its path where that is all that is known.
+fn bank_of(project: &Project) -> String {
+    project.repo_id.clone().unwrap_or_else(|| project.root_text())
 }
 
 /// The project at this path: what its lessons carry, and where its sessions are.

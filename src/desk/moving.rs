@@ -6,12 +6,22 @@ use std::path::Path;
 use super::{Desk, Refusal};
 use crate::domain::{Fact, MemoryId, Timestamp};
 use crate::exchange::{self, Format, Shelf, Shelved, Written};
-use crate::memory::{EpisodeFilter, FactFilter, MemoryService, Which};
-use crate::service::{Import, Imported};
+use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
+use crate::memory::{EpisodeFilter, FactFilter, Tenancy, Which};
+use crate::service::{Copied, Import, Imported, copy, differences};
 
 #[cfg(test)]
 #[path = "moving_tests.rs"]
 mod tests;
+
+/// Which bank of a memory is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bank {
+    /// The project's.
+    Project,
+    /// That of the lessons that hold everywhere.
+    Global,
+}
 
 /// How lessons are taken in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,7 +46,7 @@ impl Desk {
         let parcel = exchange::read(format, path, now).map_err(unreadable)?;
         let habits = self.config().habits();
         let import = Import {
-            memory: &self.memory,
+            memory: &*self.memory,
             project: self.project(),
             thresholds: habits.thresholds,
             lifecycle: habits.lifecycle,
@@ -71,6 +81,41 @@ impl Desk {
         }
         exchange::write(format, &shelf)
             .map_err(|error| Refusal::impossible(error.to_string(), "give another --format, such as jsonl"))
+    }
+}
+
+impl Desk {
+    /// Copies the records of a memory in files into this one, all of them as they are.
+    pub async fn take_over(&self, directory: &Path, which: Bank, now: Timestamp) -> Result<Copied, Refusal> {
+        if !directory.is_dir() {
+            let message = format!("{} is no directory", directory.display());
+            return Err(Refusal::impossible(message, "name the directory of a memory, such as .openagents/memory"));
+        }
+        Ok(copy(&self.files_at(directory, which), &*self.bank_alone(which), now).await?)
+    }
+
+    /// Copies the records of this memory into one in files, all of them as they are.
+    pub async fn hand_over(&self, directory: &Path, which: Bank, now: Timestamp) -> Result<Copied, Refusal> {
+        Ok(copy(&*self.bank_alone(which), &self.files_at(directory, which), now).await?)
+    }
+
+    /// In what this memory differs from one in files.
+    pub async fn differences(&self, directory: &Path, which: Bank) -> Result<Vec<String>, Refusal> {
+        Ok(differences(&*self.bank_alone(which), &self.files_at(directory, which)).await?)
+    }
+
+    /// A memory in files in this directory.
+    fn files_at(&self, directory: &Path, which: Bank) -> JsonlMemory {
+        let settings = self.config().memory.jsonl(&self.project().root, None);
+        let tenancy = Tenancy::Own;
+        JsonlMemory::open(match which {
+            Bank::Project => JsonlSettings { project: directory.to_owned(), global: None, tenancy, ..settings },
+            // The files of lessons that hold everywhere have names of their own, so that nothing else is met there.
+            Bank::Global => {
+                let nowhere = directory.join("no-project");
+                JsonlSettings { project: nowhere, global: Some(directory.to_owned()), tenancy, ..settings }
+            }
+        })
     }
 }
 

@@ -102,7 +102,7 @@ impl Desk {
             Ok(project) => project.at(anchor),
             Err(_) => Presence::Unknown,
         };
-        let choice = giving.choose(&self.memory, &query, asked.run.as_ref(), &look, now).await?;
+        let choice = giving.choose(&*self.memory, &query, asked.run.as_ref(), &look, now).await?;
         let block = giving.fit(choice, &Frame::new(asked.style, role.as_deref()), &caps);
         let level = if has_meaning { Level::Meaning } else { Level::of(block.method) };
         tracing::info!(
@@ -119,7 +119,7 @@ impl Desk {
     /// exposed to them.
     pub async fn note(&self, found: &Found, run: &RunId, point: Option<&Point>, now: Timestamp) -> Result<(), Refusal> {
         let point = point.map_or(Point::Orchestrator.as_str(), Point::as_str);
-        Ok(found.block.note(&self.memory, run, point, now).await?)
+        Ok(found.block.note(&*self.memory, run, point, now).await?)
     }
 
     /// How close lessons are in meaning, where that is wanted. Where it cannot be told, words have to do, and the
@@ -140,6 +140,6 @@ impl Desk {
             }
             _ => return Ok(Ok(BTreeMap::new())),
         };
-        Ok(cosines(&self.memory, embedder.as_ref(), text).await.map_err(|error| error.to_string()))
+        Ok(cosines(&*self.memory, embedder.as_ref(), text).await.map_err(|error| error.to_string()))
     }
 }

@@ -83,6 +83,7 @@ impl Refusal {
         let hint = match self {
             Self::Memory(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
+            Self::Spend(LedgerError::Elsewhere { .. }) => "start the server, or look at `memory.postgres.url`",
             Self::Spend(_) | Self::Invalid(_) => return None,
             Self::Undecidable(Undecidable::Memory(error)) | Self::Skipped(Skip::Memory(error)) => return error.hint(),
             Self::Undecidable(Undecidable::NotQuarantined { .. }) => {
@@ -110,11 +111,12 @@ impl Refusal {
         match self {
             Self::Memory(error)
             | Self::Undecidable(Undecidable::Memory(error))
-            | Self::Skipped(Skip::Memory(error)) => of_memory(error),
+            | Self::Skipped(Skip::Memory(error))
+            | Self::Queue(QueueError::Fleet(error)) => of_memory(error),
             Self::Queue(error) if error.is_ours() => Fault::Ours,
             Self::Queue(QueueError::TooLarge { .. }) | Self::Unclear { .. } | Self::Invalid(_) => Fault::Question,
             Self::Queue(_) => Fault::Machine,
-            Self::Spend(LedgerError::Busy { .. }) => Fault::Busy,
+            Self::Spend(LedgerError::Busy { .. } | LedgerError::Elsewhere { .. }) => Fault::Busy,
             Self::Spend(_) => Fault::Machine,
             Self::Undecidable(_) | Self::Impossible { .. } => Fault::State,
             Self::NoSuchEpisode { .. } | Self::Skipped(Skip::NoLog(_)) => Fault::Missing,
@@ -129,8 +131,15 @@ fn of_memory(error: &MemoryError) -> Fault {
         MemoryError::NoSuchLesson { .. } | MemoryError::NoSuchVersion { .. } => Fault::Missing,
         MemoryError::Ambiguous { .. } | MemoryError::Conflict { .. } | MemoryError::NoMoreAliases(_) => Fault::State,
         MemoryError::TooLarge { .. } => Fault::Question,
-        MemoryError::Locked { .. } => Fault::Busy,
-        MemoryError::Symlink { .. } | MemoryError::Io { .. } => Fault::Machine,
+        MemoryError::Locked { .. } | MemoryError::TurnLost | MemoryError::Unreachable { .. } => Fault::Busy,
+        MemoryError::Symlink { .. }
+        | MemoryError::Io { .. }
+        | MemoryError::Server { .. }
+        | MemoryError::Forbidden { .. }
+        | MemoryError::SchemaMissing { .. }
+        | MemoryError::SchemaOlder { .. }
+        | MemoryError::SchemaNewer { .. }
+        | MemoryError::Settings { .. } => Fault::Machine,
         MemoryError::Encode { .. } | MemoryError::Interrupted(_) => Fault::Ours,
     }
 }

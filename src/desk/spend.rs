@@ -1,12 +1,14 @@
 //! What models cost, day by day.
 
+use std::sync::Arc;
+
 use chrono::{NaiveDate, TimeDelta};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Desk, Refusal};
 use crate::domain::{Timestamp, Usage};
-use crate::model::spent_on;
+use crate::model::{SharedLedger, spent_on, spent_together};
 
 /// What models cost, all projects together.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -43,7 +45,17 @@ pub struct DayCaps {
 }
 
 impl Desk {
-    /// What the last days cost, today included.
+    /// Where it is written down for all machines together, where they share a server.
+    pub fn ledger(&self) -> Option<Arc<dyn SharedLedger>> {
+        #[cfg(feature = "postgres")]
+        if let Some(server) = self.server() {
+            return Some(Arc::new(crate::service::FleetLedger::new(server.clone(), &self.bank())));
+        }
+        None
+    }
+
+    /// What the last days cost, today included. It may have to wait for files or a server: not for a thread that others
+    /// wait for.
     pub fn spend(&self, days: u32, now: Timestamp) -> Result<Spend, Refusal> {
         let caps = &self.config().model.caps;
         let mut spend = Spend {
@@ -53,11 +65,13 @@ impl Desk {
                 day_usd: Some(caps.usd_per_day).filter(|usd| *usd > 0.0),
             },
         };
+        let shared = self.ledger();
         for back in (0..i64::from(days)).rev() {
             let Some(at) = now.checked_sub_signed(TimeDelta::days(back)) else { continue };
-            let (calls, usage) = match &self.spend_dir {
-                Some(directory) => spent_on(directory, at)?,
-                None => (0, Usage::default()),
+            let (calls, usage) = match (&shared, &self.spend_dir) {
+                (Some(ledger), _) => spent_together(&**ledger, at)?,
+                (None, Some(directory)) => spent_on(directory, at)?,
+                (None, None) => (0, Usage::default()),
             };
             let tokens =
                 usage.prompt_tokens.unwrap_or_default().saturating_add(usage.completion_tokens.unwrap_or_default());

@@ -95,7 +95,7 @@ impl Desk {
             episodes.total += 1;
             *episodes.by_status.entry(episode.status.to_string()).or_default() += 1;
         }
-        let queue = self.jobs(now)?;
+        let queue = self.jobs(now).await?;
         let mut jobs: BTreeMap<String, usize> = BTreeMap::new();
         for job in &queue.jobs {
             *jobs.entry(job.place.as_str().to_owned()).or_default() += 1;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{Desk, Refusal};
 use crate::domain::AgentMemory;
-use crate::memory::{LessonName, MemoryError, MemoryService, Revision};
+use crate::memory::{LessonName, MemoryError, Revision};
 
 /// Fields that change with every version and say nothing about its content.
 const BOOKKEEPING: [&str; 4] = ["updatedAt", "usageCount", "lastUsedAt", "restoredFrom"];

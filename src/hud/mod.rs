@@ -1,8 +1,12 @@
 //! Who hears of reflections. Telling never waits and never fails.
 
+mod bell;
 mod error;
 mod feed;
+#[cfg(feature = "postgres")]
+mod fleet;
 mod jsonl;
+mod place;
 mod queue;
 mod web_socket;
 
@@ -14,9 +18,13 @@ use futures_util::future::join_all;
 
 use crate::domain::HudMessage;
 
+pub use bell::Bell;
 pub use error::HudError;
 pub use feed::{FeedReader, FeedSink, Told};
+#[cfg(feature = "postgres")]
+pub use fleet::FleetSink;
 pub use jsonl::JsonlSink;
+pub use place::{Feed, Follower};
 pub use web_socket::WebSocketSink;
 
 #[cfg(test)]

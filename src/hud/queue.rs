@@ -80,6 +80,23 @@ impl Queue {
         }
     }
 
+    /// The first messages, and the number of the first of them. They stay until they are
+    /// [`done`](Self::done_before).
+    #[cfg(feature = "postgres")]
+    pub(super) fn batch(&self, most: usize) -> (u64, Vec<Utf8Bytes>) {
+        let held = self.held();
+        (held.gone, held.messages.iter().take(most).cloned().collect())
+    }
+
+    /// Takes the messages out that come before this number, as far as they were not forgotten meanwhile.
+    #[cfg(feature = "postgres")]
+    pub(super) fn done_before(&self, number: u64) {
+        let mut held = self.held();
+        while held.gone < number && !held.messages.is_empty() {
+            held.forget_first();
+        }
+    }
+
     /// Waits for a message, or for something else to do.
     pub(super) async fn arrived(&self) {
         self.arrived.notified().await;

@@ -44,6 +44,9 @@ pub enum MemoryError {
         /// What is there.
         found: u64,
     },
+    /// The turn to decide what is new ended before the decision was written down.
+    #[error("the turn to write was lost before it was used, and nothing was written")]
+    TurnLost,
     /// A record would not fit on a line that readers accept.
     #[error("record `{id}` is {size} bytes long; the limit is {limit}")]
     TooLarge {
@@ -89,6 +92,64 @@ pub enum MemoryError {
     /// The short names are used up.
     #[error("there are no short names left: {0}")]
     NoMoreAliases(Invalid),
+    /// The server that holds the memory cannot be asked.
+    #[error("the memory at {place} cannot be reached: {why}")]
+    Unreachable {
+        /// Where it is.
+        place: String,
+        /// What was heard.
+        why: String,
+    },
+    /// The server refused.
+    #[error("the server at {place} refused to {doing}: {why} (code {code})")]
+    Server {
+        /// What was being done, as in "refused to read".
+        doing: &'static str,
+        /// Where it is.
+        place: String,
+        /// Its code for it.
+        code: String,
+        /// Its words for it.
+        why: String,
+    },
+    /// The server lets this user not do it.
+    #[error("this user may not do that in the memory at {place}: {why}")]
+    Forbidden {
+        /// Where it is.
+        place: String,
+        /// Its words for it.
+        why: String,
+    },
+    /// Nobody made the tables yet.
+    #[error("there is no memory at {place} yet")]
+    SchemaMissing {
+        /// Where it is.
+        place: String,
+    },
+    /// The tables are those of an older program.
+    #[error("the tables are of version {found}; this archivist needs version {needed}")]
+    SchemaOlder {
+        /// What is there.
+        found: i32,
+        /// What is needed.
+        needed: i32,
+    },
+    /// The tables are those of a newer program, which an older one does not write to.
+    #[error("the tables are of version {found}; this archivist knows version {known} and only reads them")]
+    SchemaNewer {
+        /// What is there.
+        found: i32,
+        /// What is known.
+        known: i32,
+    },
+    /// A setting cannot be used.
+    #[error("`{key}` cannot be used: {why}")]
+    Settings {
+        /// Which.
+        key: &'static str,
+        /// Why.
+        why: String,
+    },
     /// A thread of the store ended early.
     #[error("the memory stopped in the middle of an operation: {0}")]
     Interrupted(String),
@@ -126,9 +187,28 @@ impl MemoryError {
                 }
                 _ => None,
             },
-            Self::Conflict { .. } => Some("run the command again".into()),
+            Self::Conflict { .. } | Self::TurnLost => Some("run the command again".into()),
+            Self::Unreachable { .. } => Some("start the server, or look at `memory.postgres.url`".into()),
+            Self::Forbidden { .. } => {
+                Some("the owner of the tables lets you in with `archivist migrate --grant`".into())
+            }
+            Self::SchemaMissing { .. } | Self::SchemaOlder { .. } => {
+                Some("`archivist migrate` makes the tables".into())
+            }
+            Self::SchemaNewer { .. } => Some("use the archivist that made them, or a newer one".into()),
+            Self::Server { code, .. } => match code.as_str() {
+                "57014" | "55P03" => Some("raise `memory.postgres.statementTimeoutSeconds`".into()),
+                "53100" | "53200" => Some("free some space on the server and run the command again".into()),
+                _ => None,
+            },
+            Self::Settings { .. } => Some("`archivist config show --origin` says where it is set".into()),
             Self::Encode { .. } | Self::NoMoreAliases(_) | Self::Interrupted(_) => None,
         }
+    }
+
+    /// Whether somebody else was faster, so that the same may work once it is decided anew.
+    pub fn is_race(&self) -> bool {
+        matches!(self, Self::Conflict { .. } | Self::TurnLost)
     }
 
     /// Whether the fault is Archivist's own.

@@ -1,11 +1,20 @@
 //! Where episodes, lessons and the ledger are kept. `MemoryService` is the seam; every store passes one contract suite.
 
+mod answers;
 mod error;
+mod plan;
+mod search;
+mod upkeep;
+
 pub mod jsonl;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+
+use std::any::Any;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentMemory, Alias, Counters, Episode, EpisodeId, Exposure, Fact, Invalid, MemoryId, MemoryQuery, MemoryState,
@@ -14,6 +23,7 @@ use crate::domain::{
 use crate::recall::{Ranking, Score};
 
 pub use error::MemoryError;
+pub use upkeep::{BankStatus, Compaction, FileStatus, Finding, IndexStatus, Remedy, Site};
 
 /// How often a read-change-write is tried again when somebody else wrote in between.
 const CONFLICT_RETRIES: usize = 8;
@@ -27,6 +37,13 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
 
     /// Writes the whole batch or nothing. What is already there is not written again.
     async fn commit(&self, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError>;
+
+    /// Writes what a turn was taken for, and ends it. Whoever lost the turn meanwhile writes nothing.
+    async fn commit_in(&self, turn: Turn, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError> {
+        let receipt = self.commit(batch, at).await;
+        drop(turn);
+        receipt
+    }
 
     /// The best answers to a question.
     async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError>;
@@ -43,6 +60,9 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
     /// Every version of one lesson, oldest first.
     async fn history(&self, id: &MemoryId) -> Result<Vec<Revision>, MemoryError>;
 
+    /// Every version of every lesson, in the order in which they were written.
+    async fn revisions(&self) -> Result<Vec<Revision>, MemoryError>;
+
     /// Episodes as they stand now, in the order they were last written.
     async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError>;
 
@@ -51,6 +71,21 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
 
     /// Changes whenever anything was written, by whomever, and costs next to nothing to ask for.
     async fn stamp(&self) -> Result<Stamp, MemoryError>;
+
+    /// Counts what is there, bank by bank.
+    async fn status(&self) -> Result<Vec<BankStatus>, MemoryError>;
+
+    /// Looks for anything out of order. Changes nothing.
+    async fn examine(&self) -> Result<Vec<Finding>, MemoryError>;
+
+    /// Puts right what can be put right without guessing, and says what that was.
+    async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError>;
+
+    /// Moves out of the way what is no longer in use.
+    async fn compact(&self) -> Result<Vec<Compaction>, MemoryError>;
+
+    /// Lets what is derived catch up if enough has been written since. Never fails: whatever it is, there is another way.
+    async fn maintain(&self);
 
     /// Stores an episode, or its newer form.
     async fn record_episode(&self, episode: Episode, at: Timestamp) -> Result<(), MemoryError> {
@@ -127,7 +162,7 @@ where
         memory.updated_at = Some(at);
         let batch = Batch { memories: vec![memory], expected: vec![(id.clone(), lesson.version)], ..Batch::default() };
         match store.commit(batch, at).await {
-            Err(MemoryError::Conflict { .. }) if tries < CONFLICT_RETRIES => tries += 1,
+            Err(error) if error.is_race() && tries < CONFLICT_RETRIES => tries += 1,
             other => return other.map(drop),
         }
     }
@@ -139,14 +174,33 @@ where
 pub struct Stamp(pub String);
 
 /// The turn to decide what is new. It ends when this is dropped, or when the process dies.
-#[derive(Debug)]
-pub struct Turn(#[allow(dead_code, reason = "held, not looked at")] Box<dyn std::fmt::Debug + Send>);
+pub struct Turn(Box<dyn Any + Send>);
 
 impl Turn {
     /// A turn that lasts as long as what is handed in.
-    pub fn held(by: impl std::fmt::Debug + Send + 'static) -> Self {
+    pub fn held(by: impl Send + 'static) -> Self {
         Self(Box::new(by))
     }
+
+    /// What it is held by, where that is of this kind.
+    pub fn into_held<T: 'static>(self) -> Option<T> {
+        self.0.downcast().ok().map(|held| *held)
+    }
+}
+
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Turn")
+    }
+}
+
+/// Whose lessons a bank holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tenancy {
+    /// One project's: whatever lies in it is that project's, even after a fork, a move or a new remote.
+    Own,
+    /// Several projects': each sees only the lessons that carry its repository or its path.
+    Shared,
 }
 
 /// What one reflection, or one command, writes.
@@ -160,10 +214,30 @@ pub struct Batch {
     pub facts: Vec<Fact>,
     /// Lessons that must still be at this version, or nothing is written.
     pub expected: Vec<(MemoryId, u64)>,
+    /// Where the records come from.
+    pub records: Records,
+}
+
+impl Batch {
+    /// Whether there is nothing in it to write or to look at.
+    pub fn is_empty(&self) -> bool {
+        let Self { episodes, memories, facts, expected, records: _ } = self;
+        episodes.is_empty() && memories.is_empty() && facts.is_empty() && expected.is_empty()
+    }
+}
+
+/// Where the records of a batch come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Records {
+    /// They are made now: the store gives lessons their short names and says how often they were used.
+    #[default]
+    New,
+    /// They are copied from another memory: they stay as they are.
+    Copied,
 }
 
 /// What a commit did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// The batch's lessons and the names people know them by, in the batch's order.

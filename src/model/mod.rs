@@ -30,7 +30,8 @@ pub use breaker::{Breaker, Caution, Guarded};
 pub use cassette::{Clean, Player, Recorder};
 pub use error::ModelError;
 pub use governor::{
-    Allowance, Caps, Clock, Governed, Governor, LedgerError, Prices, Spent, Tokens, estimate, reservation, spent_on,
+    Allowance, Caps, Clock, Deciding, Governed, Governor, LedgerError, LedgerMemo, NumberedLine, Prices, ReservedCall,
+    SharedLedger, Spent, Tokens, Wish, estimate, reservation, spent_on, spent_together,
 };
 pub use ladder::{Ladders, Rung, is_form_status, probe};
 pub use openai::{Endpoint, KeyError, OpenAi, key_from_file};

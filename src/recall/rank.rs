@@ -24,6 +24,19 @@ pub struct Ranking {
     pub max_results: usize,
 }
 
+impl Ranking {
+    /// By relevance alone, with nothing shut out: how neighbours are ordered.
+    pub const BY_RELEVANCE: Self = Self {
+        weights: Weights { importance: 0.0, recency: 0.0, relevance: 1.0 },
+        half_lives: HalfLives { lesson: 1.0, decision: 1.0 },
+        gate: 0,
+        floor: 0.0,
+        near: 0.0,
+        far: 0.0,
+        max_results: 0,
+    };
+}
+
 /// What counts how much.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {

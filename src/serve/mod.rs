@@ -19,7 +19,9 @@ mod problem;
 
 use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -75,7 +77,7 @@ impl Served {
         start_worker: StartWorker,
     ) -> Arc<Self> {
         Arc::new(Self {
-            hub: Hub::new(desk.memory_dir().to_owned()),
+            hub: Hub::new(desk.feed()),
             desk,
             service,
             clock,
@@ -86,6 +88,11 @@ impl Served {
             start_worker,
             ending: watch::Sender::new(false),
         })
+    }
+
+    /// Gives displays a moment to take what is still on its way to them.
+    pub async fn finish(&self, patience: Duration) {
+        self.service.finish(patience).await;
     }
 
     fn now(&self) -> Timestamp {
@@ -112,6 +119,13 @@ impl Served {
 /// Serves whoever comes until `stop` is done; then lets requests under way come to their end.
 pub async fn serve(listener: TcpListener, served: Arc<Served>, stop: impl Future<Output = ()>) -> io::Result<()> {
     let watching = tokio::spawn(events::watch(Arc::clone(&served)));
+    let mut stop = pin!(stop);
+    // Whoever wants it to end is heard from here on, before anybody is answered.
+    tokio::select! {
+        biased;
+        () = &mut stop => return Ok(()),
+        () = served.hub.begun() => {}
+    }
     let routes = router(Arc::clone(&served));
     let done = connect::accept(listener, routes, &served, stop).await;
     watching.abort();

@@ -152,14 +152,13 @@ impl Import<'_> {
             };
             lessons.extend(self.lesson(format, brought, &runs, &mut said, &mut batch).await?);
         }
-        if !self.is_rehearsal {
-            let receipt = self.memory.commit(batch, now).await?;
+        if let Some(turn) = turn {
+            let receipt = self.memory.commit_in(turn, batch, now).await?;
             for taken in &mut lessons {
                 let named = receipt.lessons.iter().find(|(id, _)| taken.lesson.as_deref() == Some(id.as_str()));
                 taken.lesson = named.map(|(_, alias)| alias.to_string()).or(taken.lesson.take());
             }
         }
-        drop(turn);
         let (format, dry_run) = (format.as_str(), self.is_rehearsal);
         let secrets = mask.found;
         Ok(Imported { format, dry_run, lessons, episodes, known_episodes, secrets, skipped: parcel.skipped })

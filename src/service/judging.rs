@@ -49,11 +49,10 @@ impl ArchivistService {
             self.fill_in(&mut plan).await?;
             self.rise_and_fall(&mut plan, scene, &episodes).await?;
             let batch = plan.batch(&distilled, &candidates);
-            match self.memory.commit(batch, now).await {
-                Err(MemoryError::Conflict { .. }) if tries < CONFLICT_RETRIES => tries += 1,
+            match self.memory.commit_in(turn, batch, now).await {
+                Err(error) if error.is_race() && tries < CONFLICT_RETRIES => tries += 1,
                 committed => {
                     let receipt = committed?;
-                    drop(turn);
                     plan.name(&receipt.lessons);
                     dropped.append(&mut plan.dropped);
                     let mut effort = Effort::from(&distilled);

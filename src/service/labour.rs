@@ -1,6 +1,7 @@
 //! What a worker does with a job: it reflects, or it looks for sessions that nobody told of.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -8,7 +9,7 @@ use chrono::TimeDelta;
 use super::archivist::{Anew, ArchivistService};
 use super::batch::Planned;
 use super::outcome::Skip;
-use super::queue::{Enqueued, Errand, Job, Queue, Urgency};
+use super::queue::{Enqueued, Errand, Intake, Job, Urgency};
 use super::worker::{Handled, Handler};
 use crate::domain::{Extra, ReflectionTrigger};
 
@@ -24,7 +25,7 @@ pub struct Labour {
     /// Who reflects.
     pub service: ArchivistService,
     /// Where a sweep puts what it finds.
-    pub queue: Queue,
+    pub queue: Arc<dyn Intake>,
 }
 
 #[async_trait]
@@ -69,7 +70,7 @@ impl Labour {
                 attempts: Vec::new(),
                 extra: Extra::new(),
             };
-            match self.queue.enqueue(&job) {
+            match self.queue.ask(&job, now).await {
                 Ok(Enqueued::New) => found += 1,
                 Ok(Enqueued::Known) => {}
                 Err(error) => return Err(Skip::Broke(error.to_string())),

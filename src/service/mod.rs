@@ -9,6 +9,7 @@ mod archivist;
 mod audit;
 mod batch;
 mod clock;
+mod copying;
 mod decide;
 mod effects;
 mod feedback;
@@ -28,6 +29,8 @@ mod policy;
 mod project;
 mod queue;
 mod sources;
+#[cfg(feature = "postgres")]
+mod spending;
 mod standing;
 mod tend;
 mod worker;
@@ -40,6 +43,7 @@ pub use archivist::{Anew, ArchivistService, Habits};
 pub use audit::{Audit, Audited, Reading};
 pub use batch::{BatchPlan, Finished, Planned};
 pub use clock::Clock;
+pub use copying::{Copied, copy, differences};
 pub use decide::{Decision, Undecidable, decide, unmerge};
 pub use feedback::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
 pub use giving::{Block, Choice, Chosen, Giving};
@@ -53,7 +57,12 @@ pub use outcome::{Effort, Learned, Skip};
 pub use patterns::PatternRules;
 pub use project::{Owner, Project, documents};
 pub use queue::{
-    Attempt, Claimed, Enqueued, Errand, Job, JobName, Lease, Listed, Place, Queue, QueueError, Settled, Token, Urgency,
+    Attempt, Beat, Claimed, Enqueued, Errand, Held, Intake, Job, JobName, JobSource, Lease, Listed, Place, Post, Queue,
+    QueueError, Settled, Token, Urgency,
 };
+#[cfg(feature = "postgres")]
+pub use queue::{FleetQueue, FleetSource, Reach};
 pub use sources::Sources;
+#[cfg(feature = "postgres")]
+pub use spending::FleetLedger;
 pub use worker::{Ended, Handled, Handler, Pace, Until, Worked, Worker};

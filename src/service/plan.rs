@@ -274,7 +274,7 @@ impl<'s> Plan<'s> {
             None => vec![reflected(self.scene, self.episodes, distilled, candidates)],
             Some(_) => marked(self.scene, self.episodes),
         };
-        Batch { episodes, memories, facts: self.facts.clone(), expected }
+        Batch { episodes, memories, facts: self.facts.clone(), expected, ..Batch::default() }
     }
 
     /// Gives lessons the short names that the memory gave them.

@@ -8,7 +8,7 @@ use super::outcome::Skip;
 use super::standing::standing;
 use crate::domain::{AgentMemory, EpisodeId, Fact, MemoryId, MemoryKind, MemoryState, RunId};
 use crate::judge::{Runs, Standing};
-use crate::memory::{Batch, EpisodeFilter, FactFilter, MemoryError, Which};
+use crate::memory::{Batch, EpisodeFilter, FactFilter, Which};
 
 #[cfg(test)]
 #[path = "tend_tests.rs"]
@@ -72,12 +72,11 @@ impl ArchivistService {
         if moved.is_empty() {
             return Ok(moved);
         }
-        match self.memory.commit(batch, now).await {
+        match self.memory.commit_in(turn, batch, now).await {
             // Whoever wrote in between tends to them next time.
-            Err(MemoryError::Conflict { .. }) => Ok(Vec::new()),
+            Err(error) if error.is_race() => Ok(Vec::new()),
             committed => committed.map(|_| moved).map_err(Skip::from),
         }
-        .inspect(|_| drop(turn))
     }
 }
 

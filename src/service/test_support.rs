@@ -13,8 +13,8 @@ use crate::domain::{
 };
 use crate::hud::{Hud, HudSink};
 use crate::judge::{Lifecycle, Thresholds};
-use crate::memory::jsonl::{JsonlMemory, JsonlSettings, Sync, Tenancy};
-use crate::memory::{Lesson, MemoryService, Which};
+use crate::memory::jsonl::{JsonlMemory, JsonlSettings, Sync};
+use crate::memory::{Lesson, MemoryService, Tenancy, Which};
 
 pub(super) fn now() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()

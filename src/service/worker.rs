@@ -1,7 +1,7 @@
 //! Works off a queue, one job after the other.
 //!
-//! The files of a queue are few and small, and so they are read and moved in place. What shows that a worker lives is
-//! done by a thread of its own: a job that keeps the executor busy must not look dead.
+//! Whether the queue lies in files or on a server makes no difference here: see `queue/source.rs`. What shows that a worker
+//! lives is done by a thread of its own: a job that keeps the executor busy must not look dead.
 
 mod pace;
 
@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::queue::{Claimed, Job, JobName, Queue, QueueError, Settled, Slot, Token, Urgency, later};
+use super::queue::{Held, Job, JobName, JobSource, Post, QueueError, Settled, Token, Urgency, later};
 use crate::domain::Timestamp;
 use crate::model::Clock;
 use crate::redact::Redactor;
@@ -35,6 +35,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const BLINK: Duration = Duration::from_millis(20);
 const BLINKS: u32 = 5;
 
+/// How often a worker that goes on forgets what has long been done.
+const FORGET: Duration = Duration::from_secs(60 * 60);
+
 /// How long a worker that was told to stop lets its job go on.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -46,6 +49,12 @@ const LONGEST_REST: Duration = Duration::from_secs(30);
 pub trait Handler: Send + Sync {
     /// Does it, and says what came of it.
     async fn handle(&self, job: &Job) -> Handled;
+
+    /// The same for a job of the project that a fleet knows by this key.
+    async fn handle_for(&self, bank: Option<&str>, job: &Job) -> Handled {
+        let _ = bank;
+        self.handle(job).await
+    }
 }
 
 /// What came of a job.
@@ -97,9 +106,9 @@ pub struct Worked {
 }
 
 /// Somebody who works off a queue.
-pub struct Worker<'a, H: Handler> {
+pub struct Worker<'a, Q: JobSource + ?Sized, H: Handler> {
     /// What is to be done.
-    pub queue: &'a Queue,
+    pub queue: &'a Q,
     /// Who does it.
     pub handler: &'a H,
     /// How fast.
@@ -108,7 +117,7 @@ pub struct Worker<'a, H: Handler> {
     pub clock: Clock,
 }
 
-impl<H: Handler> std::fmt::Debug for Worker<'_, H> {
+impl<Q: JobSource + ?Sized, H: Handler> std::fmt::Debug for Worker<'_, Q, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Worker").field("queue", &self.queue).field("pace", &self.pace).finish_non_exhaustive()
     }
@@ -121,6 +130,8 @@ struct Shift {
     worked: Worked,
     /// Since when the logs of sessions that are over have been waited for.
     resting: HashMap<JobName, Timestamp>,
+    /// When finished jobs were last forgotten.
+    forgot: Instant,
     stop: watch::Receiver<bool>,
 }
 
@@ -136,7 +147,7 @@ enum Looked {
     Stopped,
 }
 
-impl<H: Handler> Worker<'_, H> {
+impl<Q: JobSource + ?Sized, H: Handler> Worker<'_, Q, H> {
     /// Works until there is nothing left, or until `stop` holds `true`. If nobody can say so any more, it goes on.
     pub async fn run(&self, until: Until, stop: watch::Receiver<bool>) -> Result<Worked, QueueError> {
         let mut shift = Shift {
@@ -144,22 +155,21 @@ impl<H: Handler> Worker<'_, H> {
             redactor: Redactor::new(),
             worked: Worked { ended: Ended::OthersWork, done: 0, failed: 0, buried: 0 },
             resting: HashMap::new(),
+            forgot: Instant::now(),
             stop,
         };
-        while let Some(slot) = self.slot().await? {
-            let (ended, left) = self.work(&slot, until, &mut shift).await?;
+        while let Some(post) = self.post().await? {
+            let (ended, left) = self.work(&*post, until, &mut shift).await?;
             shift.worked.ended = ended;
             if ended == Ended::Vanished {
                 break;
             }
-            if let Err(error) = self.queue.prune(self.pace.keep_done, self.now()) {
-                tracing::warn!(%error, "finished jobs could not be forgotten");
-            }
-            drop(slot);
+            self.forget(&mut shift).await;
+            drop(post);
             // Whoever asked for a job a moment ago saw that somebody works, and went away.
             let now = self.now();
             let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
-            let is_new = is_due(self.queue.next_due(self.pace.lease, now)?) && !is_due(left);
+            let is_new = is_due(self.queue.next_due(self.pace.lease, now).await?) && !is_due(left);
             if ended == Ended::Stopped || !is_new {
                 break;
             }
@@ -168,10 +178,10 @@ impl<H: Handler> Worker<'_, H> {
     }
 
     /// A place to work. Who only looks whether one is taken holds it for a blink.
-    async fn slot(&self) -> Result<Option<Slot>, QueueError> {
+    async fn post(&self) -> Result<Option<Box<dyn Post>>, QueueError> {
         for _ in 0..BLINKS {
-            if let Some(slot) = self.queue.slot(self.pace.processes)? {
-                return Ok(Some(slot));
+            if let Some(post) = self.queue.post(self.pace.processes).await? {
+                return Ok(Some(post));
             }
             sleep(BLINK).await;
         }
@@ -181,7 +191,7 @@ impl<H: Handler> Worker<'_, H> {
     /// Works, and says why it ended and when the next job is due.
     async fn work(
         &self,
-        slot: &Slot,
+        post: &dyn Post,
         until: Until,
         shift: &mut Shift,
     ) -> Result<(Ended, Option<Timestamp>), QueueError> {
@@ -190,28 +200,30 @@ impl<H: Handler> Worker<'_, H> {
             if *shift.stop.borrow() {
                 return Ok((Ended::Stopped, None));
             }
-            if !slot.is_valid() {
+            if !post.is_valid() {
                 return Ok((Ended::Vanished, None));
             }
-            match self.look(shift).await {
-                Ok(Looked::Busy) => {
+            if shift.forgot.elapsed() > FORGET {
+                self.forget(shift).await;
+            }
+            let due = match self.look_and_ask(shift).await {
+                Ok((Looked::Busy, _)) => {
                     (idle_since, blinks, errors) = (Instant::now(), 0, 0);
                     continue;
                 }
-                Ok(Looked::Early) => continue,
-                Ok(Looked::Stopped) => return Ok((Ended::Stopped, None)),
-                Ok(Looked::Idle) => {}
-                // It may pass, as when too many files are open.
-                Err(error) if errors < BLINKS => {
+                Ok((Looked::Early, _)) => continue,
+                Ok((Looked::Stopped, _)) => return Ok((Ended::Stopped, None)),
+                Ok((Looked::Idle, due)) => due,
+                // It may pass, as when too many files are open. A server that is away is waited for.
+                Err(error) if errors < BLINKS || (until == Until::Forever && error.may_pass()) => {
                     tracing::warn!(%error, "the queue cannot be read; trying again");
                     errors += 1;
                     sleep(LOOK).await;
                     continue;
                 }
                 Err(error) => return Err(error),
-            }
+            };
             let now = self.now();
-            let due = self.queue.next_due(self.pace.lease, now)?;
             let wait = due.map(|at| (at - now).to_std().unwrap_or_default());
             if wait == Some(Duration::ZERO) && blinks < BLINKS {
                 // Somebody else was faster, or it came this moment.
@@ -232,58 +244,76 @@ impl<H: Handler> Worker<'_, H> {
         }
     }
 
+    /// Forgets what has been done for long enough.
+    async fn forget(&self, shift: &mut Shift) {
+        shift.forgot = Instant::now();
+        if let Err(error) = self.queue.prune(self.pace.keep_done, self.now()).await {
+            tracing::warn!(%error, "finished jobs could not be forgotten");
+        }
+    }
+
+    /// Looks, and where there was nothing to do, says when there will be.
+    async fn look_and_ask(&self, shift: &mut Shift) -> Result<(Looked, Option<Timestamp>), QueueError> {
+        let looked = self.look(shift).await?;
+        let due = match looked {
+            Looked::Idle => self.queue.next_due(self.pace.lease, self.now()).await?,
+            Looked::Busy | Looked::Early | Looked::Stopped => None,
+        };
+        Ok((looked, due))
+    }
+
     /// Takes a job, if there is one, and sees it through.
     async fn look(&self, shift: &mut Shift) -> Result<Looked, QueueError> {
         let now = self.now();
-        let Some(claimed) = self.queue.claim(&shift.token, self.pace.lease, now)? else { return Ok(Looked::Idle) };
+        let claimed = self.queue.claim(&shift.token, self.pace.lease, now).await?;
+        let Some(claimed) = claimed else { return Ok(Looked::Idle) };
         let (name, job) = (claimed.name().clone(), claimed.job());
         if self.pace.is_enough(job.attempts.len()) {
             let last = job.attempts.last().map_or("nobody knows why", |attempt| attempt.error.as_str());
-            let settled = claimed.bury(&given_up(job.attempts.len(), last), now);
+            let settled = claimed.bury(&given_up(job.attempts.len(), last), now).await;
             shift.settled(&name, settled, |worked| worked.buried += 1);
             return Ok(Looked::Busy);
         }
         if let Some(at) = self.pace.rest(job, now).filter(|_| shift.has_time(job, &name, now)) {
-            shift.settled(&name, claimed.put_off(at, now), |_| {});
+            shift.settled(&name, claimed.put_off(at, now).await, |_| {});
             return Ok(Looked::Early);
         }
         shift.resting.remove(&name);
-        let claimed = Arc::new(claimed);
         let handled = {
             let _pulse = Pulse::of(Arc::clone(&claimed), self.pace.lease, Arc::clone(&self.clock));
             let stop = shift.stop.clone();
             tokio::select! {
-                handled = self.handle(claimed.job()) => Some(handled),
+                handled = self.handle(&*claimed) => Some(handled),
                 () = async { stopped(stop).await; sleep(GRACE).await } => None,
             }
         };
         let Some(handled) = handled else {
-            shift.settled(&name, claimed.release(), |_| {});
+            shift.settled(&name, claimed.release().await, |_| {});
             return Ok(Looked::Stopped);
         };
-        self.settle(&claimed, handled, shift);
+        self.settle(&*claimed, handled, shift).await;
         Ok(Looked::Busy)
     }
 
-    fn settle(&self, claimed: &Claimed, handled: Handled, shift: &mut Shift) {
+    async fn settle(&self, claimed: &dyn Held, handled: Handled, shift: &mut Shift) {
         let (name, now) = (claimed.name(), self.now());
         match handled {
             Handled::Done(note) => {
-                let settled = claimed.done(&shift.clean(&note), now);
+                let settled = claimed.done(&shift.clean(&note), now).await;
                 shift.settled(name, settled, |worked| worked.done += 1);
             }
             Handled::Hopeless(reason) => {
-                let settled = claimed.bury(&shift.clean(&reason), now);
+                let settled = claimed.bury(&shift.clean(&reason), now).await;
                 shift.settled(name, settled, |worked| worked.buried += 1);
             }
             Handled::Again(error) => {
                 let (error, failures) = (shift.clean(&error), claimed.job().attempts.len() + 1);
                 if self.pace.is_enough(failures) {
-                    let settled = claimed.bury(&given_up(failures, &error), now);
+                    let settled = claimed.bury(&given_up(failures, &error), now).await;
                     shift.settled(name, settled, |worked| worked.buried += 1);
                 } else {
                     let at = later(now, self.pace.backoff(failures, name));
-                    let settled = claimed.retry(&error, at, now);
+                    let settled = claimed.retry(&error, at, now).await;
                     shift.settled(name, settled, |worked| worked.failed += 1);
                 }
             }
@@ -291,8 +321,8 @@ impl<H: Handler> Worker<'_, H> {
     }
 
     /// Does the job. A panic is a failure like any other.
-    async fn handle(&self, job: &Job) -> Handled {
-        let mut work = self.handler.handle(job);
+    async fn handle(&self, claimed: &dyn Held) -> Handled {
+        let mut work = self.handler.handle_for(claimed.bank(), claimed.job());
         poll_fn(|context| {
             let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
             polled.unwrap_or_else(|panic| Poll::Ready(Handled::Again(format!("internal error: {}", said(&*panic)))))
@@ -335,14 +365,16 @@ struct Pulse {
 }
 
 impl Pulse {
-    fn of(claimed: Arc<Claimed>, lease: Duration, clock: Clock) -> Self {
+    fn of(claimed: Arc<dyn Held>, lease: Duration, clock: Clock) -> Self {
         let (stop, stopped) = mpsc::channel::<()>();
+        let name = claimed.name().clone();
+        let mut heart = claimed.heart(lease);
         let beat = move || {
             while stopped.recv_timeout((lease / 4).max(BLINK)) == Err(mpsc::RecvTimeoutError::Timeout) {
-                match claimed.heartbeat(clock()) {
+                match heart.beat(clock()) {
                     Ok(Settled::Yes) => {}
                     Ok(Settled::Lost) => return,
-                    Err(error) => tracing::warn!(job = %claimed.name(), %error, "a sign of life could not be given"),
+                    Err(error) => tracing::warn!(job = %name, %error, "a sign of life could not be given"),
                 }
             }
         };

@@ -140,16 +140,16 @@ fn the_configuration_says_where_it_comes_from() {
     };
     let recall: Vec<&str> = output.stdout.lines().filter(is_of_recall).collect();
     assert_snapshot!(recall.join("\n"), @r#"
-    recall.byMeaning = false                      # built-in default
-    recall.far = 0.7                              # built-in default
-    recall.floor = 0.55                           # built-in default
-    recall.gate = 30                              # environment variable ARCHIVIST__RECALL__GATE
-    recall.holdout = 0.1                          # built-in default
-    recall.maxResults = 3                         # project file ~/project/.openagents/archivist.toml
-    recall.minScore = 0.1                         # built-in default
-    recall.near = 0.92                            # built-in default
-    recall.profile = "balanced"                   # built-in default
-    recall.seed = 0                               # built-in default
+    recall.byMeaning = false                                # built-in default
+    recall.far = 0.7                                        # built-in default
+    recall.floor = 0.55                                     # built-in default
+    recall.gate = 30                                        # environment variable ARCHIVIST__RECALL__GATE
+    recall.holdout = 0.1                                    # built-in default
+    recall.maxResults = 3                                   # project file ~/project/.openagents/archivist.toml
+    recall.minScore = 0.1                                   # built-in default
+    recall.near = 0.92                                      # built-in default
+    recall.profile = "balanced"                             # built-in default
+    recall.seed = 0                                         # built-in default
     "#);
     let shown: Value = serde_json::from_str(&world.ok(&["config", "show", "--json"])).unwrap();
     assert_eq!(shown["recall.maxResults"], 3);

@@ -52,7 +52,7 @@ macro_rules! contract {
             $(
                 #[tokio::test]
                 async fn $case() {
-                    let store = <$store as super::Store>::fresh().await;
+                    let Some(store) = <$store as super::Store>::fresh().await else { return };
                     super::$case(super::Store::open(&store).await, &store).await;
                 }
             )+
@@ -61,6 +61,8 @@ macro_rules! contract {
 }
 
 contract!(jsonl, crate::stores::Jsonl);
+#[cfg(all(unix, feature = "postgres"))]
+contract!(postgres, crate::stores::Postgres);
 
 type Handle = Arc<dyn MemoryService>;
 

@@ -42,6 +42,7 @@ fn batch(number: u64) -> Batch {
         memories: vec![lesson(&key, &format!("Lesson {number}")), lesson("shared", &format!("Version {number}"))],
         facts: vec![sighting],
         expected: Vec::new(),
+        ..Batch::default()
     }
 }
 

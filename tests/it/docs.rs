@@ -104,3 +104,31 @@ fn write_script(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// The commands in the examples of a fleet are commands of this program, and the files are what they say they are.
+#[test]
+fn examples_of_a_fleet_name_commands_that_there_are() {
+    let world = World::new();
+    let folder = root().join("examples/fleet");
+    let compose = std::fs::read_to_string(folder.join("docker-compose.yml")).unwrap();
+    assert!(!compose.contains('\t'), "YAML knows no tabs");
+    let mut commands: Vec<Vec<String>> = compose
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("command: "))
+        .map(|list| serde_json::from_str(list).unwrap())
+        .collect();
+    assert_eq!(commands.len(), 3);
+    for unit in ["archivist-worker.service", "archivist-serve.service"] {
+        let text = std::fs::read_to_string(folder.join(unit)).unwrap();
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let is_section = line.starts_with('[') && line.ends_with(']');
+            assert!(is_section || line.split_once('=').is_some_and(|(key, _)| !key.contains(' ')), "{unit}: {line}");
+        }
+        let start = text.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/archivist ")).unwrap();
+        commands.push(start.split(' ').map(str::to_owned).collect());
+    }
+    for command in commands {
+        let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+        world.ok(&words);
+    }
+}

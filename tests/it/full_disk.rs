@@ -193,6 +193,7 @@ fn batch(key: &str) -> Batch {
         memories: vec![lesson(key, &format!("Lesson {key}")), lesson("shared", &format!("Version {key}"))],
         facts: vec![sighting],
         expected: Vec::new(),
+        ..Batch::default()
     }
 }
 

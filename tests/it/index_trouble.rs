@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use archivist::memory::jsonl::{IndexStatus, JsonlMemory, JsonlSettings};
+use archivist::memory::IndexStatus;
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
 use archivist::memory::{Answer, Lesson, LessonName, MemoryError, MemoryService, Method};
 use serde_json::Value;
 use tempfile::TempDir;

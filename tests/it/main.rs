@@ -4,6 +4,12 @@
 #![cfg(test)]
 
 mod damage;
+#[cfg(unix)]
+#[allow(dead_code)]
+mod postgres_proxy;
+#[cfg(unix)]
+#[allow(dead_code)]
+mod postgres_server;
 mod samples;
 mod server;
 mod sessions;
@@ -33,6 +39,20 @@ mod docs;
 mod e2e;
 mod endpoint;
 mod eval;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_cli;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_differential;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_events;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_memory;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_queue;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_spend;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_workers;
 mod frozen;
 mod full_disk;
 mod giving;
@@ -56,6 +76,8 @@ mod moving;
 mod no_permission;
 mod processes;
 mod queue;
+#[cfg(all(unix, feature = "postgres"))]
+mod queue_contract;
 mod returning;
 mod semantics;
 mod serve;

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archivist::config::{self, LoadRequest};
-use archivist::memory::MemoryService;
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Tenancy};
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist::memory::{MemoryService, Tenancy};
 use tempfile::TempDir;
 
 /// A place for a memory that several handles can open.
-pub(crate) trait Store {
-    async fn fresh() -> Self;
+pub(crate) trait Store: Sized {
+    /// `None`, and said so, where this machine has no such store.
+    async fn fresh() -> Option<Self>;
     async fn open(&self) -> Arc<dyn MemoryService>;
 }
 
@@ -20,8 +21,8 @@ pub(crate) struct Jsonl {
 }
 
 impl Store for Jsonl {
-    async fn fresh() -> Self {
-        Self { directory: TempDir::new().unwrap() }
+    async fn fresh() -> Option<Self> {
+        Some(Self { directory: TempDir::new().unwrap() })
     }
 
     async fn open(&self) -> Arc<dyn MemoryService> {
@@ -42,6 +43,12 @@ impl Jsonl {
     pub(crate) fn memory(&self) -> JsonlMemory {
         JsonlMemory::open(self.settings())
     }
+
+    /// The same without waiting for the disk.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn lazy_memory(&self) -> JsonlMemory {
+        JsonlMemory::open(JsonlSettings { sync: archivist::memory::jsonl::Sync::Lazy, ..self.settings() })
+    }
 }
 
 /// The built-in settings, for a directory that several projects may share and no global one.
@@ -52,5 +59,68 @@ pub(crate) fn settings(directory: &Path) -> JsonlSettings {
         tenancy: Tenancy::Shared,
         global: None,
         ..built_in.memory.jsonl(directory, None)
+    }
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+pub(crate) use fleet::{Postgres, server_at};
+
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use archivist::memory::postgres::{PostgresMemory, PostgresSettings, Server, ServerSettings, migrate};
+    use archivist::memory::{MemoryService, Tenancy};
+    use tokio::sync::OnceCell;
+
+    use super::Store;
+    use crate::postgres_server::{database, shared, unique};
+
+    /// Two banks of a server.
+    pub(crate) struct Postgres {
+        pub(crate) url: String,
+        pub(crate) bank: String,
+    }
+
+    /// The way to the server at this address.
+    pub(crate) fn server_at(url: &str) -> Arc<Server> {
+        Server::new(ServerSettings {
+            url: url.to_owned(),
+            read_url: None,
+            ca_file: None,
+            connections: 4,
+            statement_timeout: Duration::from_secs(30),
+            patience: Duration::from_secs(60),
+        })
+    }
+
+    impl Store for Postgres {
+        async fn fresh() -> Option<Self> {
+            static MIGRATED: OnceCell<String> = OnceCell::const_new();
+            let shared = shared()?;
+            let made = MIGRATED.get_or_init(|| async {
+                let url = database(shared, "archivist").await;
+                migrate(&server_at(&url)).await.unwrap();
+                url
+            });
+            Some(Self { url: made.await.clone(), bank: unique("bank") })
+        }
+
+        async fn open(&self) -> Arc<dyn MemoryService> {
+            Arc::new(self.memory())
+        }
+    }
+
+    impl Postgres {
+        pub(crate) fn memory(&self) -> PostgresMemory {
+            let settings = PostgresSettings {
+                bank: self.bank.clone(),
+                tenancy: Tenancy::Shared,
+                global: Some(format!("{} everywhere", self.bank)),
+                max_record_bytes: 4 * 1024 * 1024,
+            };
+            PostgresMemory::open(server_at(&self.url), settings)
+        }
     }
 }

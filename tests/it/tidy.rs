@@ -18,7 +18,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
     ("memory", Purity::Edge, &["domain", "text", "recall"]),
     ("archeflow", Purity::Edge, &["domain", "text", "recall"]),
     ("exchange", Purity::Edge, &["domain", "text", "ingest", "redact", "context", "judge", "memory", "archeflow"]),
-    ("hud", Purity::Edge, &["domain"]),
+    ("hud", Purity::Edge, &["domain", "memory"]),
     ("hooks", Purity::Pure, &["domain", "text"]),
     ("config", Purity::Edge, &["domain", "judge", "recall", "memory", "service"]),
     (
@@ -33,7 +33,7 @@ const ROOMS: &[(&str, Purity, &[&str])] = &[
         "desk",
         Purity::Edge,
         &[
-            "domain", "text", "ingest", "redact", "context", "model", "judge", "recall", "memory", "config",
+            "domain", "text", "ingest", "redact", "context", "model", "judge", "recall", "memory", "hud", "config",
             "exchange", "service",
         ],
     ),

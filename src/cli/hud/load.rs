@@ -1,22 +1,25 @@
 //! Asks the desk what the display shows. Each question is a task of its own, so that drawing never waits for one.
 
 use std::collections::VecDeque;
-use std::panic::resume_unwind;
+use std::io;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::time::timeout;
 
 use super::model::{Look, Message, Order, Verb};
 use super::rows::{Known, Waiting};
 use crate::desk::{Desk, EpisodeQuestion, LessonFilter, Refusal};
 use crate::domain::{HudMessage, MemoryId, Timestamp};
-use crate::hud::FeedReader;
+use crate::hud::{Feed, Follower};
 use crate::memory::{LessonName, Stamp, Which};
 use crate::service::{Clock, Decision};
 
 /// More of what was told before is not kept.
 const TOLD: usize = 500;
+
+/// A feed that is far is not waited for any longer: the rest is shown without it.
+const FEED_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether a worker runs is not in the stamp: the queue is read anew after so many looks.
 const QUEUE_EVERY: u32 = 8;
@@ -34,7 +37,8 @@ pub(super) async fn look_on(desk: Desk, clock: Clock, pace: Duration, tell: mpsc
 struct Watcher {
     desk: Desk,
     clock: Clock,
-    reader: FeedReader,
+    feed: Feed,
+    reader: Option<Follower>,
     stamp: Option<Stamp>,
     looks: u32,
 }
@@ -42,8 +46,8 @@ struct Watcher {
 impl Watcher {
     /// Begins with what was told before, as far as that is still there.
     fn new(desk: Desk, clock: Clock) -> Self {
-        let reader = FeedReader::after(desk.memory_dir(), 0);
-        Self { desk, clock, reader, stamp: None, looks: 0 }
+        let feed = desk.feed();
+        Self { desk, clock, feed, reader: None, stamp: None, looks: 0 }
     }
 
     /// One look.
@@ -73,27 +77,26 @@ impl Watcher {
 
     /// What was told since the last look, the oldest first.
     async fn told(&mut self) -> Vec<HudMessage> {
-        let mut reader = self.reader.clone();
-        let read = spawn_blocking(move || {
-            let mut told = VecDeque::new();
-            loop {
-                // A feed that cannot be read is worth no word: the memory itself says what is wrong.
-                let news = reader.news().unwrap_or_default();
-                if news.is_empty() {
-                    return (reader, told);
-                }
-                told.extend(news.into_iter().map(|news| news.message));
-                let surplus = told.len().saturating_sub(TOLD);
-                told.drain(..surplus);
-            }
-        });
-        match read.await {
-            Ok((reader, told)) => {
-                self.reader = reader;
-                told.into()
-            }
-            Err(error) => broken(error),
+        let mut told = VecDeque::new();
+        // A feed that cannot be read is worth no word: the memory itself says what is wrong.
+        let Ok(Ok(reader)) = timeout(FEED_PATIENCE, self.reader()).await else { return told.into() };
+        while let Ok(Ok(news)) = timeout(FEED_PATIENCE, reader.news()).await
+            && !news.is_empty()
+        {
+            told.extend(news.into_iter().map(|news| news.message));
+            let surplus = told.len().saturating_sub(TOLD);
+            told.drain(..surplus);
         }
+        told.into()
+    }
+
+    /// Whoever reads along, from the first time that can be done.
+    async fn reader(&mut self) -> io::Result<&mut Follower> {
+        let reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => self.feed.lately(u64::try_from(TOLD).unwrap_or(u64::MAX)).await?,
+        };
+        Ok(self.reader.insert(reader))
     }
 }
 
@@ -125,17 +128,7 @@ async fn known(desk: &Desk, now: Timestamp) -> Result<Known, Refusal> {
 }
 
 async fn waiting(desk: &Desk, now: Timestamp) -> Result<Waiting, Refusal> {
-    let desk = desk.clone();
-    let read = spawn_blocking(move || desk.jobs(now).map(|jobs| Waiting::of(jobs, now)));
-    read.await.unwrap_or_else(|error| Ok(broken(error)))
-}
-
-/// Nothing, where the process is about to end; a panic goes on.
-fn broken<T: Default>(error: JoinError) -> T {
-    match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(_) => T::default(),
-    }
+    Ok(Waiting::of(desk.jobs(now).await?, now))
 }
 
 fn in_words(refusal: &Refusal) -> String {

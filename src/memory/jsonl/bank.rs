@@ -13,10 +13,10 @@ use super::fold;
 use super::index;
 use super::layout::{Layout, Part};
 use super::lines::to_u64;
-use super::plan;
 use super::recovery;
 use super::redo::{self, Append, Applied, Entry, Redo};
 use super::state::State;
+use crate::memory::plan::{Plan, Rules, plan};
 use crate::memory::{Batch, MemoryError, Receipt};
 
 /// The log is cut back once it has grown to this.
@@ -92,8 +92,13 @@ impl Bank {
     pub(super) fn prepare(&self, batch: Batch) -> Result<Prepared<'_>, MemoryError> {
         let writer = self.write()?;
         let mut state = self.read()?;
-        let plan = plan::plan(self, &mut state, writer.applied.highest_alias, batch)?;
-        let redo = self.redo(&state, plan.lines)?;
+        let rules = Rules {
+            alias_prefix: self.layout.alias_prefix(),
+            highest_alias: state.highest_alias()?.max(writer.applied.highest_alias),
+            max_bytes: self.options.max_line_bytes,
+        };
+        let plan = plan(&rules, &mut *state, batch)?;
+        let redo = self.redo(&state, lines_of(&plan))?;
         Ok(Prepared { writer, redo, receipt: plan.receipt, highest_alias: plan.highest_alias })
     }
 
@@ -225,6 +230,20 @@ impl Bank {
     fn stamps(&self) -> Result<BTreeMap<Part, Stamp>, MemoryError> {
         Part::ALL.into_iter().map(|part| Ok((part, disk::stamp(&self.layout.path(part))?))).collect()
     }
+}
+
+/// The lines that each file gets.
+fn lines_of(plan: &Plan) -> BTreeMap<Part, String> {
+    let mut lines: BTreeMap<Part, String> = BTreeMap::new();
+    let episodes = plan.episodes.iter().map(|written| (Part::Episodes, &written.json));
+    let memories = plan.memories.iter().map(|written| (Part::Lessons, &written.json));
+    let facts = plan.facts.iter().map(|written| (Part::Ledger, &written.json));
+    for (part, json) in episodes.chain(memories).chain(facts) {
+        let text = lines.entry(part).or_default();
+        text.push_str(json);
+        text.push('\n');
+    }
+    lines
 }
 
 /// A commit that is worked out and only has to be carried out.

@@ -1,9 +1,6 @@
 //! Moving out of the way what is no longer in use: superseded lessons, and versions beyond the last few.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
-
-use serde::Serialize;
 
 use super::bank::Bank;
 use super::disk;
@@ -11,23 +8,7 @@ use super::layout::Part;
 use super::lines::{self, to_u64};
 use super::redo::{Redo, Swap};
 use crate::domain::{AgentMemory, MemoryId, Standing};
-use crate::memory::MemoryError;
-
-/// What a compaction did to one bank.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Compaction {
-    /// The bank.
-    pub directory: PathBuf,
-    /// Retired lessons that moved to the archive.
-    pub lessons_moved: usize,
-    /// Versions that moved to the archive, those of retired lessons among them.
-    pub versions_moved: usize,
-    /// Length of the lessons file before.
-    pub bytes_before: u64,
-    /// And after.
-    pub bytes_after: u64,
-}
+use crate::memory::{Compaction, MemoryError};
 
 /// Compacts one bank.
 ///

@@ -1,10 +1,6 @@
 //! Looking a bank over, and putting right what can be put right without guessing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
-
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::bank::Bank;
 use super::index::Index;
@@ -17,82 +13,7 @@ use crate::domain::{
     AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict,
     MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing, Timestamp,
 };
-use crate::memory::MemoryError;
-
-/// Something worth knowing about a bank.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Finding {
-    /// In which file.
-    pub file: String,
-    /// On which line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// What is the matter.
-    pub problem: String,
-    /// What is to be done.
-    pub remedy: Remedy,
-}
-
-/// What is to be done about a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Remedy {
-    /// Nothing: it does no harm and stays as it is.
-    Kept,
-    /// `doctor --repair` puts it right.
-    Repairable,
-    /// A person has to decide.
-    ByHand,
-}
-
-/// How a bank stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BankStatus {
-    /// Where it lies.
-    pub directory: PathBuf,
-    /// Its files, those that exist.
-    pub files: Vec<FileStatus>,
-    /// Lessons in use.
-    pub lessons: usize,
-    /// Lessons out of use.
-    pub retired: usize,
-    /// Episodes.
-    pub episodes: usize,
-    /// Ledger facts.
-    pub facts: usize,
-    /// Lines that could not be read; `doctor` shows them.
-    pub damaged_lines: usize,
-    /// How the index stands.
-    pub index: IndexStatus,
-}
-
-/// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FileStatus {
-    /// What it is called.
-    pub name: String,
-    /// How long it is.
-    pub bytes: u64,
-}
-
-/// How the derived index stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IndexStatus {
-    /// It knows everything.
-    Current,
-    /// It knows all but the last bytes, which are searched from memory.
-    Behind {
-        /// How many.
-        bytes: u64,
-    },
-    /// There is none; the files are read instead.
-    Absent,
-    /// There is one, but it does not fit the files; they are read until it is built anew.
-    Unusable,
-}
+use crate::memory::{BankStatus, FileStatus, Finding, IndexStatus, MemoryError, Remedy, Site};
 
 /// Counts what is there.
 pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
@@ -101,7 +22,7 @@ pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
     let live = view.lessons.values().filter(|row| row.memory.standing() != Standing::Retired).count();
     let files = Part::ALL.into_iter().filter(|part| bank.layout.path(*part).exists());
     Ok(BankStatus {
-        directory: bank.layout.directory().to_owned(),
+        site: Site::Directory { directory: bank.layout.directory().to_owned() },
         files: files.map(|part| FileStatus { name: bank.layout.name(part), bytes: state.files.end(part) }).collect(),
         lessons: live,
         retired: view.lessons.len() - live,

@@ -1,8 +1,7 @@
 //! Taking what was written since into the index.
 
 use super::index::{self, Covered, Index, Item};
-use super::layout::{Layout, Part};
-use super::search::Place;
+use super::layout::{Layout, Part, Place};
 use super::state::State;
 use crate::domain::{AgentMemory, Counters, Fact};
 use crate::memory::MemoryError;

@@ -20,11 +20,11 @@ use tantivy::{DocId, IndexSettings, ReloadPolicy, Searcher, SegmentOrdinal, Tant
 use self::schema::{Columns, Fields, Key, Known, alias_term, key_of};
 use self::unlocked::Unlocked;
 use self::walk::{Segment, each_alive};
-use super::answers::Answers;
-use super::layout::Part;
-use super::lines::short_hash;
-use super::search::{Ask, Card, Place, Worth};
+use super::layout::{Part, Place};
+use super::state::Spot;
 use crate::domain::{AgentMemory, Alias, Counters, Fact, FactKey, MemoryId, RunId, Standing};
+use crate::memory::answers::Answers;
+use crate::memory::search::{Ask, Card, Worth, short_hash};
 use crate::recall::{Terms, Vocabulary};
 use crate::text;
 
@@ -207,7 +207,12 @@ impl Index {
     }
 
     /// Offers what has to do with the question, leaving out the lessons that the caller knows better.
-    pub(super) fn walk(&self, ask: &Ask, known_better: &[Entry], answers: &mut Answers<'_>) -> Result<(), Broken> {
+    pub(super) fn walk(
+        &self,
+        ask: &Ask,
+        known_better: &[Entry],
+        answers: &mut Answers<'_, Spot>,
+    ) -> Result<(), Broken> {
         shielded(|| {
             for segment in self.segments(known_better) {
                 segment?.walk(ask, answers)?;

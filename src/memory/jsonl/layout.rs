@@ -23,6 +23,14 @@ impl Part {
     pub const ALL: [Self; 4] = [Self::Episodes, Self::Ledger, Self::Archive, Self::Lessons];
 }
 
+/// Where a record stands. The order is the order of writing: what was archived is older than what was not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) part: Part,
+    pub(super) start: u64,
+    pub(super) length: u64,
+}
+
 /// Where a bank lies and what its files are called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {

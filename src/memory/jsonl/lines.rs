@@ -42,13 +42,6 @@ pub(super) fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// The first eight bytes of a hash, for telling things apart.
-pub(super) fn short_hash(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    first.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
-    u64::from_le_bytes(first)
-}
-
 /// Cuts off what a byte order mark, Windows and a lost power supply leave at the ends of a line; says how much in front.
 fn trim(line: &[u8]) -> (usize, &[u8]) {
     const MARK: &[u8] = b"\xEF\xBB\xBF";

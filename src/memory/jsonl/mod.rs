@@ -12,9 +12,7 @@ mod recovery;
 mod redo;
 
 // Reading them.
-mod answers;
 mod index;
-mod search;
 mod snapshot;
 mod state;
 mod view;
@@ -24,7 +22,6 @@ mod bank;
 mod compact;
 mod doctor;
 mod fold;
-mod plan;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,33 +30,20 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::answers::Best;
 use self::bank::{Bank, Options, Prepared};
-use self::search::Ask;
+use super::answers::{self, Best};
+use super::search::Ask;
 use super::{
-    Answer, Batch, EpisodeFilter, FactFilter, Hit, Lesson, LessonName, MemoryError, MemoryService, Method, Neighbour,
-    Receipt, Revision, Stamp, Turn, Which,
+    Answer, BankStatus, Batch, Compaction, EpisodeFilter, FactFilter, Finding, Lesson, LessonName, MemoryError,
+    MemoryService, Neighbour, Receipt, Revision, Stamp, Tenancy, Turn, Which,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
-use crate::recall::{self, HalfLives, Ranking, Weights};
+use crate::recall::Ranking;
 
 pub use self::bank::Sync;
-pub use self::compact::Compaction;
 pub use self::disk::{Disk, RealDisk};
-pub use self::doctor::{BankStatus, FileStatus, Finding, IndexStatus, Remedy};
 pub use self::index::is_shielded;
 pub use self::layout::{Layout, Part};
-
-/// Similarity alone orders neighbours.
-const BY_RELEVANCE: Ranking = Ranking {
-    weights: Weights { importance: 0.0, recency: 0.0, relevance: 1.0 },
-    half_lives: HalfLives { lesson: 1.0, decision: 1.0 },
-    gate: 0,
-    floor: 0.0,
-    near: 0.0,
-    far: 0.0,
-    max_results: 0,
-};
 
 /// Where the files lie and how they are treated. Every field is a configuration key of `[memory]`.
 #[derive(Debug, Clone)]
@@ -80,15 +64,6 @@ pub struct JsonlSettings {
     pub max_line_bytes: usize,
     /// How much may be searched from memory before the index catches up.
     pub fold_in_bytes: u64,
-}
-
-/// Whose lessons a directory holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tenancy {
-    /// One project's: whatever lies in it is that project's, even after a fork, a move or a new remote.
-    Own,
-    /// Several projects': each sees only the lessons that carry its repository or its path.
-    Shared,
 }
 
 /// The memory of one project, and the lessons that hold everywhere.
@@ -119,34 +94,6 @@ impl JsonlMemory {
             project: bank(Layout::project(settings.project)),
             tenancy: settings.tenancy,
             global: settings.global.map(|directory| bank(Layout::global(directory))),
-        }
-    }
-
-    /// Counts what is there, bank by bank.
-    pub async fn status(&self) -> Result<Vec<BankStatus>, MemoryError> {
-        self.in_each(doctor::status).await
-    }
-
-    /// Looks for anything out of order. Changes nothing.
-    pub async fn examine(&self) -> Result<Vec<Finding>, MemoryError> {
-        Ok(self.in_each(doctor::examine).await?.into_iter().flatten().collect())
-    }
-
-    /// Puts right what can be put right without guessing, and says what that was.
-    pub async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
-        Ok(self.in_each(move |bank| doctor::repair(bank, at)).await?.into_iter().flatten().collect())
-    }
-
-    /// Moves superseded lessons and old versions to the archive, and builds the index.
-    pub async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
-        self.in_each(compact::compact).await
-    }
-
-    /// Lets the index catch up if enough has been written since. Never fails: without an index the files are read.
-    pub async fn maintain(&self) {
-        let folded = self.in_each(Bank::fold).await;
-        if let Err(error) = folded {
-            tracing::debug!(%error, "index not brought up to date");
         }
     }
 
@@ -203,7 +150,7 @@ impl MemoryService for JsonlMemory {
             // The global lock always comes first, so that two of us cannot wait for each other.
             let mut prepared = Vec::new();
             for (bank, part) in [(global.as_deref(), for_global), (Some(project), for_project)] {
-                if let Some(bank) = bank.filter(|_| part != Batch::default()) {
+                if let Some(bank) = bank.filter(|_| !part.is_empty()) {
                     prepared.push(bank.prepare(part)?);
                 }
             }
@@ -229,27 +176,12 @@ impl MemoryService for JsonlMemory {
 
     async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError> {
         let limit = query.max_results.unwrap_or(ranking.max_results);
-        let found = self.best(query, Ask::query, ranking, limit, at).await?;
-        let method = found.iter().map(|found| found.method).max().unwrap_or(Method::FullRead);
-        let met: usize = found.iter().map(|found| found.met).sum();
-        let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
-        // Within a bank the order is settled; a stable sort keeps it where two banks' scores are equal.
-        hits.sort_by(|a, b| b.score.score.total_cmp(&a.score.score));
-        if query.has_topic() {
-            recall::arrange(&mut hits, ranking, |hit| hit.score);
-        }
-        hits.truncate(limit);
-        Ok(Answer { dropped: met - hits.len(), hits, method })
+        Ok(answers::joined(self.best(query, Ask::query, ranking, limit, at).await?, query, ranking, limit))
     }
 
     async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
-        let found = self.best(near, Ask::neighbours, &BY_RELEVANCE, limit, Timestamp::default()).await?;
-        let hits = found.into_iter().flat_map(|found| found.hits);
-        let mut near: Vec<Neighbour> =
-            hits.map(|hit| Neighbour { lesson: hit.lesson, similarity: hit.score.relevance }).collect();
-        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        near.truncate(limit);
-        Ok(near)
+        let found = self.best(near, Ask::neighbours, &Ranking::BY_RELEVANCE, limit, Timestamp::default()).await?;
+        Ok(answers::nearest(found, limit))
     }
 
     async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
@@ -304,6 +236,26 @@ impl MemoryService for JsonlMemory {
         history.ok_or_else(|| MemoryError::NoSuchLesson { name: LessonName::Id(id.clone()) })
     }
 
+    async fn revisions(&self) -> Result<Vec<Revision>, MemoryError> {
+        let revisions = self.in_each(|bank| {
+            let state = bank.read_apart()?;
+            let limit = bank.options.max_line_bytes;
+            let mut versions: HashMap<MemoryId, u64> = HashMap::new();
+            let mut revisions: Vec<Revision> = Vec::new();
+            for part in [Part::Archive, Part::Lessons] {
+                let bytes = state.bytes_of(part)?;
+                for line in lines::lines(&bytes, 0) {
+                    let Ok(memory) = lines::parse::<AgentMemory>(line.bytes, limit) else { continue };
+                    let version = versions.entry(memory.id.clone()).or_default();
+                    *version += 1;
+                    revisions.push(Revision { version: *version, memory });
+                }
+            }
+            Ok(revisions)
+        });
+        Ok(revisions.await?.into_iter().flatten().collect())
+    }
+
     async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
         let filter = filter.clone();
         blocking(&self.project, move |bank| {
@@ -326,6 +278,29 @@ impl MemoryService for JsonlMemory {
         Ok(Stamp(hash.finalize().to_hex().chars().take(16).collect()))
     }
 
+    async fn status(&self) -> Result<Vec<BankStatus>, MemoryError> {
+        self.in_each(doctor::status).await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, MemoryError> {
+        Ok(self.in_each(doctor::examine).await?.into_iter().flatten().collect())
+    }
+
+    async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
+        Ok(self.in_each(move |bank| doctor::repair(bank, at)).await?.into_iter().flatten().collect())
+    }
+
+    async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
+        self.in_each(compact::compact).await
+    }
+
+    async fn maintain(&self) {
+        let folded = self.in_each(Bank::fold).await;
+        if let Err(error) = folded {
+            tracing::debug!(%error, "index not brought up to date");
+        }
+    }
+
     async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
         let filter = filter.clone();
         let facts = self.in_each(move |bank| bank.read()?.facts(&filter)).await?;
@@ -336,7 +311,8 @@ impl MemoryService for JsonlMemory {
 /// Which part of a batch goes where: a lesson that is known stays where it is, a new one goes by its scope, and
 /// everything about a lesson goes with it.
 fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch), MemoryError> {
-    let (mut for_global, mut for_project) = (Batch::default(), Batch::default());
+    let share = Batch { records: batch.records, ..Batch::default() };
+    let (mut for_global, mut for_project) = (share.clone(), share);
     for_project.episodes = batch.episodes;
     let mut is_global: HashMap<MemoryId, bool> = HashMap::new();
     let mut lives_in_global = |id: &MemoryId, scope: Option<&MemoryScope>| {

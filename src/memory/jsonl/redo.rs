@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::{self, Stamp};
 use super::layout::Part;
-use super::lines::{short_hash, to_u64};
+use super::lines::to_u64;
 use crate::memory::MemoryError;
+use crate::memory::search::short_hash;
 
 const CHECKSUM_CHARACTERS: usize = 16;
 

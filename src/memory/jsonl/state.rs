@@ -3,15 +3,16 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::answers::{Answers, Best, Selection, Spot};
 use super::fold::{Current, INDEXED, News};
-use super::index::{Broken, Entry, FactsOf, Index, Seal};
-use super::layout::{Layout, Part};
+use super::index::{Broken, DocAddress, Entry, FactsOf, Index, Seal};
+use super::layout::{Layout, Part, Place};
 use super::lines;
-use super::search::{Ask, Card, Common, Place, Worth};
 use super::snapshot::{Change, Snapshot};
 use super::view::{Tally, View};
-use crate::domain::{AgentMemory, Alias, Counters, Fact, MemoryId, Timestamp};
+use crate::domain::{AgentMemory, Alias, Counters, Episode, EpisodeId, Fact, MemoryId, Timestamp};
+use crate::memory::answers::{Answers, Best, Selection};
+use crate::memory::plan::Known;
+use crate::memory::search::{Ask, Card, Common, Worth};
 use crate::memory::{FactFilter, Hit, Lesson, MemoryError, Method};
 use crate::recall::{Ranking, Terms, Vocabulary, terms_of};
 use crate::text::Cutter;
@@ -46,6 +47,29 @@ impl From<MemoryError> for Trouble {
 impl From<Broken> for Trouble {
     fn from(_: Broken) -> Self {
         Self::Index
+    }
+}
+
+/// Where to find a lesson once it has proved to be an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Spot {
+    /// In the index, which knows its place and its worth.
+    Indexed(DocAddress),
+    /// In a file.
+    Written(Place, Worth),
+}
+
+impl Known for State {
+    fn lesson(&mut self, id: &MemoryId) -> Result<Option<(AgentMemory, u64)>, MemoryError> {
+        Ok(Self::lesson(self, id)?.map(|lesson| (lesson.memory, lesson.version)))
+    }
+
+    fn episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError> {
+        Ok(self.episodes()?.episodes.get(id).map(|(_, episode)| episode))
+    }
+
+    fn has_fact(&mut self, fact: &Fact) -> Result<bool, MemoryError> {
+        self.knows_fact(fact)
     }
 }
 
@@ -298,7 +322,7 @@ impl State {
         Ok(Some(Current { memory, place, version, counters: self.counters(id, entry.as_ref())? }))
     }
 
-    fn select(&self, ask: &Ask, ranking: &Ranking, limit: usize, at: Timestamp) -> Result<Selection, Trouble> {
+    fn select(&self, ask: &Ask, ranking: &Ranking, limit: usize, at: Timestamp) -> Result<Selection<Spot>, Trouble> {
         let known_better = self.known_better()?;
         let rows = self.rows(ask, &known_better)?;
         let mut vocabulary = match &self.index {
@@ -338,7 +362,7 @@ impl State {
         ask: &Ask,
         known_better: &[Entry],
         index: &Index,
-        answers: &mut Answers<'_>,
+        answers: &mut Answers<'_, Spot>,
     ) -> Result<(), Trouble> {
         for id in ask.close.iter().filter(|id| !known_better.iter().any(|entry| entry.id == **id)) {
             let Some((entry, card)) = index.lesson_and_card(id)? else { continue };

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use super::layout::Part;
+use super::layout::{Part, Place};
 use super::lines::{self, Line, to_u64};
-use super::search::Place;
 use crate::domain::{AgentMemory, Alias, Counters, Episode, EpisodeId, Fact, FactKey, MemoryId};
 use crate::memory::{Lesson, Which};
 use crate::recall::{self, Terms};

@@ -307,7 +307,8 @@ async fn a_busy_lock_refuses() {
     let world = World::new();
     let short = Ledger::with_patience(world.directory.path().into(), Duration::from_millis(20));
     let governor = Arc::new(Governor {
-        ledger: short,
+        books: Books::Files(Box::new(short)),
+        account: None,
         endpoint: "http://e".to_owned(),
         prices: PRICES,
         caps: Caps::default(),

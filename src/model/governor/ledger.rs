@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
 /// A longer line is none of ours.
-const MAX_LINE_BYTES: usize = 64 * 1024;
+pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// So many bytes before the place where reading goes on must be what they were. They hold an id that no other line has.
 const REMEMBERED_BYTES: u64 = 256;
@@ -58,6 +58,12 @@ pub enum LedgerError {
     LongLine {
         /// How long it would be.
         bytes: usize,
+    },
+    /// The ledger is on a server, and that said no.
+    #[error("{why}")]
+    Elsewhere {
+        /// What it said.
+        why: String,
     },
     /// The work was broken off.
     #[error("writing the ledger was interrupted: {0}")]

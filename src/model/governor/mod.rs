@@ -7,20 +7,23 @@
 //!
 //! - an endpoint that claims more than the reservation is not believed, and not asked again that day;
 //! - an endpoint that claims less than we count ourselves is not believed either;
-//! - several processes share the ledger and its caps (`ledger.rs`);
+//! - several processes share the ledger and its caps (`ledger.rs`), and so do machines, where it is on a server
+//!   (`shared.rs`);
 //! - where the ledger cannot be written, nothing is spent.
 //!
 //! What a model thinks without showing it is known from the endpoint's word only.
 //!
-//! Being refused is an outcome, [`ModelError::Refused`], and says which cap to raise. The files are read and written on
+//! Being refused is an outcome, [`ModelError::Refused`], and says which cap to raise. The ledger is read and written on
 //! tokio's threads for blocking work, because waiting for another process may take seconds.
 
 mod bill;
+mod books;
 mod caps;
 mod day;
 mod estimate;
 mod ledger;
 mod money;
+mod shared;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,10 +31,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use self::bill::{Bill, is_too_much};
+use self::books::Books;
 use self::caps::Standing;
-use self::day::{Entry, Reserve, Settle};
+use self::day::{Day, Reserve, Settle};
 use self::estimate::Size;
-use self::ledger::{Durability, Ledger};
+use self::ledger::Ledger;
 use self::money::{Amount, Sum};
 use super::place::place;
 use super::{LanguageModel, ModelError, Reply, Request};
@@ -41,6 +45,7 @@ pub use self::caps::Caps;
 pub use self::estimate::{estimate, reservation};
 pub use self::ledger::LedgerError;
 pub use self::money::{Prices, Tokens};
+pub use self::shared::{Deciding, LedgerMemo, NumberedLine, ReservedCall, SharedLedger, Wish};
 
 #[cfg(test)]
 #[path = "governor_tests.rs"]
@@ -59,7 +64,9 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Holds the caps for one endpoint. Shared by everything that asks it.
 pub struct Governor {
-    ledger: Ledger,
+    books: Books,
+    /// The name under which all reflections spend, where that is not for each to say.
+    account: Option<String>,
     endpoint: String,
     prices: Prices,
     caps: Caps,
@@ -68,9 +75,10 @@ pub struct Governor {
 
 impl std::fmt::Debug for Governor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { ledger, endpoint, prices, caps, clock: _ } = self;
+        let Self { books, account, endpoint, prices, caps, clock: _ } = self;
         f.debug_struct("Governor")
-            .field("ledger", ledger)
+            .field("books", books)
+            .field("account", account)
             .field("endpoint", endpoint)
             .field("prices", prices)
             .field("caps", caps)
@@ -95,21 +103,44 @@ pub fn spent_on(ledger: &Path, at: Timestamp) -> Result<(u64, Usage), LedgerErro
     Ok((day.calls, day.total.usage()))
 }
 
+/// The same for a ledger that machines share.
+pub fn spent_together(ledger: &dyn SharedLedger, at: Timestamp) -> Result<(u64, Usage), LedgerError> {
+    let day = shared::look(ledger, at)?;
+    Ok((day.calls, day.total.usage()))
+}
+
 impl Governor {
     /// The directory of the ledger is made when the first call is. Of the endpoint's address, a user, a password and a
     /// query are left out, for it stands in the ledger.
     pub fn new(ledger: impl Into<PathBuf>, endpoint: &str, prices: Prices, caps: Caps, clock: Clock) -> Arc<Self> {
-        Arc::new(Self { ledger: Ledger::new(ledger.into()), endpoint: place(endpoint), prices, caps, clock })
+        let books = Books::Files(Box::new(Ledger::new(ledger.into())));
+        Arc::new(Self { books, account: None, endpoint: place(endpoint), prices, caps, clock })
+    }
+
+    /// The same where machines share the ledger. A project lies at another path on each of them, so all reflections
+    /// spend in the name of this account.
+    pub fn sharing(
+        ledger: Arc<dyn SharedLedger>,
+        account: &str,
+        endpoint: &str,
+        prices: Prices,
+        caps: Caps,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let books = Books::Shared(shared::Shared::new(ledger));
+        Arc::new(Self { books, account: Some(account.to_owned()), endpoint: place(endpoint), prices, caps, clock })
     }
 
     /// What one reflection may spend.
     pub fn reflection(self: &Arc<Self>, project: &str) -> Allowance {
-        Allowance { governor: Arc::clone(self), project: project.to_owned(), purse: Mutex::default() }
+        let project = self.account.as_deref().unwrap_or(project).to_owned();
+        Allowance { governor: Arc::clone(self), project, turn: Mutex::default(), purse: Mutex::default() }
     }
 
     /// What was spent or reserved today, by all and by one project. Waits for nobody and writes nothing.
     pub fn today(&self, project: &str) -> Result<Spent, LedgerError> {
-        let day = self.ledger.look((self.clock)())?;
+        let project = self.account.as_deref().unwrap_or(project);
+        let day = self.books.look((self.clock)())?;
         Ok(Spent { calls: day.calls, total: day.total.usage(), project: day.project(project).usage() })
     }
 
@@ -124,6 +155,9 @@ impl Governor {
 pub struct Allowance {
     governor: Arc<Governor>,
     project: String,
+    /// Held while a call is reserved: a reflection may make several at once, and what it may spend is checked and
+    /// counted in one go.
+    turn: Mutex<()>,
     purse: Mutex<Purse>,
 }
 
@@ -177,16 +211,33 @@ impl Allowance {
 
     fn try_reserve(&self, model: &str, amount: Amount) -> Result<Result<Ticket, String>, LedgerError> {
         let governor = &*self.governor;
-        // Held to the end: nobody else may reserve between the check and the counting.
-        let mut book = governor.ledger.open(|| (governor.clock)())?;
-        let day = book.day()?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusal = |at: Timestamp, day: &Day| self.refusal(model, &amount, at, day);
+        let reserve = |at: Timestamp, id: String| Reserve {
+            id,
+            at,
+            project: self.project.clone(),
+            endpoint: governor.endpoint.clone(),
+            model: model.to_owned(),
+            amount,
+        };
+        let reserved = governor.books.reserve(&*governor.clock, &refusal, &reserve)?;
+        Ok(reserved.map(|written| {
+            self.purse().hold(&amount);
+            Ticket { amount, written: Some(written), model: model.to_owned() }
+        }))
+    }
+
+    /// Why a call is not made, as the day stands.
+    fn refusal(&self, model: &str, amount: &Amount, at: Timestamp, day: &Day) -> Option<String> {
+        let governor = &*self.governor;
         if day.is_greedy(&governor.endpoint, model) {
             let endpoint = &governor.endpoint;
-            return Ok(Err(format!(
+            return Some(format!(
                 "the model {model} at {endpoint} billed more than was sent or asked for, see {}; \
                  it is not asked again before midnight UTC; until then use another endpoint or model",
-                governor.ledger.path(book.at()).display(),
-            )));
+                governor.books.place(at),
+            ));
         }
         let standing = {
             let purse = self.purse();
@@ -197,21 +248,7 @@ impl Allowance {
                 day: day.total,
             }
         };
-        if let Some(why) = governor.caps.refusal(&amount, &standing) {
-            return Ok(Err(why));
-        }
-        let (at, id) = (book.at(), book.fresh_id()?);
-        let reserve = Reserve {
-            id: id.clone(),
-            at,
-            project: self.project.clone(),
-            endpoint: governor.endpoint.clone(),
-            model: model.to_owned(),
-            amount,
-        };
-        book.append(&Entry::Reserve(reserve), Durability::Now)?;
-        self.purse().hold(&amount);
-        Ok(Ok(Ticket { amount, written: Some((at, id)), model: model.to_owned() }))
+        governor.caps.refusal(amount, &standing)
     }
 
     /// Writes down what a call did cost. If that fails, the reservation stands.
@@ -233,9 +270,8 @@ impl Allowance {
         }
         let counted = governor.prices.of(counted);
         if let Some((at, id)) = ticket.written {
-            let settle = Entry::Settle(Settle { id, amount: counted, claimed });
-            let written = governor.ledger.open(|| at).and_then(|mut book| book.append(&settle, Durability::Later));
-            if let Err(error) = written {
+            let settle = Settle { id, amount: counted, claimed };
+            if let Err(error) = governor.books.settle(at, settle) {
                 tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
                 return;
             }

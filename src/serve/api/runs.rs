@@ -104,5 +104,5 @@ async fn steps(
 
 async fn jobs(State(served): State<Arc<Served>>) -> Result<Answer<Jobs>, Problem> {
     let now = served.now();
-    Ok(Answer(served.blocking(move |served| served.desk.jobs(now)).await??))
+    Ok(Answer(served.desk.jobs(now).await?))
 }

@@ -1,7 +1,7 @@
 //! The last events, and whoever goes through them.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::watch as channel;
 
 use crate::domain::HudMessage;
-use crate::hud::{FeedReader, Told};
+use crate::hud::{Bell, Feed, Follower, Told};
 use crate::memory::Stamp;
 use crate::serve::Served;
 
@@ -20,6 +20,15 @@ mod tests;
 
 /// How often the feed and the memory are looked at.
 const PACE: Duration = Duration::from_millis(150);
+
+/// The same where both are on a server that says when there is something new.
+const FAR_PACE: Duration = Duration::from_secs(2);
+
+/// However often it says so, it is not asked more often than this.
+const BREATH: Duration = Duration::from_millis(25);
+
+/// Whoever comes to listen waits no longer than this for the first look at a feed that is far.
+const BEGINNING: Duration = Duration::from_secs(3);
 
 /// After something was written, the memory gets to look after its index no more often than this: what the index does not
 /// cover is held in memory, and a server stays.
@@ -78,7 +87,9 @@ impl Event {
 pub(crate) struct Hub {
     kept: RwLock<Kept>,
     head: channel::Sender<u64>,
-    memory: PathBuf,
+    feed: Feed,
+    /// Where in the feed the first event stands that can come in; nobody knows before the first look.
+    begun: channel::Sender<Option<u64>>,
 }
 
 #[derive(Debug, Default)]
@@ -87,21 +98,40 @@ struct Kept {
     /// How many came before the first one that is kept.
     gone: u64,
     /// How far the feed was read.
-    feed: u64,
+    feed: Option<u64>,
 }
 
 impl Hub {
-    pub(crate) fn new(memory: PathBuf) -> Self {
-        let reader = FeedReader::from_now(&memory);
-        let kept = Kept { feed: reader.position(), ..Kept::default() };
-        Self { kept: RwLock::new(kept), head: channel::Sender::new(0), memory }
+    pub(crate) fn new(feed: Feed) -> Self {
+        let at = feed.from_here().map(|reader| reader.position());
+        let kept = Kept { feed: at, ..Kept::default() };
+        Self { kept: RwLock::new(kept), head: channel::Sender::new(0), feed, begun: channel::Sender::new(at) }
+    }
+
+    /// Goes on where the feed was read to, or begins.
+    async fn reader(&self) -> io::Result<Follower> {
+        let at = self.kept.read().unwrap_or_else(PoisonError::into_inner).feed;
+        if let Some(at) = at {
+            return Ok(self.feed.after(at));
+        }
+        let reader = self.feed.lately(0).await?;
+        self.push([], Some(reader.position()));
+        self.begun.send_replace(Some(reader.position()));
+        Ok(reader)
+    }
+
+    /// Waits for the first look at the feed, so that whoever comes hears everything from then on.
+    pub(crate) async fn begun(&self) {
+        let mut begun = self.begun.subscribe();
+        // One that cannot be read now may be read later.
+        let _ = tokio::time::timeout(BEGINNING, begun.wait_for(Option::is_some)).await;
     }
 
     /// Takes events in, and wakes whoever waits for them.
     fn push(&self, events: impl IntoIterator<Item = Event>, feed: Option<u64>) {
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.events.extend(events);
-        kept.feed = feed.unwrap_or(kept.feed);
+        kept.feed = feed.or(kept.feed);
         let surplus = kept.events.len().saturating_sub(KEPT);
         kept.events.drain(..surplus);
         kept.gone += surplus as u64;
@@ -115,7 +145,7 @@ impl Hub {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         let (at, feed) = (kept.gone + kept.events.len() as u64, kept.feed);
         drop(kept);
-        let replay = after.map(|id| Replay { reader: FeedReader::after(&self.memory, id), until: feed });
+        let replay = after.map(|id| Replay { reader: self.feed.after(id), until: feed });
         Listener { at, replay, head: self.head.subscribe() }
     }
 }
@@ -131,15 +161,15 @@ pub(super) struct Listener {
 /// What was told before somebody came to listen.
 #[derive(Debug)]
 struct Replay {
-    reader: FeedReader,
-    /// What comes behind this one is in the hub.
-    until: u64,
+    reader: Follower,
+    /// What comes behind this one is in the hub. None: all that comes into the hub.
+    until: Option<u64>,
 }
 
 impl Listener {
     /// The next events; waits until there are any. `None` once there will be none.
     pub(super) async fn next(&mut self, hub: &Hub) -> Option<Vec<Event>> {
-        if let Some(events) = self.replayed().await {
+        if let Some(events) = self.replayed(hub).await {
             return Some(events);
         }
         loop {
@@ -151,17 +181,25 @@ impl Listener {
         }
     }
 
-    async fn replayed(&mut self) -> Option<Vec<Event>> {
-        let mut replay = self.replay.take()?;
-        let read = tokio::task::spawn_blocking(move || {
-            let told = replay.reader.news().unwrap_or_default();
-            (replay, told)
-        });
-        let (replay, told) = read.await.ok()?;
-        let before: Vec<Event> = told.iter().filter(|told| told.id <= replay.until).filter_map(Event::told).collect();
+    /// What comes next of what was told before. Whoever asks may lose patience and ask again.
+    async fn replayed(&mut self, hub: &Hub) -> Option<Vec<Event>> {
+        let replay = self.replay.as_mut()?;
+        let until = match replay.until {
+            Some(until) => until,
+            None => *replay.until.insert(hub.beginning().await),
+        };
+        let told = loop {
+            match replay.reader.news().await {
+                Ok(told) => break told,
+                // A server comes back, and whoever listens must not miss anything for it.
+                Err(_) if hub.feed.is_far() => tokio::time::sleep(FAR_PACE).await,
+                Err(_) => break Vec::new(),
+            }
+        };
+        let before: Vec<Event> = told.iter().filter(|told| told.id <= until).filter_map(Event::told).collect();
         let is_all = before.len() < told.len() || told.is_empty();
-        if !is_all {
-            self.replay = Some(replay);
+        if is_all {
+            self.replay = None;
         }
         (!before.is_empty()).then_some(before)
     }
@@ -184,24 +222,18 @@ impl Listener {
 
 /// Looks at the feed and at the memory until the server ends.
 pub(crate) async fn watch(served: Arc<Served>) {
-    let mut reader = FeedReader::after(served.desk.memory_dir(), served.hub.kept_feed());
+    let hub = &served.hub;
+    let mut reader = None;
     let mut stamp = None;
     let (mut looked_after, mut is_written) = (Instant::now(), false);
-    let mut pace = tokio::time::interval(PACE);
+    let mut bell = hub.feed.listen();
+    let mut pace = tokio::time::interval(if hub.feed.is_far() { FAR_PACE } else { PACE });
     pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        pace.tick().await;
-        loop {
-            let read = tokio::task::spawn_blocking(move || {
-                let told = reader.news().unwrap_or_default();
-                (reader, told)
-            });
-            let Ok((again, told)) = read.await else { return };
-            reader = again;
-            if told.is_empty() {
-                break;
-            }
-            served.hub.push(told.iter().filter_map(Event::told), Some(reader.position()));
+        tick(&mut pace, &mut bell).await;
+        if let Err(error) = hub.read_on(&mut reader).await {
+            // It goes on where it was once that is possible.
+            tracing::debug!(%error, "the feed could not be looked at");
         }
         match served.desk.stamp().await {
             Ok(found) if stamp.as_ref() != Some(&found) => {
@@ -218,12 +250,42 @@ pub(crate) async fn watch(served: Arc<Served>) {
             served.desk.memory.maintain().await;
             (looked_after, is_written) = (Instant::now(), false);
         }
+        if hub.feed.is_far() {
+            tokio::time::sleep(BREATH).await;
+        }
+    }
+}
+
+/// Done when it is time for a look, or there is something to see.
+async fn tick(pace: &mut tokio::time::Interval, bell: &mut Bell) {
+    tokio::select! {
+        _ = pace.tick() => {}
+        () = bell.rung() => pace.reset(),
     }
 }
 
 impl Hub {
-    fn kept_feed(&self) -> u64 {
-        self.kept.read().unwrap_or_else(PoisonError::into_inner).feed
+    /// Takes in what was told since the last look.
+    async fn read_on(&self, reader: &mut Option<Follower>) -> io::Result<()> {
+        let reader = match reader {
+            Some(reader) => reader,
+            None => reader.insert(self.reader().await?),
+        };
+        loop {
+            let told = reader.news().await?;
+            if told.is_empty() {
+                return Ok(());
+            }
+            self.push(told.iter().filter_map(Event::told), Some(reader.position()));
+        }
+    }
+
+    /// Where the feed was first looked at; waits until it was.
+    async fn beginning(&self) -> u64 {
+        let mut begun = self.begun.subscribe();
+        let begun = begun.wait_for(Option::is_some).await;
+        // The sender lives as long as the hub does.
+        begun.ok().and_then(|begun| *begun).unwrap_or_default()
     }
 }
 

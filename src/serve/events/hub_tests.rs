@@ -2,7 +2,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::domain::{ReflectionScenario, Timestamp};
-use crate::hud::{FeedSink, HudSink};
+use crate::hud::{FeedReader, FeedSink, HudSink};
 
 fn event(number: usize) -> Event {
     Event { id: Some(number as u64), name: "test", data: number.to_string().into() }
@@ -27,7 +27,7 @@ fn an_event_is_written_as_browsers_read_it() {
 
 #[tokio::test]
 async fn everybody_who_listens_hears_everything_from_when_they_came() {
-    let hub = Hub::new(TempDir::new().unwrap().path().to_owned());
+    let hub = Hub::new(Feed::in_files(TempDir::new().unwrap().path()));
     let mut early = hub.listen(None);
     hub.push([event(1)], None);
     let mut late = hub.listen(None);
@@ -38,7 +38,7 @@ async fn everybody_who_listens_hears_everything_from_when_they_came() {
 
 #[tokio::test]
 async fn whoever_is_too_slow_is_told_how_much_they_missed_and_nobody_waits() {
-    let hub = Hub::new(TempDir::new().unwrap().path().to_owned());
+    let hub = Hub::new(Feed::in_files(TempDir::new().unwrap().path()));
     let mut slow = hub.listen(None);
     hub.push((0..KEPT + 100).map(event), None);
     let heard = data(&mut slow, &hub).await;
@@ -55,7 +55,7 @@ async fn whoever_comes_back_hears_what_was_told_meanwhile_and_nothing_twice() {
     let memory = TempDir::new().unwrap();
     let sink = FeedSink::new(memory.path());
     let mut feed = FeedReader::after(memory.path(), 0);
-    let hub = Hub::new(memory.path().to_owned());
+    let hub = Hub::new(Feed::in_files(memory.path()));
     (1..=3).for_each(|count| sink.tell(&message(count)));
     let told = feed.news().unwrap();
     hub.push(told.iter().filter_map(Event::told), Some(feed.position()));

@@ -1,7 +1,7 @@
 //! What happens, told to everybody who listens: as a stream of events, or over a WebSocket.
 //!
-//! `hub.rs` looks at the feed and at the memory several times a second and keeps the last events; every listener goes
-//! through them at its own pace. One that is too slow misses some and is told how many. Nobody waits for anybody.
+//! `hub.rs` looks at the feed and at the memory several times a second, or when a server says that there is something new,
+//! and keeps the last events; every listener goes through them at its own pace. One that is too slow misses some and is told how many. Nobody waits for anybody.
 
 mod hub;
 mod socket;

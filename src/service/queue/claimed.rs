@@ -80,6 +80,12 @@ impl Claimed {
         self.move_to(Place::New)
     }
 
+    /// Forgets it: another queue has it.
+    #[cfg(feature = "postgres")]
+    pub(super) fn hand_on(&self) -> Result<Settled, QueueError> {
+        super::folder::remove(&self.path).map(Settled::from)
+    }
+
     /// Notes that a try failed.
     pub(super) fn fail(
         &self,
@@ -130,6 +136,6 @@ impl From<Done> for Settled {
     }
 }
 
-fn short(note: &str) -> String {
+pub(super) fn short(note: &str) -> String {
     note.chars().take(MAX_NOTE_CHARACTERS).collect()
 }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::memory::MemoryError;
+
 /// What can go wrong with a queue.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
@@ -33,6 +35,9 @@ pub enum QueueError {
     /// A job could not be written as JSON.
     #[error("cannot write a job as JSON: {0}")]
     Encode(serde_json::Error),
+    /// The server that holds the fleet's queue said no.
+    #[error(transparent)]
+    Fleet(#[from] MemoryError),
 }
 
 impl QueueError {
@@ -58,12 +63,22 @@ impl QueueError {
                 }
                 _ => None,
             },
+            Self::Fleet(error) => error.hint(),
             Self::Encode(_) => None,
         }
     }
 
     /// Whether the fault is Archivist's own.
     pub fn is_ours(&self) -> bool {
-        matches!(self, Self::Encode(_))
+        match self {
+            Self::Encode(_) => true,
+            Self::Fleet(error) => error.is_ours(),
+            Self::Io { .. } | Self::Symlink { .. } | Self::TooLarge { .. } => false,
+        }
+    }
+
+    /// Whether nothing is wrong but that the server is away.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self, Self::Fleet(MemoryError::Unreachable { .. }))
     }
 }

@@ -132,6 +132,14 @@ impl Errand {
         hash.finalize().to_hex().chars().take(NAME_DIGITS).collect()
     }
 
+    /// The project that it is about, by its path where it was asked for.
+    pub fn project_root(&self) -> &str {
+        match self {
+            Self::Reflect(trigger) => &trigger.project_root,
+            Self::Sweep { project_root } => project_root,
+        }
+    }
+
     /// Whether having been done once is no reason not to do it again.
     pub(super) fn is_repeatable(&self) -> bool {
         matches!(self, Self::Sweep { .. })

@@ -56,8 +56,13 @@ pub(super) fn list(folders: &Folders, lease: Duration, now: Timestamp) -> Result
         }
     }
     let mut listed: Vec<Listed> = found.into_values().chain(strange).collect();
-    listed.sort_by(|one, other| (one.place, other.age, &one.name).cmp(&(other.place, one.age, &other.name)));
+    put_in_order(&mut listed);
     Ok(listed)
+}
+
+/// What waits first, the oldest first.
+pub(super) fn put_in_order(listed: &mut [Listed]) {
+    listed.sort_by(|one, other| (one.place, other.age, &one.name).cmp(&(other.place, one.age, &other.name)));
 }
 
 fn listed(folders: &Folders, place: Place, entry: &Entry, lease: Duration, now: Timestamp) -> Option<Listed> {

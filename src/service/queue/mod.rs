@@ -8,15 +8,20 @@
 //!   loss counts as a failed try, so that a job that kills its workers comes to an end.
 //! - Any job may be done twice. What it does must bear that.
 //!
+//! Where many machines work for one memory, these files are only the spool: `fleet.rs` hands them on to a server.
+//!
 //! What cannot be read never stops the queue: it is listed, and put aside once it cannot be in the making any more.
 
 mod claimed;
 mod error;
+#[cfg(feature = "postgres")]
+mod fleet;
 mod folder;
 mod job;
 mod list;
 mod record;
 mod slot;
+mod source;
 mod survey;
 mod token;
 
@@ -30,9 +35,12 @@ use crate::domain::Timestamp;
 
 pub use self::claimed::{Claimed, Settled};
 pub use self::error::QueueError;
+#[cfg(feature = "postgres")]
+pub use self::fleet::{FleetQueue, FleetSource, Reach};
 pub use self::folder::Place;
 pub use self::job::{Attempt, Errand, Job, JobName, Urgency};
 pub use self::list::{Lease, Listed};
+pub use self::source::{Beat, Held, Intake, JobSource, Post};
 pub use self::token::Token;
 
 pub(super) use self::slot::Slot;

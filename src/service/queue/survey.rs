@@ -17,10 +17,10 @@ use crate::domain::Timestamp;
 const BEING_WRITTEN: Duration = Duration::from_secs(60);
 
 /// Nothing is ever put off for so long: whoever wrote a later moment had a wrong clock.
-const LONGEST_WAIT: Duration = Duration::from_secs(48 * 60 * 60);
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// What is said of a job whose lease ended.
-const WORKER_DIED: &str = "its worker died";
+pub(super) const WORKER_DIED: &str = "its worker died";
 
 /// The ending of a file that was put aside because it is no job, and of the file that says why.
 pub(super) const BROKEN: &str = ".broken";

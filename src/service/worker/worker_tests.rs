@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::service::queue::test_support::{LEASE, at, job, session, shown, trigger};
-use crate::service::queue::{Errand, Place};
+use crate::service::queue::{Errand, Place, Queue};
 
 /// Does what the name of a session says.
 #[derive(Default)]

@@ -7,11 +7,10 @@ use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnValues};
 use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocId, SegmentReader, TantivyDocument, TantivyError};
 
-use super::super::layout::Part;
-use super::super::lines::short_hash;
-use super::super::search::{Card, Place, Worth, terms_of_traits};
+use super::super::layout::{Part, Place};
 use super::Item;
 use crate::domain::{Alias, Counters, FacetSet, Fact, FactKey, MemoryId, Standing};
+use crate::memory::search::{Card, Worth, short_hash, terms_of_traits};
 use crate::recall::{Ageing, Terms};
 
 /// The unique name of a document.

@@ -6,10 +6,11 @@ use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, SegmentOrdinal, SegmentReader, TERMINATED, Term};
 
-use super::super::answers::{Answers, Spot};
-use super::super::search::{Ask, Common, Trait};
+use super::super::state::Spot;
 use super::schema::{Columns, Fields, IS_LESSON, standing_term};
 use crate::domain::Standing;
+use crate::memory::answers::Answers;
+use crate::memory::search::{Ask, Common, Trait};
 
 /// One segment, less what the caller knows better.
 pub(super) struct Segment<'a> {
@@ -49,7 +50,7 @@ impl Segment<'_> {
     }
 
     /// Offers the lessons that hold a word of the question or share its topic; all of them if it has none.
-    pub(super) fn walk(&self, ask: &Ask, answers: &mut Answers<'_>) -> tantivy::Result<()> {
+    pub(super) fn walk(&self, ask: &Ask, answers: &mut Answers<'_, Spot>) -> tantivy::Result<()> {
         let (mut lists, mut circumstances, mut common_words) = (Vec::new(), Vec::new(), Vec::new());
         for (number, word) in ask.question.terms().iter().enumerate() {
             let postings = self.postings(self.fields.words, word)?;

@@ -1,21 +1,10 @@
-//! What a question asks of each lesson. The index and the full read both answer through this file, so they agree.
+//! What a question asks of each lesson. Every store answers through this file, with an index or without, so they agree.
 
 use std::collections::{HashMap, HashSet};
 
-use super::Tenancy;
-use super::layout::Part;
-use super::lines::short_hash;
+use super::{Tenancy, Which};
 use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryId, MemoryQuery, MemoryScope, Standing};
-use crate::memory::Which;
 use crate::recall::{self, Ageing, Measure, Question, Terms};
-
-/// Where a record stands. The order is the order of writing: what was archived is older than what was not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) part: Part,
-    pub(super) start: u64,
-    pub(super) length: u64,
-}
 
 /// What decides whether a lesson is an answer, apart from the question. Looked at for every lesson that comes near.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,8 +59,15 @@ impl Worth {
     }
 }
 
+/// The first eight bytes of a hash, for telling things apart.
+pub(super) fn short_hash(bytes: &[u8]) -> u64 {
+    let mut first = [0; 8];
+    first.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
+    u64::from_le_bytes(first)
+}
+
 /// The lot of a lesson, by its id.
-fn lot(id: &MemoryId) -> u64 {
+pub(super) fn lot(id: &MemoryId) -> u64 {
     short_hash(id.as_str().as_bytes())
 }
 
@@ -153,6 +149,13 @@ pub(super) fn terms_of_traits(memory: &AgentMemory) -> Vec<String> {
     let tags: HashSet<String> = memory.tags.iter().map(|tag| tag_term(tag)).collect();
     terms.extend(tags);
     terms
+}
+
+/// Those of a lesson's traits that make it an answer by themselves.
+#[cfg(feature = "postgres")]
+pub(super) fn is_topic_term(term: &str) -> bool {
+    let named = |facet: Facet| term.strip_prefix(facet.as_str()).is_some_and(|rest| rest.starts_with(' '));
+    term.starts_with("tag ") || named(Facet::ErrorFamily)
 }
 
 fn tag_term(tag: &str) -> String {
@@ -248,9 +251,14 @@ impl Ask {
 
     /// What this lesson has in common with the question.
     pub(super) fn common_with(&self, memory: &AgentMemory) -> Common {
-        let own: HashSet<String> = terms_of_traits(memory).into_iter().collect();
+        self.common_among(terms_of_traits(memory).iter().map(String::as_str))
+    }
+
+    /// The same for a lesson of which only the traits are known, as [`terms_of_traits`] has them.
+    pub(super) fn common_among<'t>(&self, traits: impl Iterator<Item = &'t str>) -> Common {
+        let own: HashSet<&str> = traits.collect();
         let mut common = Common::default();
-        for (_, found) in self.traits.iter().filter(|(term, _)| own.contains(term)) {
+        for (_, found) in self.traits.iter().filter(|(term, _)| own.contains(term.as_str())) {
             common.note(*found);
         }
         common

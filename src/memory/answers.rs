@@ -1,22 +1,12 @@
 //! The best answers to a question, while lessons pass by.
 
-use super::index::DocAddress;
-use super::search::{Ask, Card, Common, Met, Place, Seen, Worth};
-use crate::domain::Timestamp;
-use crate::memory::{Hit, Method};
+use super::search::{Ask, Card, Common, Met, Seen, Worth};
+use super::{Answer, Hit, Method, Neighbour};
+use crate::domain::{MemoryQuery, Timestamp};
 use crate::recall::{self, Ageing, Measure, Ranking, Score, Vocabulary};
 
 /// How many times more than needed are kept before the rest is let go.
 const SLACK: usize = 4;
-
-/// Where to find a lesson once it has proved to be an answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Spot {
-    /// In the index, which knows its place and its worth.
-    Indexed(DocAddress),
-    /// In a file.
-    Written(Place, Worth),
-}
 
 /// One bank's answers.
 #[derive(Debug)]
@@ -28,11 +18,35 @@ pub(super) struct Best {
     pub(super) method: Method,
 }
 
+/// The answers of several banks as one.
+pub(super) fn joined(found: Vec<Best>, query: &MemoryQuery, ranking: &Ranking, limit: usize) -> Answer {
+    let method = found.iter().map(|found| found.method).max().unwrap_or(Method::FullRead);
+    let met: usize = found.iter().map(|found| found.met).sum();
+    let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
+    // Within a bank the order is settled; a stable sort keeps it where two banks' scores are equal.
+    hits.sort_by(|a, b| b.score.score.total_cmp(&a.score.score));
+    if query.has_topic() {
+        recall::arrange(&mut hits, ranking, |hit| hit.score);
+    }
+    hits.truncate(limit);
+    Answer { dropped: met.saturating_sub(hits.len()), hits, method }
+}
+
+/// The same for neighbours.
+pub(super) fn nearest(found: Vec<Best>, limit: usize) -> Vec<Neighbour> {
+    let hits = found.into_iter().flat_map(|found| found.hits);
+    let mut near: Vec<Neighbour> =
+        hits.map(|hit| Neighbour { lesson: hit.lesson, similarity: hit.score.relevance }).collect();
+    near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+    near.truncate(limit);
+    near
+}
+
 /// The same, before the lessons are fetched.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Selection {
+#[derive(Debug, Clone)]
+pub(super) struct Selection<S> {
     /// Best first.
-    pub(super) best: Vec<(Spot, Score)>,
+    pub(super) best: Vec<(S, Score)>,
     /// How many lessons met the question.
     pub(super) met: usize,
 }
@@ -40,37 +54,37 @@ pub(super) struct Selection {
 /// Takes lessons in any order and keeps the best.
 ///
 /// With a topic the most relevant go through the gate, and the score orders those. Without one there is no relevance
-/// to gate by, and the score orders everything.
-pub(super) struct Answers<'a> {
+/// to gate by, and the score orders everything. `S` says where to find a lesson once it has proved to be an answer.
+pub(super) struct Answers<'a, S> {
     ask: &'a Ask,
     measure: Measure,
     ranking: &'a Ranking,
     limit: usize,
     at: Timestamp,
-    worth: &'a dyn Fn(Spot) -> Option<Worth>,
-    kept: Vec<Kept>,
+    worth: &'a dyn Fn(S) -> Option<Worth>,
+    kept: Vec<Kept<S>>,
     /// Whoever is below this has no place any more.
     bar: f64,
     met: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Kept {
-    spot: Spot,
+struct Kept<S> {
+    spot: S,
     ageing: Ageing,
     relevance: f64,
     /// What it competes with: closeness at the gate, the score without one.
     value: f64,
 }
 
-impl<'a> Answers<'a> {
+impl<'a, S: Copy> Answers<'a, S> {
     pub(super) fn new(
         ask: &'a Ask,
         vocabulary: &Vocabulary,
         ranking: &'a Ranking,
         limit: usize,
         at: Timestamp,
-        worth: &'a dyn Fn(Spot) -> Option<Worth>,
+        worth: &'a dyn Fn(S) -> Option<Worth>,
     ) -> Self {
         let measure = vocabulary.measure(&ask.question);
         Self { ask, measure, ranking, limit, at, worth, kept: Vec::new(), bar: f64::NEG_INFINITY, met: 0 }
@@ -87,7 +101,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Looks at one lesson.
-    pub(super) fn offer(&mut self, spot: Spot, card: &Card, common: &Common, counts: &[u32]) {
+    pub(super) fn offer(&mut self, spot: S, card: &Card, common: &Common, counts: &[u32]) {
         let lot = || (self.worth)(spot).map_or(0, |worth| worth.lot);
         let seen = Seen { card, common, counts, lot: &lot };
         let Some(Met { relevance, closeness }) = self.ask.meets(&self.measure, &seen, self.ranking.floor) else {
@@ -109,7 +123,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The best of what passed by.
-    pub(super) fn finish(mut self) -> Selection {
+    pub(super) fn finish(mut self) -> Selection<S> {
         self.let_go();
         let scored = self.kept.iter().filter_map(|kept| {
             let worth = (self.worth)(kept.spot)?;
@@ -128,8 +142,9 @@ impl<'a> Answers<'a> {
 
     /// Keeps as many as there are places.
     fn let_go(&mut self) {
-        let worth = |kept: &Kept| (self.worth)(kept.spot);
-        let tie = |a: &Kept, b: &Kept| worth(a).zip(worth(b)).map_or(std::cmp::Ordering::Equal, |(a, b)| a.tie(&b));
+        let worth = |kept: &Kept<S>| (self.worth)(kept.spot);
+        let tie =
+            |a: &Kept<S>, b: &Kept<S>| worth(a).zip(worth(b)).map_or(std::cmp::Ordering::Equal, |(a, b)| a.tie(&b));
         self.kept.sort_unstable_by(|a, b| b.value.total_cmp(&a.value).then_with(|| tie(a, b)));
         let places = self.places();
         self.kept.truncate(places);

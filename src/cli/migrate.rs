@@ -1,0 +1,93 @@
+//! `archivist migrate`: makes the tables of a memory on a server, and says who may use them.
+
+use anyhow::Result;
+use clap::Args;
+
+use super::console::Console;
+use super::failure::{Exit, Failure};
+use super::session::Session;
+use crate::memory::postgres::{self, RowSecurity, Server, Step, StepState};
+
+const EXAMPLES: &str = "\
+Examples:
+  archivist migrate
+  archivist migrate --dry-run
+  archivist migrate --row-security on
+  archivist migrate --grant team_payments
+
+It needs `memory.backend = \"postgres\"` and an address (`memory.postgres.url`, or ARCHIVIST_POSTGRES_URL). Two that run
+at once do no harm. With row security the server itself keeps projects apart: a role sees the projects that it was let
+into with --grant, run in each of them by the owner of the tables.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Migrate {
+    /// Show what is to be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Let the server itself keep projects apart: on or off
+    #[arg(long, value_name = "WHICH", value_parser = ["on", "off"], hide_possible_values = true)]
+    row_security: Option<String>,
+    /// Let a role of the server into this project's memory
+    #[arg(long, value_name = "ROLE")]
+    grant: Option<String>,
+    /// Take a role out of this project's memory
+    #[arg(long, value_name = "ROLE")]
+    revoke: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Migrate {
+    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+        let Some(server) = session.desk.server() else {
+            let hint = "set `memory.backend = \"postgres\"`; a memory in files needs no tables";
+            return Err(Failure::user("the memory is not on a server").with_hint(hint).into());
+        };
+        let steps = if self.dry_run { postgres::steps(server).await? } else { postgres::migrate(server).await? };
+        if !self.dry_run {
+            self.let_in(server, &session.desk.bank(), console).await?;
+        }
+        if self.json {
+            console.json(&steps)?;
+        } else {
+            for step in steps.iter().filter(|step| step.state != StepState::Applied) {
+                console.line(&line(step))?;
+            }
+            if steps.iter().all(|step| step.state == StepState::Applied) {
+                console.note("the tables are up to date");
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn let_in(&self, server: &Server, bank: &str, console: &mut Console) -> Result<()> {
+        if let Some(which) = &self.row_security {
+            let wanted = if which == "on" { RowSecurity::On } else { RowSecurity::Off };
+            postgres::set_row_security(server, wanted).await?;
+            console.note(&format!("row security is {which}"));
+        }
+        if let Some(role) = &self.grant {
+            postgres::grant(server, role, bank).await?;
+            console.note(&format!("{role} may use the memory of {bank}"));
+        }
+        if let Some(role) = &self.revoke {
+            match postgres::revoke(server, role, bank).await? {
+                true => console.note(&format!("{role} may no longer use the memory of {bank}")),
+                false => console.note(&format!("{role} was not let into the memory of {bank}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn line(step: &Step) -> String {
+    let state = match step.state {
+        StepState::Applied => "there",
+        StepState::New => "done",
+        StepState::Pending => "to be done",
+        StepState::Unknown => "made by a newer archivist",
+    };
+    format!("{}  {state}", step.name)
+}

@@ -1,0 +1,270 @@
+//! What models cost, on a server that machines share: caps hold for all of them together, whatever breaks.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use archivist::domain::{Timestamp, Usage};
+use archivist::memory::postgres::{Server, ServerSettings};
+use archivist::model::{
+    Caps, Clock, Finish, Form, Governed, Governor, LanguageModel, Message, ModelError, Prices, Reply, Request,
+    SharedLedger, reservation,
+};
+use archivist::service::FleetLedger;
+use async_trait::async_trait;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::sleep;
+
+use crate::fleet_events::{database, server, serving, sql};
+use crate::postgres_server::shared;
+use crate::support::World;
+
+const PRICES: Prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
+
+/// Answers, or does not, and claims what it likes.
+#[derive(Debug, Clone, Copy)]
+enum Endpoint {
+    Lost,
+    Answers(Option<u64>),
+}
+
+#[async_trait]
+impl LanguageModel for Endpoint {
+    fn name(&self) -> &str {
+        "m"
+    }
+
+    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
+        match self {
+            Self::Lost => Err(ModelError::TimedOut { after: Duration::ZERO }),
+            Self::Answers(claimed) => {
+                let usage = Usage { prompt_tokens: *claimed, completion_tokens: Some(3), ..Usage::default() };
+                Ok(Reply { text: "one two three".to_owned(), calls: vec![], finish: Finish::Stop, usage })
+            }
+        }
+    }
+}
+
+fn request() -> Request {
+    let messages = vec![Message::User { text: "Say one two three.".to_owned() }];
+    Request { messages, form: Form::Text, max_output_tokens: 40 }
+}
+
+fn most() -> u64 {
+    let most = reservation(&request());
+    most.prompt + most.completion
+}
+
+fn noon() -> Timestamp {
+    "2026-11-16T12:00:00Z".parse().unwrap()
+}
+
+/// A governor as one machine has it.
+fn governor(url: &str, account: &str, caps: Caps) -> Arc<Governor> {
+    let ledger = Arc::new(FleetLedger::new(server(url), account));
+    Governor::sharing(ledger, account, "http://e/v1", PRICES, caps, Arc::new(noon))
+}
+
+async fn ask(governor: &Arc<Governor>, endpoint: Endpoint) -> Result<Reply, ModelError> {
+    Governed::new(endpoint, Arc::new(governor.reflection("/a/path"))).ask(&request()).await
+}
+
+async fn today(governor: &Arc<Governor>, project: &'static str) -> (u64, Usage, Usage) {
+    let governor = Arc::clone(governor);
+    let spent = spawn_blocking(move || governor.today(project).unwrap()).await.unwrap();
+    (spent.calls, spent.total, spent.project)
+}
+
+fn tokens(usage: &Usage) -> u64 {
+    usage.prompt_tokens.unwrap() + usage.completion_tokens.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_sixteen_machines_that_race_for_a_cap_no_more_win_than_fit() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    for (round, (of_all, of_project)) in [(5, 0), (0, 1), (7, 2)].into_iter().enumerate() {
+        let caps =
+            Caps { tokens_per_day: of_all * most(), tokens_per_project_day: of_project * most(), ..Caps::default() };
+        let at: Timestamp = format!("2026-12-{:02}T12:00:00Z", round + 1).parse().unwrap();
+        let clock: Clock = Arc::new(move || at);
+        let mut racers = JoinSet::new();
+        for racer in 0..16 {
+            let account = format!("project-{}", racer % 2);
+            let ledger = Arc::new(FleetLedger::new(server(&url), &account));
+            let governor = Governor::sharing(ledger, &account, "http://e/v1", PRICES, caps, Arc::clone(&clock));
+            racers.spawn(async move {
+                let mut won = 0;
+                while won <= 7 && matches!(ask(&governor, Endpoint::Lost).await, Err(ModelError::TimedOut { .. })) {
+                    won += 1;
+                }
+                won
+            });
+        }
+        let won: u64 = racers.join_all().await.into_iter().sum();
+        let expected = match (of_all, of_project) {
+            (0, one) => 2 * one,
+            (all, 0) => all,
+            (all, one) => all.min(2 * one),
+        };
+        assert_eq!(won, expected, "in round {round}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_reflection_may_spend_holds_when_it_asks_many_at_once() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    let governor = governor(&url, "p", Caps { calls_per_reflection: 3, ..Caps::default() });
+    let allowance = Arc::new(governor.reflection("p"));
+    let mut asked = JoinSet::new();
+    for _ in 0..12 {
+        let model = Governed::new(Endpoint::Lost, Arc::clone(&allowance));
+        asked.spawn(async move { matches!(model.ask(&request()).await, Err(ModelError::TimedOut { .. })) });
+    }
+    assert_eq!(asked.join_all().await.into_iter().filter(|won| *won).count(), 3);
+    assert_eq!(allowance.calls(), 3);
+    assert_eq!(today(&governor, "p").await.0, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_comes_to_the_same_in_files_and_on_the_server() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    let folder = TempDir::new().unwrap();
+    let in_files = |folder: &Path| Governor::new(folder, "http://e/v1", PRICES, Caps::default(), Arc::new(noon));
+    let (one, other) = (governor(&url, "one", Caps::default()), governor(&url, "other", Caps::default()));
+    let files = in_files(folder.path());
+    for (endpoint, project, machine) in [
+        (Endpoint::Answers(None), "one", &one),
+        (Endpoint::Lost, "one", &one),
+        (Endpoint::Answers(Some(1)), "other", &other),
+        (Endpoint::Answers(Some(9)), "other", &other),
+        (Endpoint::Answers(None), "one", &one),
+    ] {
+        let shared = ask(machine, endpoint).await.is_ok();
+        let model = Governed::new(endpoint, Arc::new(files.reflection(project)));
+        assert_eq!(shared, model.ask(&request()).await.is_ok());
+    }
+    assert_eq!(today(&one, "one").await, today(&files, "one").await);
+    assert_eq!(today(&other, "other").await, today(&files, "other").await);
+    let (calls, total, own) = today(&one, "one").await;
+    assert_eq!(calls, 5);
+    assert!(tokens(&own) > most(), "the call that never came back counts for all it can have cost");
+    assert!(tokens(&total) > tokens(&own));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_bills_too_much_is_not_asked_again_on_any_machine() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    let (one, other) = (governor(&url, "one", Caps::default()), governor(&url, "other", Caps::default()));
+    assert!(ask(&other, Endpoint::Answers(None)).await.is_ok());
+    assert!(ask(&one, Endpoint::Answers(Some(1_000_000))).await.is_ok());
+    let refused = ask(&other, Endpoint::Answers(None)).await.unwrap_err().to_string();
+    assert!(refused.contains("billed more than was sent or asked for, see archivist.spend at "), "{refused}");
+    assert!(ask(&one, Endpoint::Answers(None)).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_settled_once_and_one_that_never_is_counts() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    let ledger = Arc::new(FleetLedger::new(server(&url), "p"));
+    let governor = governor(&url, "p", Caps { tokens_per_day: 2 * most(), ..Caps::default() });
+    assert!(ask(&governor, Endpoint::Answers(None)).await.is_ok());
+    let before = today(&governor, "p").await;
+    assert!(tokens(&before.1) < most());
+    let again = Arc::clone(&ledger);
+    let lines = spawn_blocking(move || {
+        let lines = again.lines(noon().date_naive()).unwrap();
+        let id = serde_json::from_str::<serde_json::Value>(&lines[0].1).unwrap()["id"].as_str().unwrap().to_owned();
+        let free = json!({ "entry": "settle", "id": id, "promptTokens": 0, "completionTokens": 0, "microUsd": 0 });
+        again.settle(&id, noon().date_naive(), &free.to_string()).unwrap();
+        again.settle("nobody", noon().date_naive(), &free.to_string()).unwrap();
+        again.lines(noon().date_naive()).unwrap()
+    });
+    let lines = lines.await.unwrap();
+    assert_eq!(lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(today(&governor, "p").await, before, "what is settled stays as it is");
+    assert!(matches!(ask(&governor, Endpoint::Lost).await, Err(ModelError::TimedOut { .. })));
+    assert_eq!(tokens(&today(&governor, "p").await.1), tokens(&before.1) + most());
+    let refused = ask(&governor, Endpoint::Answers(None)).await.unwrap_err();
+    assert!(matches!(refused, ModelError::Refused { .. }), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_server_cannot_be_reached_nothing_is_spent() {
+    let settings = ServerSettings {
+        url: "postgres://nobody@127.0.0.1:1/none?sslmode=disable".to_owned(),
+        read_url: None,
+        ca_file: None,
+        connections: 2,
+        statement_timeout: Duration::from_secs(5),
+        patience: Duration::from_millis(200),
+    };
+    let ledger = Arc::new(FleetLedger::new(Server::new(settings), "p"));
+    let governor = Governor::sharing(ledger, "p", "http://e/v1", PRICES, Caps::default(), Arc::new(noon));
+    let refused = ask(&governor, Endpoint::Answers(None)).await.unwrap_err().to_string();
+    assert!(refused.contains("what a call costs cannot be written down"), "{refused}");
+    assert!(refused.contains("127.0.0.1:1/none cannot be reached"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_are_cut_reserve_nothing_twice_and_let_no_cap_be_passed() {
+    const CALLS: u64 = 60;
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    let caps = Caps { tokens_per_day: CALLS * most(), ..Caps::default() };
+    let (won, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let saboteur = tokio::spawn({
+        let (url, is_over) = (url.clone(), Arc::clone(&is_over));
+        async move {
+            while !is_over.load(Ordering::Relaxed) {
+                let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                           WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.3";
+                sql(&url, cut).await;
+                sleep(Duration::from_millis(15)).await;
+            }
+        }
+    });
+    let mut racers = JoinSet::new();
+    for _ in 0..8 {
+        let (governor, won) = (governor(&url, "p", caps), Arc::clone(&won));
+        racers.spawn(async move {
+            loop {
+                match ask(&governor, Endpoint::Lost).await {
+                    Err(ModelError::TimedOut { .. }) => won.fetch_add(1, Ordering::Relaxed),
+                    Err(ModelError::Refused { why }) => return assert!(why.contains("tokensPerDay"), "{why}"),
+                    other => panic!("{other:?}"),
+                };
+            }
+        });
+    }
+    racers.join_all().await;
+    is_over.store(true, Ordering::Relaxed);
+    saboteur.await.unwrap();
+    assert_eq!(won.load(Ordering::Relaxed), CALLS);
+    let (calls, total, _) = today(&governor(&url, "p", caps), "p").await;
+    assert_eq!((calls, tokens(&total)), (CALLS, CALLS * most()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_tells_what_all_machines_spent_today() {
+    let Some(url) = shared() else { return };
+    let url = database(url).await;
+    for account in ["one", "other"] {
+        let ledger = Arc::new(FleetLedger::new(server(&url), account));
+        let clock: Clock = Arc::new(|| std::time::SystemTime::now().into());
+        let governor = Governor::sharing(ledger, account, "http://e/v1", PRICES, Caps::default(), clock);
+        assert!(ask(&governor, Endpoint::Lost).await.is_err());
+    }
+    let world = World::new();
+    let serving = serving(&world, &url);
+    let spend = serving.get("/v1/spend?days=2").json();
+    assert_eq!(spend["days"][1]["calls"], 2, "{spend}");
+    assert_eq!(spend["days"][1]["tokens"], 2 * most());
+}
