@@ -131,7 +131,8 @@ fn chaos(jobs: usize, workers: usize, projects: usize) {
     println!("what was last said of the jobs: {}", fleet.notes());
     println!("the same lesson twice in a project: {}; sessions without a run: {}", found.twice, found.missing);
     assert_eq!((done, dead), (jobs, 0));
-    assert_eq!((found.episodes, found.twice, found.missing), (jobs, 0, 0));
+    assert_eq!((found.episodes, found.sightings, found.twice, found.missing), (jobs, jobs, 0, 0));
+    assert_eq!(found.lessons, fleet.lessons_expected());
     assert_eq!(fleet.findings(), 0, "what is derived agrees with what it is derived from");
     println!("everything is there, once");
 }
