@@ -379,7 +379,7 @@ fn log(session: &str, number: usize, root: &Path, kind: usize) -> String {
     let (command, error, cure) = FAILURES[kind];
     let mut lines: Vec<Value> = vec![
         json!({"session": {"id": session, "agent": "helper", "model": "large-1", "directory": root}}),
-        json!({"role": "user", "content": "Please make it work.", "timestamp": at(0)}),
+        json!({"role": "user", "content": format!("Please make {} work.", matter(kind)), "timestamp": at(0)}),
     ];
     lines.extend(call(1, command, 1, error));
     lines.extend(call(2, cure, 0, "done"));
@@ -387,12 +387,17 @@ fn log(session: &str, number: usize, root: &Path, kind: usize) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// What a session is about. Only its own log says so: what failed stands also in the lessons that the model is shown.
+fn matter(kind: usize) -> String {
+    format!("matter-{kind}")
+}
+
 /// A model that sees what failed and says what helps.
 fn answer(request: &Request) -> ResponseTemplate {
     let asked = String::from_utf8_lossy(&request.body);
-    let met = FAILURES.iter().find(|(command, _, _)| asked.contains(command));
+    let met = FAILURES.iter().enumerate().find(|(kind, _)| asked.contains(&matter(*kind)));
     let candidates: Vec<Value> = met
-        .map(|(command, error, cure)| {
+        .map(|(_, (command, error, cure))| {
             json!({
                 "summary": format!("`{command}` fails with \"{error}\" on a fresh machine; run `{cure}` first."),
                 "rule": {"if": format!("`{command}` fails with \"{error}\""), "then": format!("run `{cure}`")},

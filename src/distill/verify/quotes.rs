@@ -138,7 +138,7 @@ impl<'c> Lookup<'c> {
             for (folded, passage) in shown.iter() {
                 let Some(spans) = stand_in(fragments, folded.text()) else { continue };
                 let whole = fragments.join(" ");
-                if passage.trust == TrustClass::InjectedMemory || is_known(lessons, &whole) {
+                if passage.trust == TrustClass::InjectedMemory || is_echo_of(lessons, &whole, passage) {
                     is_echo = true;
                     continue;
                 }
@@ -311,15 +311,28 @@ fn bare_words(text: &str) -> String {
     bare
 }
 
-/// Whether a quotation is the text of a known lesson, or the other way round.
-fn is_known(lessons: &[String], quoted: &str) -> bool {
+/// Whether words of the log only repeat a known lesson. What is said is said after the lesson wherever they share a piece.
+/// What was done, and what came of it, is not: a lesson quotes the failure that it is about, and whoever meets that failure
+/// again meets the same words. Only where the log shows the lesson itself, as in a file of lessons, they prove nothing.
+fn is_echo_of(lessons: &[String], quoted: &str, passage: &Passage<'_>) -> bool {
     let quoted = bare_words(quoted);
-    let is_long = |words: &str| words.split(' ').filter(|word| !word.is_empty()).count() >= MIN_ECHO_WORDS;
-    is_long(&quoted)
-        && lessons.iter().any(|lesson| {
-            memmem::find(lesson.as_bytes(), quoted.as_bytes()).is_some()
-                || (is_long(lesson) && memmem::find(quoted.as_bytes(), lesson.as_bytes()).is_some())
-        })
+    let mut known = lessons.iter().filter(|lesson| repeats(lesson, &quoted)).peekable();
+    if known.peek().is_none() || passage.level != EvidenceLevel::Execution {
+        return known.peek().is_some();
+    }
+    let shown = bare_words(&passage.text);
+    known.any(|lesson| is_long(lesson) && memmem::find(shown.as_bytes(), lesson.as_bytes()).is_some())
+}
+
+/// Whether one of the two stands in the other.
+fn repeats(lesson: &str, quoted: &str) -> bool {
+    is_long(quoted)
+        && (memmem::find(lesson.as_bytes(), quoted.as_bytes()).is_some()
+            || (is_long(lesson) && memmem::find(quoted.as_bytes(), lesson.as_bytes()).is_some()))
+}
+
+fn is_long(words: &str) -> bool {
+    words.split(' ').filter(|word| !word.is_empty()).count() >= MIN_ECHO_WORDS
 }
 
 impl Fault {

@@ -83,6 +83,25 @@ fn a_known_lesson_that_was_shown_again_proves_nothing() {
 }
 
 #[test]
+fn a_failure_that_a_known_lesson_quotes_is_met_again() {
+    let error = "error: failed to connect to localhost port 6379";
+    let lesson = "`make e2e` says \"failed to connect to localhost port 6379\" until `docker compose up -d redis` ran.";
+    let mut context = session(&[Fails("make e2e", error), Runs("docker compose up -d redis", "done")]);
+    context.existing_memories = vec![known(lesson)];
+    assert!(quoted(&context, 1, "failed to connect to localhost port 6379").is_ok(), "what came of a command");
+    assert!(quoted(&context, 2, "docker compose up -d redis").is_ok(), "what was done");
+    // Where the lesson itself is shown, or is talked about, nobody met anything.
+    for shown in
+        [Fails("cat lessons.md", lesson), Says("It failed to connect to localhost port 6379, as lesson 1 says.")]
+    {
+        let mut context = session(&[shown]);
+        context.existing_memories = vec![known(lesson)];
+        let (why, _) = quoted(&context, 1, "failed to connect to localhost port 6379").unwrap_err();
+        assert_eq!(why, DropReason::Echo);
+    }
+}
+
+#[test]
 fn a_lesson_that_was_given_is_never_proof() {
     let mut context = context();
     context.trajectories[0].steps[0].trust = Some(TrustClass::InjectedMemory);
