@@ -166,11 +166,14 @@ impl<Q: JobSource + ?Sized, H: Handler> Worker<'_, Q, H> {
             }
             self.forget(&mut shift).await;
             drop(post);
+            if ended == Ended::Stopped {
+                break;
+            }
             // Whoever asked for a job a moment ago saw that somebody works, and went away.
             let now = self.now();
             let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
             let is_new = is_due(self.queue.next_due(self.pace.lease, now).await?) && !is_due(left);
-            if ended == Ended::Stopped || !is_new {
+            if !is_new {
                 break;
             }
         }
