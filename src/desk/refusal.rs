@@ -83,7 +83,9 @@ impl Refusal {
         let hint = match self {
             Self::Memory(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
-            Self::Spend(LedgerError::Elsewhere { .. }) => "start the server, or look at `memory.postgres.url`",
+            Self::Spend(LedgerError::Elsewhere { .. }) | Self::Skipped(Skip::LedgerAway(_)) => {
+                "start the server, or look at `memory.postgres.url`"
+            }
             Self::Spend(_) | Self::Invalid(_) => return None,
             Self::Undecidable(Undecidable::Memory(error)) | Self::Skipped(Skip::Memory(error)) => return error.hint(),
             Self::Undecidable(Undecidable::NotQuarantined { .. }) => {
@@ -121,6 +123,7 @@ impl Refusal {
             Self::Undecidable(_) | Self::Impossible { .. } => Fault::State,
             Self::NoSuchEpisode { .. } | Self::Skipped(Skip::NoLog(_)) => Fault::Missing,
             Self::Skipped(Skip::Broke(_)) => Fault::Ours,
+            Self::Skipped(Skip::LedgerAway(_)) => Fault::Busy,
             Self::Skipped(_) => Fault::State,
         }
     }

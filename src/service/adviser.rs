@@ -98,6 +98,11 @@ impl Advice {
         }
     }
 
+    /// Why the model was not asked although it may have been: the server that keeps the ledger of spend was away.
+    pub fn ledger_away(&self) -> Option<String> {
+        self.allowance.as_ref().and_then(|allowance| allowance.away())
+    }
+
     /// How often the model was asked and what that cost, where somebody counts.
     pub fn spent(&self) -> Option<(u32, Usage)> {
         self.allowance.as_ref().map(|allowance| (allowance.calls(), allowance.spent()))

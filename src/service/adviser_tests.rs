@@ -2,11 +2,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::super::archivist::Anew;
+use super::super::outcome::Skip;
+use super::super::test_support::{World, redis};
 use super::*;
 use crate::context::{Gathering, Inputs, Run};
 use crate::domain::{AgentMemory, Engine, SessionId};
 use crate::model::scripted::{Scripted, said};
-use crate::model::{Caps, Caution, Form, Prices};
+use crate::model::{Caps, Caution, Deciding, Form, LedgerError, LedgerMemo, NumberedLine, Prices, SharedLedger};
 use crate::redact::Redactor;
 
 #[derive(Debug)]
@@ -25,8 +28,8 @@ fn now() -> Timestamp {
     "2026-11-16T12:00:00Z".parse().unwrap()
 }
 
-fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Arc<Adviser> {
-    let caps = Caps {
+fn caps(calls: u32) -> Caps {
+    Caps {
         calls_per_reflection: calls,
         tokens_per_reflection: 0,
         usd_per_reflection: 0.0,
@@ -34,7 +37,11 @@ fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Arc<A
         usd_per_day: 0.0,
         tokens_per_project_day: 0,
         usd_per_project_day: 0.0,
-    };
+    }
+}
+
+fn adviser(model: &Arc<Scripted>, folder: &std::path::Path, calls: u32) -> Arc<Adviser> {
+    let caps = caps(calls);
     let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
     let caution = Caution { failures: 5, rest: Duration::from_secs(30), max_rest: Duration::from_secs(300) };
     Arc::new(Adviser {
@@ -123,4 +130,52 @@ async fn probing_and_asking_again_are_counted_and_capped() {
     let why = distilled.fallback.unwrap();
     assert!(why.starts_with("not asked: ") && why.contains("callsPerReflection"), "{why}");
     assert!(distilled.usage.cost_usd.unwrap() > 0.0);
+}
+
+/// A ledger on a server that does not answer.
+#[derive(Debug)]
+struct Away;
+
+fn away<T>() -> Result<T, LedgerError> {
+    Err(LedgerError::Elsewhere { why: "the memory at db:5432/team cannot be reached".to_owned() })
+}
+
+impl SharedLedger for Away {
+    fn place(&self) -> String {
+        "db:5432/team".to_owned()
+    }
+
+    fn memo(&self) -> Arc<LedgerMemo> {
+        Arc::default()
+    }
+
+    fn lines(&self, _: chrono::NaiveDate) -> Result<Vec<NumberedLine>, LedgerError> {
+        away()
+    }
+
+    fn reserve(&self, _: &str, _: chrono::NaiveDate, _: &Deciding<'_>) -> Result<(), LedgerError> {
+        away()
+    }
+
+    fn settle(&self, _: &str, _: chrono::NaiveDate, _: &str) -> Result<(), LedgerError> {
+        away()
+    }
+}
+
+#[tokio::test]
+async fn while_the_ledger_is_away_nothing_is_learned_otherwise_and_it_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Arc::new(Scripted::new(Vec::new()));
+    let local = adviser(&model, folder.path(), 0);
+    let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
+    let governor = Governor::sharing(Arc::new(Away), "team", &local.address, prices, caps(0), Arc::new(now));
+    let shared = Adviser { governor: Some(governor), ..Arc::into_inner(local).unwrap() };
+    let world = World::new();
+    let service = world.service().with_adviser(Arc::new(shared));
+    let skipped = service.reflect(&world.session("s-1", &redis()), Anew::IfGrown).await.unwrap_err();
+    assert!(matches!(&skipped, Skip::LedgerAway(why) if why.contains("db:5432/team")), "{skipped:?}");
+    assert!(skipped.is_transient() && model.asked().is_empty());
+    assert!(world.lessons().await.is_empty());
+    let learned = world.service().reflect(&world.session("s-1", &redis()), Anew::IfGrown).await.unwrap();
+    assert_eq!(learned.created.len(), 1, "the run was not taken for known");
 }

@@ -107,6 +107,13 @@ pub(super) struct Scene {
     pub(super) advice: Option<Advice>,
 }
 
+impl Scene {
+    /// Why no model was asked that may be asked later.
+    pub(super) fn ledger_away(&self) -> Option<String> {
+        self.advice.as_ref().and_then(Advice::ledger_away)
+    }
+}
+
 impl ArchivistService {
     /// A service without a model, that tells nobody.
     pub fn new(memory: Arc<dyn MemoryService>, project: Project, habits: Habits) -> Self {
@@ -348,6 +355,9 @@ impl ArchivistService {
         scene: &Scene,
         distilled: Distilled,
     ) -> Result<Learned, Skip> {
+        if let Some(why) = scene.ledger_away() {
+            return Err(Skip::LedgerAway(why));
+        }
         let learned = self.judge(trigger, scene, distilled).await?;
         if self.habits.appends_lessons {
             let (root, session) = (self.project.root.clone(), learned.session.clone());

@@ -171,7 +171,11 @@ impl ArchivistService {
             tracing::warn!(%error, "the batch's journal cannot be written");
         }
         let distilled = self.distil(trigger, scene).await;
-        if let Err(error) = journal.answered(episode, &distilled) {
+        let noted = match scene.ledger_away() {
+            Some(_) => journal.not_asked(episode),
+            None => journal.answered(episode, &distilled),
+        };
+        if let Err(error) = noted {
             tracing::warn!(%error, "the batch's journal cannot be written");
         }
         distilled

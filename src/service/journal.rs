@@ -96,6 +96,11 @@ impl Journal {
         self.write(&Line::Asked { episode: episode.clone(), logs: logs.to_vec() })
     }
 
+    /// Notes that it was not asked after all. A question about no logs is no question that anybody asks.
+    pub(super) fn not_asked(&self, episode: &EpisodeId) -> io::Result<()> {
+        self.asking(episode, &[])
+    }
+
     /// Notes what came of it.
     pub(super) fn answered(&self, episode: &EpisodeId, distilled: &Distilled) -> io::Result<()> {
         self.write(&Line::Answered { episode: episode.clone(), distilled: Box::new(distilled.clone()) })

@@ -40,6 +40,8 @@ fn what_was_asked_is_known_after_a_crash_and_so_is_what_was_answered() {
     assert_eq!(journal.before(&id("ep-1"), &grown), Before::Nothing);
     journal.asking(&id("ep-3"), &logs).unwrap();
     assert_eq!(Journal::open(&path).unwrap().before(&id("ep-3"), &logs), Before::Asked);
+    journal.not_asked(&id("ep-3")).unwrap();
+    assert_eq!(Journal::open(&path).unwrap().before(&id("ep-3"), &logs), Before::Nothing);
     journal.close().unwrap();
     assert!(!path.exists());
 }

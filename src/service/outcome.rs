@@ -42,6 +42,10 @@ pub enum Skip {
     /// The memory said no.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// The server that keeps the ledger of spend is away, and so no model was asked. What the heuristics would say instead
+    /// is worded otherwise, and the server will be back.
+    #[error("no model was asked: {0}")]
+    LedgerAway(String),
     /// A fault of ours.
     #[error("internal error: {0}")]
     Broke(String),
@@ -51,7 +55,7 @@ impl Skip {
     /// Whether trying again later may help: a log may still come, a lock be freed, a disk get room.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::NoLog(_) | Self::Memory(_) | Self::Broke(_) => true,
+            Self::NoLog(_) | Self::Memory(_) | Self::LedgerAway(_) | Self::Broke(_) => true,
             Self::Unreadable { why, .. } => !matches!(why, Unreadable::UnknownFormat(_)),
             Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged => false,
         }

@@ -168,6 +168,8 @@ struct Purse {
     counted: Sum,
     /// For people.
     billed: Sum,
+    /// Why a call could not be written down by the server that should have done so.
+    away: Option<String>,
 }
 
 /// A call that may be made.
@@ -190,6 +192,12 @@ impl Allowance {
         self.purse().calls
     }
 
+    /// Why a call was not made that might have been, had the server answered that keeps the ledger. That passes, unlike a
+    /// cap: whoever can wait asks again later.
+    pub fn away(&self) -> Option<String> {
+        self.purse().away.clone()
+    }
+
     fn purse(&self) -> MutexGuard<'_, Purse> {
         self.purse.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,7 +213,12 @@ impl Allowance {
                 self.purse().hold(&amount);
                 Ok(Ticket { amount, written: None, model: model.to_owned() })
             }
-            Err(error) => Err(no_ledger(&error)),
+            Err(error) => {
+                if let LedgerError::Elsewhere { why } = &error {
+                    self.purse().away = Some(why.clone());
+                }
+                Err(no_ledger(&error))
+            }
         }
     }
 
