@@ -49,6 +49,9 @@ pub(super) struct Selection<S> {
     pub(super) best: Vec<(S, Score)>,
     /// How many lessons met the question.
     pub(super) met: usize,
+    /// Whoever is not as close as this had no chance; `None` while there are places left.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "files look at everything that comes near"))]
+    pub(super) bar: Option<f64>,
 }
 
 /// Takes lessons in any order and keeps the best.
@@ -137,7 +140,8 @@ impl<'a, S: Copy> Answers<'a, S> {
             recall::arrange(&mut best, self.ranking, |(_, score, _)| *score);
         }
         best.truncate(self.limit);
-        Selection { best: best.into_iter().map(|(spot, score, _)| (spot, score)).collect(), met: self.met }
+        let bar = (self.bar > f64::NEG_INFINITY).then_some(self.bar);
+        Selection { best: best.into_iter().map(|(spot, score, _)| (spot, score)).collect(), met: self.met, bar }
     }
 
     /// Keeps as many as there are places.

@@ -264,6 +264,20 @@ impl Ask {
         common
     }
 
+    /// How much closer circumstances can bring a lesson that shares neither tag nor failure with the question.
+    #[cfg(feature = "postgres")]
+    pub(super) fn most_nearness(&self) -> f64 {
+        let mut facets = FacetSet::default();
+        for (_, found) in &self.traits {
+            if let Trait::Facet(facet) = found
+                && !found.is_topic()
+            {
+                facets.insert(*facet);
+            }
+        }
+        recall::nearness(0.0, facets)
+    }
+
     /// How a lesson meets the question; `None` if it is no answer.
     pub(super) fn meets(&self, measure: &Measure, seen: &Seen<'_>, floor: f64) -> Option<Met> {
         let Seen { card, common, counts, lot } = *seen;

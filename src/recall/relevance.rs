@@ -267,6 +267,34 @@ impl Measure {
         self.brings.get(term).copied().unwrap_or_default()
     }
 
+    /// The most that a term can add to the share of a lesson that holds it.
+    pub fn most_share(&self, term: usize) -> f64 {
+        self.most(term, |_, worth| worth / self.whole)
+    }
+
+    /// The most that a term can add to what a lesson must gain by its words: see [`Self::needed`].
+    pub fn most_gain(&self, term: usize) -> f64 {
+        let covering = |slot: &Worth| COVERED * slot.worth / self.whole + if slot.tells { TELLING } else { 0.0 };
+        self.most(term, |own, worth| own.map_or(0.0, covering) + SUM * worth)
+    }
+
+    /// What a lesson must gain by its words alone to be this relevant, together with what no word can change. A lesson
+    /// whose terms cannot add so much need not be looked at.
+    pub fn needed(&self, relevance: f64) -> f64 {
+        (relevance / (1.0 - relevance)).ln() - START - SIZE * self.size
+    }
+
+    /// The sum over the words that a term meets, each of them given where the term is the word itself, with what it would
+    /// be worth without end.
+    fn most(&self, term: usize, of: impl Fn(Option<&Worth>, f64) -> f64) -> f64 {
+        let mut most = 0.0;
+        for slot in &self.slots {
+            let met = slot.met_by.iter().enumerate().filter(|(_, (met_by, _))| *met_by == term);
+            most += met.map(|(place, (_, worth))| of((place == 0).then_some(slot), *worth)).sum::<f64>();
+        }
+        most
+    }
+
     /// What a lesson has in common with the question; `None` if no word brings it up.
     pub fn overlap(&self, counts: &[u32], length: u32) -> Option<Overlap> {
         if !counts.iter().zip(&self.brings).any(|(count, brings)| *count > 0 && *brings) {

@@ -225,7 +225,7 @@ impl State {
     ) -> Result<Best, MemoryError> {
         self.without_broken_index(|state| {
             let method = if state.index.is_some() { Method::Index } else { Method::FullRead };
-            let Selection { best, met } = state.select(ask, ranking, limit, at)?;
+            let Selection { best, met, .. } = state.select(ask, ranking, limit, at)?;
             let mut hits = Vec::new();
             for (spot, score) in best {
                 let id = state.check(spot)?;

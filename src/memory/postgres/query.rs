@@ -11,17 +11,26 @@ use super::PostgresMemory;
 use super::rows::{self, LESSON, NEAR, Near, ask};
 use super::server::Role;
 use super::trouble::Trouble;
-use super::words::{kept, search};
+use super::words::{kept, search_term, search_topic};
 use crate::domain::{MemoryId, MemoryQuery, Timestamp};
 use crate::memory::answers::{Answers, Best, Selection};
 use crate::memory::search::{Ask, Common};
 use crate::memory::{Hit, Lesson, Method, Tenancy, Which};
 use crate::recall::{Ranking, Vocabulary};
 
-/// So many lessons are looked at for the sake of their words. In a bank where the words of a question stand in more of
-/// them, its rarest bring lessons up and the others only count: what shares nothing but common words with a question is
-/// no answer to it anyway.
-const MOST_CANDIDATES: u64 = 10_000;
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;
+
+/// So many words of lessons are looked up for the sake of one question. Where its words stand in more, its rarest bring
+/// lessons up and the others only count: what shares nothing but common words with a question is no answer to it anyway.
+const MOST_LOOKED_UP: u64 = 50_000;
+
+/// So many lessons are weighed at once where those that are closest are enough.
+const AT_ONCE: usize = 200;
+
+/// What is not known for certain below this difference is looked at.
+const TOLERANCE: f64 = 1e-9;
 
 /// How many answers are wanted of which question.
 pub(super) struct Wanted<'q> {
@@ -54,10 +63,15 @@ struct Candidate {
     counts: Vec<u32>,
 }
 
+/// A lesson that was found, and how close it can be at most.
+struct Sighted {
+    id: String,
+    most: f64,
+}
+
 async fn answer(client: &Object, bank: i64, ask: &Ask, wanted: &Wanted<'_>) -> Result<Best, Trouble> {
     let vocabulary = vocabulary(client, bank, ask).await?;
-    let candidates = candidates(client, bank, ask, &vocabulary).await?;
-    let Selection { best, met } = select(&candidates, &vocabulary, ask, wanted);
+    let (candidates, Selection { best, met, .. }) = weighed(client, bank, ask, &vocabulary, wanted).await?;
     let ids: Vec<&str> =
         best.iter().filter_map(|(place, _)| candidates.get(*place)).map(|one| one.near.id.as_str()).collect();
     let mut lessons = lessons(client, bank, &ids).await?;
@@ -67,6 +81,38 @@ async fn answer(client: &Object, bank: i64, ask: &Ask, wanted: &Wanted<'_>) -> R
         Some(Hit { lesson, score })
     });
     Ok(Best { hits: hits.collect(), met, method: Method::Index })
+}
+
+/// The lessons that come near, and the best of them.
+async fn weighed(
+    client: &Object,
+    bank: i64,
+    ask: &Ask,
+    vocabulary: &Vocabulary,
+    wanted: &Wanted<'_>,
+) -> Result<(Vec<Candidate>, Selection<usize>), Trouble> {
+    if !ask.has_topic() {
+        let candidates = everything(client, bank, ask).await?;
+        let selection = select(&candidates, vocabulary, ask, wanted);
+        return Ok((candidates, selection));
+    }
+    let mut sighted = sighted(client, bank, ask, vocabulary, wanted.ranking.floor).await?;
+    sighted.sort_unstable_by(|a, b| b.most.total_cmp(&a.most).then_with(|| a.id.cmp(&b.id)));
+    // Behind a floor are few, and it is told how many they are. Without one there is no end of them.
+    let at_once = if wanted.ranking.floor > 0.0 { sighted.len() } else { AT_ONCE };
+    let (mut candidates, mut looked_at) = (Vec::new(), 0);
+    loop {
+        let ids = sighted.iter().skip(looked_at).take(at_once).map(|sighted| sighted.id.as_str());
+        candidates.extend(nearby(client, bank, ask, &ids.collect::<Vec<_>>()).await?);
+        looked_at = looked_at.saturating_add(at_once);
+        let selection = select(&candidates, vocabulary, ask, wanted);
+        let closest_left = sighted.get(looked_at).map(|left| left.most + ask.most_nearness() + TOLERANCE);
+        match (closest_left, selection.bar) {
+            (None, _) => return Ok((candidates, selection)),
+            (Some(most), Some(bar)) if most < bar => return Ok((candidates, selection)),
+            _ => {}
+        }
+    }
 }
 
 /// The best of what came near, by their places.
@@ -108,77 +154,119 @@ async fn vocabulary(client: &Object, bank: i64, ask_: &Ask) -> Result<Vocabulary
     Ok(vocabulary)
 }
 
-/// The lessons that hold a word of the question or share its topic; all of them if it has none.
-async fn candidates(
+/// What is looked up of a question, and what a lesson must gain by it.
+#[derive(Default)]
+struct Search {
+    searches: Vec<String>,
+    gains: Vec<f64>,
+    shares: Vec<f64>,
+    least: f64,
+}
+
+impl Search {
+    /// Those words that bring a lesson up by themselves, the rarest first. The search ends where lessons that hold none but
+    /// the words that are left can be no answer, and asks for as much as the words that it looks up must then bring.
+    fn of(bank: i64, ask: &Ask, vocabulary: &Vocabulary, floor: f64) -> Self {
+        let measure = vocabulary.measure(&ask.question);
+        let terms = ask.question.terms().iter().zip(&vocabulary.holders).enumerate();
+        let held = terms.filter(|(_, (_, holders))| **holders > 0);
+        let mut held: Vec<(u64, usize, &str)> =
+            held.map(|(place, (term, holders))| (*holders, place, term.as_str())).collect();
+        held.sort_unstable();
+        let needed = measure.needed(floor.max(0.0)) - TOLERANCE;
+        let mut left: f64 = held.iter().map(|(_, place, _)| measure.most_gain(*place)).sum();
+        let (mut search, mut looked_up) = (Self::default(), 0_u64);
+        for (holders, place, term) in held.into_iter().filter(|(_, place, _)| measure.brings(*place)) {
+            looked_up = looked_up.saturating_add(holders);
+            if left < needed || (looked_up > MOST_LOOKED_UP && !search.searches.is_empty()) {
+                break;
+            }
+            left -= measure.most_gain(place);
+            search.add(search_term(bank, term), measure.most_gain(place), measure.most_share(place));
+        }
+        search.least = needed - left;
+        // What shares a tag or the failure is an answer whatever its words are.
+        for (topic, _) in ask.traits.iter().filter(|(_, what)| what.is_topic()) {
+            search.add(search_topic(bank, topic), f64::INFINITY, f64::INFINITY);
+        }
+        search
+    }
+
+    fn add(&mut self, search: String, gain: f64, share: f64) {
+        self.searches.push(search);
+        self.gains.push(gain);
+        self.shares.push(share);
+    }
+}
+
+/// The words carry the number of the bank: no other condition is needed, and none may tempt the server away from the index.
+const SIGHTED: &str = "SELECT l.id, sum(q.share) FROM unnest($1::text[], $2::float8[], $3::float8[]) \
+     AS q(search, gain, share) JOIN archivist.lessons l ON l.words @@ q.search::tsquery \
+     WHERE l.standing <= $4 GROUP BY l.id HAVING sum(q.gain) >= $5";
+
+/// The lessons whose words can make them an answer, and those that share the question's topic or come near in meaning.
+async fn sighted(
     client: &Object,
     bank: i64,
     ask_: &Ask,
     vocabulary: &Vocabulary,
-) -> Result<Vec<Candidate>, Trouble> {
+    floor: f64,
+) -> Result<Vec<Sighted>, Trouble> {
+    let Search { searches, gains, shares, least } = Search::of(bank, ask_, vocabulary, floor);
+    let mut sighted = Vec::new();
+    let mut met: HashSet<String> = HashSet::new();
+    for id in &ask_.close {
+        met.insert(id.as_str().to_owned());
+        sighted.push(Sighted { id: id.as_str().to_owned(), most: f64::INFINITY });
+    }
+    if !searches.is_empty() {
+        for row in ask(client, SIGHTED, &[&searches, &gains, &shares, &highest(ask_), &least]).await? {
+            let id: String = row.try_get(0)?;
+            if !met.contains(&id) {
+                sighted.push(Sighted { id, most: row.try_get(1)? });
+            }
+        }
+    }
+    Ok(sighted)
+}
+
+/// How low a lesson may stand.
+fn highest(ask: &Ask) -> i16 {
+    if ask.which == Which::Given { 0 } else { i16::MAX }
+}
+
+/// What these lessons have in common with the question.
+async fn nearby(client: &Object, bank: i64, ask_: &Ask, ids: &[&str]) -> Result<Vec<Candidate>, Trouble> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let select =
+        format!("SELECT {NEAR}, words FROM archivist.lessons WHERE bank = $1 AND id = ANY($2) AND standing <= $3");
+    let rows = ask(client, &select, &[&bank, &ids, &highest(ask_)]).await?;
     let places: HashMap<String, usize> =
         ask_.question.terms().iter().enumerate().map(|(place, term)| (kept(term), place)).collect();
-    let highest: i16 = if ask_.which == Which::Given { 0 } else { i16::MAX };
-    let rows = if !ask_.has_topic() {
-        let select =
-            format!("SELECT {NEAR}, ''::tsvector AS words FROM archivist.lessons WHERE bank = $1 AND standing <= $2");
-        ask(client, &select, &[&bank, &highest]).await?
-    } else {
-        let topics = ask_.traits.iter().filter(|(_, what)| what.is_topic()).map(|(term, _)| term.as_str());
-        let terms = bringing(ask_, vocabulary);
-        let mut rows = Vec::new();
-        if let Some(search) = search(bank, terms.iter().copied(), topics) {
-            // The words carry the number of the bank: no other condition is needed, and none may tempt the server away
-            // from the index.
-            let select = format!(
-                "SELECT {NEAR}, words FROM archivist.lessons WHERE words @@ $1::text::tsquery AND standing <= $2"
-            );
-            rows = ask(client, &select, &[&search, &highest]).await?;
-        }
-        if !ask_.close.is_empty() {
-            let close: Vec<&str> = ask_.close.iter().map(MemoryId::as_str).collect();
-            let select = format!(
-                "SELECT {NEAR}, words FROM archivist.lessons WHERE bank = $1 AND id = ANY($2) AND standing <= $3"
-            );
-            rows.extend(ask(client, &select, &[&bank, &close, &highest]).await?);
-        }
-        rows
-    };
-    let mut met: HashSet<MemoryId> = HashSet::new();
-    let mut candidates = Vec::new();
-    for row in &rows {
-        let near = Near::of(row)?;
-        if !met.insert(near.id.clone()) {
-            continue;
-        }
+    let counted = |row: &Row| {
         let mut counts = vec![0; ask_.question.terms().len()];
         for (word, count) in rows::words(row)?.counts(bank) {
             if let Some(of) = places.get(word).and_then(|place| counts.get_mut(*place)) {
                 *of = count;
             }
         }
-        let traits: Vec<&str> = row.try_get("traits")?;
-        let common = ask_.common_among(traits.into_iter());
-        candidates.push(Candidate { near, common, counts });
-    }
-    Ok(candidates)
+        candidate(row, ask_, counts)
+    };
+    rows.iter().map(counted).collect()
 }
 
-/// The words that lessons are looked for by: those that bring one up by themselves, the rarest first, for as many lessons
-/// as are looked at.
-fn bringing<'a>(ask: &'a Ask, vocabulary: &Vocabulary) -> Vec<&'a str> {
-    let measure = vocabulary.measure(&ask.question);
-    let terms = ask.question.terms().iter().zip(&vocabulary.holders).enumerate();
-    let mut held: Vec<(u64, &str)> = terms
-        .filter(|(place, (_, holders))| **holders > 0 && measure.brings(*place))
-        .map(|(_, (term, holders))| (*holders, term.as_str()))
-        .collect();
-    held.sort_unstable();
-    let mut seen = 0_u64;
-    let is_within = |(at, (holders, _)): &(usize, (u64, &str))| {
-        seen = seen.saturating_add(*holders);
-        *at == 0 || seen <= MOST_CANDIDATES
-    };
-    held.into_iter().enumerate().take_while(is_within).map(|(_, (_, term))| term).collect()
+/// All lessons of a bank: a question without a topic is met by each.
+async fn everything(client: &Object, bank: i64, ask_: &Ask) -> Result<Vec<Candidate>, Trouble> {
+    let select = format!("SELECT {NEAR} FROM archivist.lessons WHERE bank = $1 AND standing <= $2");
+    let rows = ask(client, &select, &[&bank, &highest(ask_)]).await?;
+    rows.iter().map(|row| candidate(row, ask_, vec![0; ask_.question.terms().len()])).collect()
+}
+
+fn candidate(row: &Row, ask: &Ask, counts: Vec<u32>) -> Result<Candidate, Trouble> {
+    let traits: Vec<&str> = row.try_get("traits")?;
+    Ok(Candidate { near: Near::of(row)?, common: ask.common_among(traits.into_iter()), counts })
 }
 
 /// These lessons as they stand now.

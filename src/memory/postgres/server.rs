@@ -313,11 +313,13 @@ impl From<PoolError> for Trouble {
 }
 
 /// What every connection is told first. A statement that hangs must not hang for ever, nor a transaction that was left.
+/// And no statement of ours is worth being compiled: that takes longer than the longest of them.
 fn greeting(statement_timeout: Duration) -> String {
     let milliseconds = statement_timeout.as_millis();
     format!(
         "SET statement_timeout = {milliseconds}; SET lock_timeout = {milliseconds}; \
-         SET idle_in_transaction_session_timeout = {}",
+         SET idle_in_transaction_session_timeout = {}; \
+         SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'",
         milliseconds.saturating_mul(2)
     )
 }

@@ -59,15 +59,14 @@ pub(super) fn vector<'t>(bank: i64, counts: &BTreeMap<String, u32>, topics: impl
     text
 }
 
-/// A search for any of these, in the words of a `tsquery`; `None` if there is nothing to look for.
-pub(super) fn search<'t>(
-    bank: i64,
-    terms: impl Iterator<Item = &'t str>,
-    topics: impl Iterator<Item = &'t str>,
-) -> Option<String> {
-    let terms = terms.map(|term| quoted(&format!("{bank}:{}", kept(term))));
-    let all: Vec<String> = terms.chain(topics.map(|topic| quoted(&topic_lexeme(bank, topic)))).collect();
-    (!all.is_empty()).then(|| all.join(" | "))
+/// A search for a term, in the words of a `tsquery`.
+pub(super) fn search_term(bank: i64, term: &str) -> String {
+    quoted(&format!("{bank}:{}", kept(term)))
+}
+
+/// The same for a tag or a failure.
+pub(super) fn search_topic(bank: i64, topic: &str) -> String {
+    quoted(&topic_lexeme(bank, topic))
 }
 
 fn topic_lexeme(bank: i64, topic: &str) -> String {
