@@ -56,6 +56,14 @@ pub(crate) fn run(sessions: usize, seconds: usize, workers: usize) {
     };
     let (p50, p99) = (fleet.number(&age("0.5")), fleet.number(&age("0.99")));
     println!("from the end of a session to its lessons: p50 {p50} ms, p99 {p99} ms");
+    let waited = |share: &str| {
+        format!(
+            "SELECT coalesce(percentile_cont({share}) WITHIN GROUP (ORDER BY extract(epoch FROM waited) * 1000), 0)::bigint \
+             FROM archivist.jobs"
+        )
+    };
+    let (p50, p99) = (fleet.number(&waited("0.5")), fleet.number(&waited("0.99")));
+    println!("in the queue until a worker took it: p50 {p50} ms, p99 {p99} ms");
     let mut delays = delays.lock().unwrap();
     delays.sort_by(f64::total_cmp);
     if let Some(last) = delays.len().checked_sub(1) {

@@ -43,12 +43,24 @@ impl Handler for Labour {
 
 impl Labour {
     async fn reflect(&self, trigger: &ReflectionTrigger) -> Handled {
+        if let Some(skip) = self.misses_logs(trigger).await {
+            return Handled::NotHere(skip.to_string());
+        }
         match self.service.reflect(trigger, Anew::IfGrown).await {
             Ok(learned) => Handled::Done(learned.summary()),
             Err(skip) if skip.is_choice() => Handled::Done(format!("skipped: {skip}")),
             Err(skip) if skip.is_transient() => Handled::Again(skip.to_string()),
             Err(skip) => Handled::Hopeless(skip.to_string()),
         }
+    }
+
+    /// That the logs which the trigger names are not to be found here, where that is so.
+    async fn misses_logs(&self, trigger: &ReflectionTrigger) -> Option<Skip> {
+        let home = self.service.project.home.as_deref();
+        if trigger.log_paths.is_empty() || log_bytes(trigger, home).is_some() {
+            return None;
+        }
+        self.service.sources(trigger).await.err().filter(|skip| matches!(skip, Skip::NoLog(_)))
     }
 
     /// Asks for a reflection on every session that has something new to tell.

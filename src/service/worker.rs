@@ -41,6 +41,11 @@ const FORGET: Duration = Duration::from_secs(60 * 60);
 /// How long a worker that was told to stop lets its job go on.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long a job of a fleet is left to machines that have what it needs, before it counts as failed that none has it; and
+/// the shortest and the longest time until the next one looks.
+const ABSENT: Duration = Duration::from_secs(24 * 60 * 60);
+const ELSEWHERE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
 /// The longest that the log of a session is waited for that is over.
 const LONGEST_REST: Duration = Duration::from_secs(30);
 
@@ -66,6 +71,8 @@ pub enum Handled {
     Again(String),
     /// It failed for a reason that will not pass.
     Hopeless(String),
+    /// What it needs is not on this machine, though it may be on another.
+    NotHere(String),
 }
 
 /// For how long to work.
@@ -300,7 +307,13 @@ impl<Q: JobSource + ?Sized, H: Handler> Worker<'_, Q, H> {
 
     async fn settle(&self, claimed: &dyn Held, handled: Handled, shift: &mut Shift) {
         let (name, now) = (claimed.name(), self.now());
+        let age = (now - claimed.job().enqueued_at).to_std().unwrap_or_default();
         match handled {
+            // Whoever comes next may be on the right machine. That this one is not says nothing against the job.
+            Handled::NotHere(_) if claimed.bank().is_some() && age < ABSENT => {
+                let at = later(now, (age / 8).clamp(ELSEWHERE.0, ELSEWHERE.1));
+                shift.settled(name, claimed.put_off(at, now).await, |_| {});
+            }
             Handled::Done(note) => {
                 let settled = claimed.done(&shift.clean(&note), now).await;
                 shift.settled(name, settled, |worked| worked.done += 1);
@@ -309,7 +322,7 @@ impl<Q: JobSource + ?Sized, H: Handler> Worker<'_, Q, H> {
                 let settled = claimed.bury(&shift.clean(&reason), now).await;
                 shift.settled(name, settled, |worked| worked.buried += 1);
             }
-            Handled::Again(error) => {
+            Handled::Again(error) | Handled::NotHere(error) => {
                 let (error, failures) = (shift.clean(&error), claimed.job().attempts.len() + 1);
                 if self.pace.is_enough(failures) {
                     let settled = claimed.bury(&given_up(failures, &error), now).await;

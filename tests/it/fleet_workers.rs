@@ -201,17 +201,39 @@ async fn a_hook_writes_a_file_and_a_worker_of_the_fleet_does_the_job() {
 async fn a_dead_job_is_tried_again_when_a_person_says_so() {
     let Some(site) = Site::fresh().await else { return };
     let log = site.world.project().join("late.jsonl");
+    std::fs::write(&log, "What is this?\n").unwrap();
     site.run(&["hook", "generic", "session-end"], &ended(&site.world, "late", text(&log)));
     let worked = site.run(&["worker", "--once"], "");
     assert!(worked.stderr.contains("1 put aside"), "{worked}");
     let (place, note) = site.place("late");
-    assert!(place == "dead" && note.contains("given up after 5 tries: no log of session `late`"), "{place}: {note}");
+    assert!(place == "dead" && note.contains("late.jsonl"), "{place}: {note}");
     let told = site.run(&["status"], "");
     assert!(told.stderr.contains("hint: `archivist worker --once --retry-dead` tries dead jobs again"), "{told}");
     let (_, path) = write(&site.world, 1, Met::Failure(0));
     std::fs::rename(path, log).unwrap();
     assert_eq!(site.run(&["worker", "--once", "--retry-dead"], "").status, 0);
     assert_eq!(site.place("late").0, "done");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_whose_log_is_on_another_machine_is_left_to_a_worker_there() {
+    let Some(site) = Site::fresh().await else { return };
+    let log = site.world.project().join("there.jsonl");
+    let now = chrono::Utc::now().to_rfc3339();
+    site.run(&["hook", "generic", "session-end", "--now", &now], &ended(&site.world, "there", text(&log)));
+    for _ in 0..7 {
+        let worked = site.run(&["worker", "--once"], "");
+        let said = "0 jobs done; what is left is not due yet\n";
+        assert_eq!((worked.status, worked.stderr.as_str()), (0, said));
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+    }
+    assert_eq!(site.place("there"), ("new".to_owned(), String::new()), "it did not fail");
+    // Nobody was told of reflections that never began.
+    let told = site.run(&["log", "--json"], "");
+    assert!(!told.stdout.contains("archivist_reflection_start"), "{told}");
+    let (_, path) = write(&site.world, 1, Met::Failure(0));
+    std::fs::rename(path, log).unwrap();
+    assert_eq!(site.run(&["worker", "--once", "--linger"], "").stderr, "1 job done; nothing is left to do\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -32,6 +32,7 @@ impl Handler for Script {
             "leaky" => {
                 Handled::Again("refused: Authorization: Bearer sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD".to_owned())
             }
+            "absent" => Handled::NotHere("no log was found".to_owned()),
             "gone" => Handled::Hopeless("the log is gone".to_owned()),
             "panics" => panic!("out of range"),
             "once" if job.attempts.is_empty() => Handled::Again("not yet".to_owned()),
@@ -85,13 +86,14 @@ impl World {
 
 #[tokio::test(start_paused = true)]
 async fn every_job_comes_to_its_end() {
-    let world = World::new(&["well", "busy", "gone", "panics", "once"]);
+    let world = World::new(&["well", "busy", "gone", "panics", "once", "absent"]);
     let script = Script::default();
     let worked = world.run(&script, Until::Empty).await;
-    assert_eq!(worked, Worked { ended: Ended::Empty, done: 2, failed: 5, buried: 3 });
+    assert_eq!(worked, Worked { ended: Ended::Empty, done: 2, failed: 7, buried: 4 });
     assert_eq!(
         world.shown(),
         [
+            "dead absent: given up after 3 tries: no log was found",
             "dead busy: given up after 3 tries: the endpoint is busy",
             "dead gone: the log is gone",
             "dead panics: given up after 3 tries: internal error: out of range",
@@ -99,7 +101,7 @@ async fn every_job_comes_to_its_end() {
             "done well: 0 before",
         ]
     );
-    assert_eq!(script.handled().len(), 1 + 3 + 1 + 3 + 2);
+    assert_eq!(script.handled().len(), 1 + 3 + 1 + 3 + 2 + 3);
     assert!(!world.queue.is_worked());
 }
 

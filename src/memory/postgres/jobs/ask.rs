@@ -88,7 +88,7 @@ async fn put(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(),
          ON CONFLICT (bank, name) DO UPDATE SET place = 0, is_held = false, urgency = excluded.urgency, \
              log_bytes = excluded.log_bytes, enqueued_at = excluded.enqueued_at, due_at = excluded.due_at, \
              attempts = excluded.attempts, record = excluded.record, note = NULL, call = NULL, worker = NULL, \
-             lease_until = NULL, settled_at = NULL";
+             lease_until = NULL, settled_at = NULL, waited = NULL";
     let insert = client.prepare_cached(insert).await?;
     let record = plain(&job.record);
     client

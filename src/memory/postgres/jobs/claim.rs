@@ -185,7 +185,8 @@ async fn give(
     let update = format!(
         "UPDATE archivist.jobs j SET place = 1, claim = nextval('archivist.job_claims'), call = $3, worker = $4, \
              lease_until = clock_timestamp() + make_interval(secs => $5), record = coalesce($6::text, record), \
-             attempts = attempts + CASE WHEN $6::text IS NULL THEN 0 ELSE 1 END \
+             attempts = attempts + CASE WHEN $6::text IS NULL THEN 0 ELSE 1 END, \
+             waited = coalesce(waited, GREATEST(clock_timestamp() - due_at, interval '0')) \
          WHERE bank = $1 AND name = $2 RETURNING {TAKEN}"
     );
     let update = client.prepare_cached(&update).await?;
