@@ -22,11 +22,17 @@ use crate::recall::{Ranking, Vocabulary};
 #[path = "query_tests.rs"]
 mod tests;
 
-/// So many words of lessons are looked up for the sake of one question. Where its words stand in more, its rarest bring
-/// lessons up and the others only count: what shares nothing but common words with a question is no answer to it anyway.
+/// Words are looked up in pairs where there are no more of them than this; there are half as many pairs as its square.
+const MOST_PAIRED: usize = 32;
+
+/// So many words of lessons are looked up one by one for the sake of one question. Where its words stand in more, its
+/// rarest bring lessons up and the others only count: what shares nothing but common words with a question is no answer.
 const MOST_LOOKED_UP: u64 = 50_000;
 
-/// So many lessons are weighed at once where those that are closest are enough.
+/// Neighbours are first looked for among those that can share so much. That there are enough of them is hoped, not known.
+const HOPED: f64 = 0.3;
+
+/// So many lessons are weighed at once where nobody knows how many are close enough.
 const AT_ONCE: usize = 200;
 
 /// What is not known for certain below this difference is looked at.
@@ -63,10 +69,19 @@ struct Candidate {
     counts: Vec<u32>,
 }
 
-/// A lesson that was found, and how close it can be at most.
+/// A lesson that was found, and how close it can be at most, in the measure of what was looked for.
 struct Sighted {
     id: String,
     most: f64,
+}
+
+/// What a lesson must come to by its words, or it is not looked for.
+#[derive(Clone, Copy)]
+enum Bound {
+    /// This relevance.
+    Relevance(f64),
+    /// This share of what the words of the question are worth.
+    Share(f64),
 }
 
 async fn answer(client: &Object, bank: i64, ask: &Ask, wanted: &Wanted<'_>) -> Result<Best, Trouble> {
@@ -96,21 +111,39 @@ async fn weighed(
         let selection = select(&candidates, vocabulary, ask, wanted);
         return Ok((candidates, selection));
     }
-    let mut sighted = sighted(client, bank, ask, vocabulary, wanted.ranking.floor).await?;
-    sighted.sort_unstable_by(|a, b| b.most.total_cmp(&a.most).then_with(|| a.id.cmp(&b.id)));
-    // Behind a floor are few, and it is told how many they are. Without one there is no end of them.
-    let at_once = if wanted.ranking.floor > 0.0 { sighted.len() } else { AT_ONCE };
-    let (mut candidates, mut looked_at) = (Vec::new(), 0);
+    let floor = wanted.ranking.floor;
+    let bound = if floor > 0.0 { Bound::Relevance(floor) } else { Bound::Share(HOPED) };
+    let found = sighted(client, bank, ask, vocabulary, bound).await?;
+    let ids: Vec<&str> = found.iter().map(|sighted| sighted.id.as_str()).collect();
+    let candidates = nearby(client, bank, ask, &ids).await?;
+    let selection = select(&candidates, vocabulary, ask, wanted);
+    let most_left = HOPED + ask.most_nearness() + TOLERANCE;
+    if floor > 0.0 || selection.bar.is_some_and(|bar| bar > most_left) {
+        return Ok((candidates, selection));
+    }
+    closest(client, bank, ask, vocabulary, wanted).await
+}
+
+/// Weighs lessons in the order of how close they can be, until none that is left can be closer than those that are.
+async fn closest(
+    client: &Object,
+    bank: i64,
+    ask: &Ask,
+    vocabulary: &Vocabulary,
+    wanted: &Wanted<'_>,
+) -> Result<(Vec<Candidate>, Selection<usize>), Trouble> {
+    let mut found = sighted(client, bank, ask, vocabulary, Bound::Share(f64::NEG_INFINITY)).await?;
+    found.sort_unstable_by(|a, b| b.most.total_cmp(&a.most).then_with(|| a.id.cmp(&b.id)));
+    let mut candidates = Vec::new();
+    let mut pieces = found.chunks(AT_ONCE).peekable();
     loop {
-        let ids = sighted.iter().skip(looked_at).take(at_once).map(|sighted| sighted.id.as_str());
+        let ids = pieces.next().unwrap_or_default().iter().map(|sighted| sighted.id.as_str());
         candidates.extend(nearby(client, bank, ask, &ids.collect::<Vec<_>>()).await?);
-        looked_at = looked_at.saturating_add(at_once);
         let selection = select(&candidates, vocabulary, ask, wanted);
-        let closest_left = sighted.get(looked_at).map(|left| left.most + ask.most_nearness() + TOLERANCE);
-        match (closest_left, selection.bar) {
-            (None, _) => return Ok((candidates, selection)),
-            (Some(most), Some(bar)) if most < bar => return Ok((candidates, selection)),
-            _ => {}
+        let left = pieces.peek().and_then(|piece| piece.first());
+        let most_left = left.map(|left| left.most + ask.most_nearness() + TOLERANCE);
+        if most_left.is_none_or(|most| selection.bar.is_some_and(|bar| bar > most)) {
+            return Ok((candidates, selection));
         }
     }
 }
@@ -154,55 +187,95 @@ async fn vocabulary(client: &Object, bank: i64, ask_: &Ask) -> Result<Vocabulary
     Ok(vocabulary)
 }
 
-/// What is looked up of a question, and what a lesson must gain by it.
+/// What is looked up of a question, what each can bring at most, and how much must come together.
 #[derive(Default)]
 struct Search {
     searches: Vec<String>,
     gains: Vec<f64>,
-    shares: Vec<f64>,
     least: f64,
 }
 
+/// A word of the question that brings lessons up.
+struct Word {
+    holders: u64,
+    search: String,
+    gain: f64,
+}
+
 impl Search {
-    /// Those words that bring a lesson up by themselves, the rarest first. The search ends where lessons that hold none but
-    /// the words that are left can be no answer, and asks for as much as the words that it looks up must then bring.
-    fn of(bank: i64, ask: &Ask, vocabulary: &Vocabulary, floor: f64) -> Self {
+    /// Looks up the words that bring a lesson up by themselves. What must come by them is what is needed without all that
+    /// the others can add. Where none of them brings so much alone they are looked up in pairs, which the server's index
+    /// finds without looking at a lesson.
+    fn of(bank: i64, ask: &Ask, vocabulary: &Vocabulary, bound: Bound) -> Self {
         let measure = vocabulary.measure(&ask.question);
-        let terms = ask.question.terms().iter().zip(&vocabulary.holders).enumerate();
-        let held = terms.filter(|(_, (_, holders))| **holders > 0);
-        let mut held: Vec<(u64, usize, &str)> =
-            held.map(|(place, (term, holders))| (*holders, place, term.as_str())).collect();
-        held.sort_unstable();
-        let needed = measure.needed(floor.max(0.0)) - TOLERANCE;
-        let mut left: f64 = held.iter().map(|(_, place, _)| measure.most_gain(*place)).sum();
-        let (mut search, mut looked_up) = (Self::default(), 0_u64);
-        for (holders, place, term) in held.into_iter().filter(|(_, place, _)| measure.brings(*place)) {
-            looked_up = looked_up.saturating_add(holders);
-            if left < needed || (looked_up > MOST_LOOKED_UP && !search.searches.is_empty()) {
-                break;
+        let (most, needed): (&dyn Fn(usize) -> f64, f64) = match bound {
+            Bound::Relevance(floor) => (&|place| measure.most_gain(place), measure.needed(floor)),
+            Bound::Share(share) => (&|place| measure.most_share(place), share),
+        };
+        let (mut words, mut others) = (Vec::new(), 0.0);
+        for (place, (term, holders)) in ask.question.terms().iter().zip(&vocabulary.holders).enumerate() {
+            match (holders, measure.brings(place)) {
+                (0, _) => {}
+                (_, false) => others += most(place),
+                (_, true) => words.push(Word { holders: *holders, search: search_term(bank, term), gain: most(place) }),
             }
-            left -= measure.most_gain(place);
-            search.add(search_term(bank, term), measure.most_gain(place), measure.most_share(place));
         }
-        search.least = needed - left;
+        words.sort_unstable_by(|a, b| a.holders.cmp(&b.holders).then_with(|| a.search.cmp(&b.search)));
+        let mut search = Self { least: needed - TOLERANCE - others, ..Self::default() };
+        if words.len() <= MOST_PAIRED && search.least > 0.0 {
+            search.add_pairs(&words);
+        } else {
+            search.add_rarest(words);
+        }
         // What shares a tag or the failure is an answer whatever its words are.
         for (topic, _) in ask.traits.iter().filter(|(_, what)| what.is_topic()) {
-            search.add(search_topic(bank, topic), f64::INFINITY, f64::INFINITY);
+            search.add(search_topic(bank, topic), f64::INFINITY);
         }
         search
     }
 
-    fn add(&mut self, search: String, gain: f64, share: f64) {
+    /// The rarest words, until lessons that hold none but the words that are left cannot come to what is needed.
+    fn add_rarest(&mut self, words: Vec<Word>) {
+        let (mut left, mut looked_up) = (words.iter().map(|word| word.gain).sum::<f64>(), 0_u64);
+        for word in words {
+            looked_up = looked_up.saturating_add(word.holders);
+            if left < self.least || (looked_up > MOST_LOOKED_UP && !self.searches.is_empty()) {
+                break;
+            }
+            left -= word.gain;
+            self.add(word.search, word.gain);
+        }
+        self.least -= left;
+    }
+
+    /// Words that bring enough alone, and each of the others together with one that is less rare.
+    fn add_pairs(&mut self, words: &[Word]) {
+        let (strong, weak): (Vec<&Word>, Vec<&Word>) = words.iter().partition(|word| word.gain >= self.least);
+        for word in strong {
+            self.add(word.search.clone(), f64::INFINITY);
+        }
+        let mut rest = weak.as_slice();
+        while let Some((word, others)) = rest.split_first() {
+            let together = word.gain + others.iter().map(|other| other.gain).sum::<f64>();
+            if others.is_empty() || together < self.least {
+                break;
+            }
+            let others_said: Vec<&str> = others.iter().map(|other| other.search.as_str()).collect();
+            self.add(format!("{} & ({})", word.search, others_said.join(" | ")), f64::INFINITY);
+            rest = others;
+        }
+    }
+
+    fn add(&mut self, search: String, gain: f64) {
         self.searches.push(search);
         self.gains.push(gain);
-        self.shares.push(share);
     }
 }
 
 /// The words carry the number of the bank: no other condition is needed, and none may tempt the server away from the index.
-const SIGHTED: &str = "SELECT l.id, sum(q.share) FROM unnest($1::text[], $2::float8[], $3::float8[]) \
-     AS q(search, gain, share) JOIN archivist.lessons l ON l.words @@ q.search::tsquery \
-     WHERE l.standing <= $4 GROUP BY l.id HAVING sum(q.gain) >= $5";
+const SIGHTED: &str = "SELECT l.id, sum(q.gain) FROM unnest($1::text[], $2::float8[]) AS q(search, gain) \
+     JOIN archivist.lessons l ON l.words @@ q.search::tsquery \
+     WHERE l.standing <= $3 GROUP BY l.id HAVING sum(q.gain) >= $4";
 
 /// The lessons whose words can make them an answer, and those that share the question's topic or come near in meaning.
 async fn sighted(
@@ -210,20 +283,17 @@ async fn sighted(
     bank: i64,
     ask_: &Ask,
     vocabulary: &Vocabulary,
-    floor: f64,
+    bound: Bound,
 ) -> Result<Vec<Sighted>, Trouble> {
-    let Search { searches, gains, shares, least } = Search::of(bank, ask_, vocabulary, floor);
-    let mut sighted = Vec::new();
-    let mut met: HashSet<String> = HashSet::new();
-    for id in &ask_.close {
-        met.insert(id.as_str().to_owned());
-        sighted.push(Sighted { id: id.as_str().to_owned(), most: f64::INFINITY });
-    }
+    let Search { searches, gains, least } = Search::of(bank, ask_, vocabulary, bound);
+    let close = ask_.close.iter().map(|id| Sighted { id: id.as_str().to_owned(), most: f64::INFINITY });
+    let mut sighted: Vec<Sighted> = close.collect();
+    let met: HashSet<&str> = ask_.close.iter().map(MemoryId::as_str).collect();
     if !searches.is_empty() {
-        for row in ask(client, SIGHTED, &[&searches, &gains, &shares, &highest(ask_), &least]).await? {
-            let id: String = row.try_get(0)?;
-            if !met.contains(&id) {
-                sighted.push(Sighted { id, most: row.try_get(1)? });
+        for row in ask(client, SIGHTED, &[&searches, &gains, &highest(ask_), &least]).await? {
+            let id: &str = row.try_get(0)?;
+            if !met.contains(id) {
+                sighted.push(Sighted { id: id.to_owned(), most: row.try_get(1)? });
             }
         }
     }

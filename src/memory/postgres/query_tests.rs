@@ -16,59 +16,88 @@ fn vocabulary(ask: &Ask, documents: u64, holders: impl Fn(usize) -> u64) -> Voca
 }
 
 #[test]
-fn a_question_looks_up_its_rarest_words_and_asks_for_the_rest_of_what_is_needed() {
+fn a_question_looks_up_pairs_of_words_until_what_is_left_cannot_make_an_answer() {
     let ask = ask_for(&[]);
     let held = vocabulary(&ask, 100_000, |place| 10 + 100 * place as u64);
-    let everything = Search::of(3, &ask, &held, 0.0);
-    assert_eq!(everything.searches.len(), ask.question.terms().len(), "without a floor every word counts");
+    let everything = Search::of(3, &ask, &held, Bound::Share(f64::NEG_INFINITY));
+    assert_eq!(everything.searches.len(), ask.question.terms().len(), "without a bound every word counts");
     assert_eq!(everything.least, f64::NEG_INFINITY);
-    let search = Search::of(3, &ask, &held, 0.55);
-    assert!(search.searches.len() < everything.searches.len() && !search.searches.is_empty());
-    assert!(everything.searches.starts_with(&search.searches), "the rarest first");
-    assert!(search.least > 0.0 && search.least <= search.gains.iter().sum());
+    let search = Search::of(3, &ask, &held, Bound::Relevance(0.55));
+    assert!(search.least > 0.0 && !search.searches.is_empty());
+    let rarest = &everything.searches[0];
+    assert!(search.searches[0].starts_with(&format!("{rarest} & (")), "none is enough alone: {}", search.searches[0]);
+    let commonest = everything.searches.last().unwrap();
+    assert!(!search.searches.iter().any(|search| search.starts_with(commonest.as_str())));
+}
+
+#[test]
+fn a_word_that_is_enough_is_looked_up_alone() {
+    let query = MemoryQuery { text: Some("mkdocs".to_owned()), ..MemoryQuery::for_project("/app") };
+    let ask = Ask::query(&query, Tenancy::Own);
+    let search = Search::of(3, &ask, &vocabulary(&ask, 1_000, |_| 2), Bound::Relevance(0.55));
+    assert_eq!(search.searches, ["'3:mkdoc'"]);
 }
 
 #[test]
 fn words_that_nobody_holds_are_not_looked_up() {
     let ask = ask_for(&[]);
-    assert!(Search::of(3, &ask, &vocabulary(&ask, 100, |_| 0), 0.55).searches.is_empty());
+    assert!(Search::of(3, &ask, &vocabulary(&ask, 100, |_| 0), Bound::Relevance(0.55)).searches.is_empty());
 }
 
 #[test]
 fn a_tag_brings_up_whatever_has_it() {
     let ask = ask_for(&["slow"]);
-    let search = Search::of(3, &ask, &vocabulary(&ask, 100, |_| 0), 0.55);
+    let search = Search::of(3, &ask, &vocabulary(&ask, 100, |_| 0), Bound::Relevance(0.55));
     assert_eq!((search.searches, search.gains), (vec!["'3#tag slow'".to_owned()], vec![f64::INFINITY]));
 }
 
 #[test]
 fn no_question_reads_the_whole_index() {
     let ask = ask_for(&[]);
-    let search = Search::of(3, &ask, &vocabulary(&ask, 1_000_000, |_| 30_000), 0.0);
+    let search = Search::of(3, &ask, &vocabulary(&ask, 1_000_000, |_| 30_000), Bound::Share(f64::NEG_INFINITY));
     assert_eq!(search.searches.len(), 1);
+}
+
+/// Whether a lesson that holds these terms answers a search as the server takes it.
+fn is_found(search: &Search, own: &[String]) -> bool {
+    let matches = |sought: &str| match sought.split_once(" & ") {
+        None => own.iter().any(|term| term == sought),
+        Some((first, others)) => {
+            let others = others.trim_matches(['(', ')']);
+            own.iter().any(|term| term == first) && others.split(" | ").any(|other| own.iter().any(|own| own == other))
+        }
+    };
+    let found = search.searches.iter().zip(&search.gains).filter(|(search, _)| matches(search));
+    let gains: Vec<f64> = found.map(|(_, gain)| *gain).collect();
+    !gains.is_empty() && gains.iter().sum::<f64>() >= search.least
 }
 
 proptest! {
     #[test]
-    fn whatever_is_relevant_enough_is_found(
+    fn whatever_comes_to_what_is_needed_is_found(
         counts in prop::collection::vec(prop_oneof![2 => Just(0u32), 1 => 1u32..20], 40),
         holders in prop::collection::vec(1u64..3_000, 40),
         documents in 3_000u64..100_000,
         extra in 0u32..60,
-        floor in 0.05..0.95,
+        bound in 0.05..0.95,
+        repeats in 1usize..5,
     ) {
-        let ask = ask_for(&[]);
-        let held = vocabulary(&ask, documents, |place| holders[place]);
+        // Longer questions are looked up word by word.
+        let more: String = (0..repeats * repeats).map(|n| format!(" word{n} other{n}")).collect();
+        let query = MemoryQuery { text: Some(format!("{TEXT}{more}")), ..MemoryQuery::for_project("/app") };
+        let ask = Ask::query(&query, Tenancy::Own);
+        let held = vocabulary(&ask, documents, |place| holders[place % holders.len()]);
         let measure = held.measure(&ask.question);
-        let counts: Vec<u32> = counts.into_iter().take(ask.question.terms().len()).collect();
+        let counts: Vec<u32> = (0..ask.question.terms().len()).map(|place| counts[place % counts.len()]).collect();
         let length = counts.iter().sum::<u32>() + extra;
-        let relevance = measure.relevance(measure.overlap(&counts, length), None);
-        let search = Search::of(3, &ask, &held, floor);
+        let overlap = measure.overlap(&counts, length);
         let terms = ask.question.terms().iter().zip(&counts).filter(|(_, count)| **count > 0);
         let own: Vec<String> = terms.map(|(term, _)| search_term(3, term)).collect();
-        let found = search.searches.iter().zip(&search.gains).filter(|(search, _)| own.contains(search));
-        let gains: Vec<f64> = found.map(|(_, gain)| *gain).collect();
-        let is_found = !gains.is_empty() && gains.iter().sum::<f64>() >= search.least;
-        prop_assert!(is_found || relevance < floor, "{relevance} {gains:?} {}", search.least);
+        let relevance = measure.relevance(overlap, None);
+        let search = Search::of(3, &ask, &held, Bound::Relevance(bound));
+        prop_assert!(is_found(&search, &own) || relevance < bound, "{relevance} {}", search.least);
+        let share = overlap.unwrap_or_default().share;
+        let search = Search::of(3, &ask, &held, Bound::Share(bound));
+        prop_assert!(is_found(&search, &own) || share < bound, "{share} {}", search.least);
     }
 }
