@@ -14,10 +14,9 @@ use archivist::memory::{
 use archivist::service::{FleetQueue, FleetSource, JobSource as _, Queue, Reach, Token};
 use tokio_postgres::NoTls;
 
-use crate::fleet_queue::{job, name_of};
 use crate::postgres_proxy::{Fault, Proxy};
 use crate::postgres_server::{Cluster, database, shared, unique};
-use crate::samples::{at, day, episode, id, lesson, project_query, ranking, run};
+use crate::samples::{at, day, episode, id, job, lesson, name_of, project_query, ranking, run};
 use crate::stores::{Postgres, Store, server_at};
 
 fn bank(server: &Arc<Server>, key: &str) -> PostgresMemory {

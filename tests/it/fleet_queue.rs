@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use archivist::domain::{ReflectionScenario, ReflectionTrigger, SessionId, Timestamp};
+use archivist::domain::Timestamp;
 use archivist::memory::MemoryError;
 use archivist::memory::postgres::{Server, ServerSettings, migrate};
 use archivist::service::{
@@ -16,45 +16,13 @@ use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
 use crate::postgres_server::{Cluster, shared, unique};
+use crate::samples::{job, name_of};
 
 const LEASE: Duration = Duration::from_secs(60);
 
 /// So many seconds after a moment long ago.
 pub(crate) fn at_second(second: i64) -> Timestamp {
     crate::samples::at() + chrono::TimeDelta::seconds(second)
-}
-
-/// A session that ended.
-pub(crate) fn job(session: &str, log_bytes: u64) -> Job {
-    let trigger = ReflectionTrigger {
-        scenario: ReflectionScenario::SessionComplete,
-        project_root: "/shop".to_owned(),
-        session_id: SessionId::parse(session).unwrap(),
-        main_task_id: None,
-        subtask_id: None,
-        log_paths: Vec::new(),
-        healer_status: None,
-        extra: Default::default(),
-    };
-    Job {
-        errand: Errand::Reflect(trigger),
-        agent: "claude-code".to_owned(),
-        event: "SessionEnd".to_owned(),
-        urgency: Urgency::Over,
-        log_bytes: Some(log_bytes),
-        enqueued_at: at_second(0),
-        not_before: None,
-        attempts: Vec::new(),
-        extra: Default::default(),
-    }
-}
-
-/// The session of a job.
-pub(crate) fn name_of(job: &Job) -> String {
-    match &job.errand {
-        Errand::Reflect(trigger) => trigger.session_id.to_string(),
-        Errand::Sweep { .. } => "sweep".to_owned(),
-    }
 }
 
 pub(crate) fn settings(url: &str, patience: Duration) -> ServerSettings {

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fleet_queue::{Fleet, job};
+use crate::fleet_queue::Fleet;
+use crate::samples::job;
 use crate::sessions::{Met, write};
 use crate::support::{Output, World, text};
 

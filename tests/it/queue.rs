@@ -8,15 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::domain::{ReflectionScenario, ReflectionTrigger, SessionId};
-use archivist::service::{
-    Enqueued, Errand, Handled, Handler, Job, Pace, Place, Queue, QueueError, Until, Urgency, Worker,
-};
+use archivist::service::{Enqueued, Handled, Handler, Job, Pace, Place, Queue, QueueError, Until, Worker};
 use async_trait::async_trait;
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
-use crate::samples::at;
+use crate::samples::{at, job};
 
 const CHILD_DIRECTORY: &str = "ARCHIVIST_TEST_QUEUE_DIRECTORY";
 const CHILD_PART: &str = "ARCHIVIST_TEST_QUEUE_PART";
@@ -32,30 +29,6 @@ const LEASE: Duration = Duration::from_secs(1);
 
 /// How many bytes the event of a job has that is to be cut off by a limit of a block or two.
 const LONG: usize = 3000;
-
-fn job(session: &str) -> Job {
-    let trigger = ReflectionTrigger {
-        scenario: ReflectionScenario::SessionComplete,
-        project_root: "/shop".to_owned(),
-        session_id: SessionId::parse(session).unwrap(),
-        main_task_id: None,
-        subtask_id: None,
-        log_paths: Vec::new(),
-        healer_status: None,
-        extra: Default::default(),
-    };
-    Job {
-        errand: Errand::Reflect(trigger),
-        agent: "claude-code".to_owned(),
-        event: "SessionEnd".to_owned(),
-        urgency: Urgency::Over,
-        log_bytes: Some(10),
-        enqueued_at: at(),
-        not_before: None,
-        attempts: Vec::new(),
-        extra: Default::default(),
-    }
-}
 
 fn pace() -> Pace {
     Pace {
@@ -108,11 +81,11 @@ async fn child() {
             while !directory.join("go").exists() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let ask = |number| queue.enqueue(&job(&format!("s{number}"))).unwrap();
+            let ask = |number| queue.enqueue(&job(&format!("s{number}"), 10)).unwrap();
             let new = (0..SESSIONS).map(ask).filter(|enqueued| *enqueued == Enqueued::New).count();
             println!("new jobs: {new}");
         }
-        _ => match queue.enqueue(&Job { event: "x".repeat(LONG), ..job("a") }) {
+        _ => match queue.enqueue(&Job { event: "x".repeat(LONG), ..job("a", 10) }) {
             Ok(enqueued) => println!("came to: {enqueued:?}"),
             Err(error) => println!("came to: {}", told(&error, directory)),
         },
@@ -153,7 +126,7 @@ fn workers_killed_at_any_moment_lose_no_job() {
     let directory = TempDir::new().unwrap();
     let queue = Queue::at(directory.path());
     for number in 0..JOBS {
-        assert_eq!(queue.enqueue(&job(&format!("s{number}"))).unwrap(), Enqueued::New);
+        assert_eq!(queue.enqueue(&job(&format!("s{number}"), 10)).unwrap(), Enqueued::New);
     }
     let mut random = 0x5eed_u64;
     let mut below = |bound: u64| {
@@ -214,7 +187,7 @@ fn a_job_for_which_there_is_no_space_is_refused_and_leaves_no_trace() {
         shell.args(["queue::child", "--exact", "--nocapture"]);
         shell.env(CHILD_DIRECTORY, directory.path()).env(CHILD_PART, "once");
         let refused = said(shell.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap(), "came to: ");
-        let name = job("a").name();
+        let name = job("a", 10).name();
         assert_eq!(
             refused.replace(name.as_str(), "NAME"),
             "cannot write ~/queue/new/NAME: File too large (os error 27) / \
@@ -222,7 +195,7 @@ fn a_job_for_which_there_is_no_space_is_refused_and_leaves_no_trace() {
         );
         let queue = Queue::at(directory.path());
         assert_eq!(count(&queue, Place::New), 0, "{blocks} blocks");
-        assert_eq!(queue.enqueue(&job("a")).unwrap(), Enqueued::New);
+        assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), Enqueued::New);
     }
 }
 

@@ -10,7 +10,8 @@ use archivist::service::{
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use crate::fleet_queue::{Fleet, at_second, job, name_of};
+use crate::fleet_queue::{Fleet, at_second};
+use crate::samples::{job, name_of};
 
 const LEASE: Duration = Duration::from_millis(800);
 

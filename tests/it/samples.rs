@@ -2,10 +2,11 @@
 
 use archivist::config::{self, LoadRequest};
 use archivist::domain::{
-    AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, RunId, SessionId,
-    Timestamp,
+    AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, ReflectionScenario,
+    ReflectionTrigger, RunId, SessionId, Timestamp,
 };
 use archivist::recall::Ranking;
+use archivist::service::{Errand, Job, Urgency};
 
 pub(crate) const PROJECT: &str = "/project";
 
@@ -67,4 +68,38 @@ pub(crate) fn project_query() -> MemoryQuery {
 /// The built-in one.
 pub(crate) fn ranking() -> Ranking {
     config::load(&LoadRequest::default()).unwrap().config.recall.ranking()
+}
+
+/// A session that ended, with a log of so many bytes.
+pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
+    let trigger = ReflectionTrigger {
+        scenario: ReflectionScenario::SessionComplete,
+        project_root: "/shop".to_owned(),
+        session_id: session(name),
+        main_task_id: None,
+        subtask_id: None,
+        log_paths: Vec::new(),
+        healer_status: None,
+        extra: Extra::new(),
+    };
+    Job {
+        errand: Errand::Reflect(trigger),
+        agent: "claude-code".to_owned(),
+        event: "SessionEnd".to_owned(),
+        urgency: Urgency::Over,
+        log_bytes: Some(log_bytes),
+        enqueued_at: at(),
+        not_before: None,
+        attempts: Vec::new(),
+        extra: Extra::new(),
+    }
+}
+
+/// The session of a job.
+#[cfg(all(unix, feature = "postgres"))]
+pub(crate) fn name_of(job: &Job) -> String {
+    match &job.errand {
+        Errand::Reflect(trigger) => trigger.session_id.to_string(),
+        Errand::Sweep { .. } => "sweep".to_owned(),
+    }
 }
