@@ -57,10 +57,11 @@ pub(super) fn plan(rules: &Rules, known: &mut impl Known, batch: Batch) -> Resul
             return Err(MemoryError::Conflict { id, expected, found });
         }
     }
-    let mut planned: HashMap<EpisodeId, Episode> = HashMap::new();
+    // Where the newest of each stands among those that are to be written.
+    let mut planned: HashMap<EpisodeId, usize> = HashMap::new();
     for episode in batch.episodes {
-        let last = match planned.get(&episode.id) {
-            Some(last) => Some(last),
+        let last = match planned.get(&episode.id).and_then(|place| plan.episodes.get(*place)) {
+            Some(last) => Some(&last.record),
             None => known.episode(&episode.id)?,
         };
         if last == Some(&episode) {
@@ -68,7 +69,7 @@ pub(super) fn plan(rules: &Rules, known: &mut impl Known, batch: Batch) -> Resul
             continue;
         }
         let json = json(rules, episode.id.as_str(), &episode)?;
-        planned.insert(episode.id.clone(), episode.clone());
+        planned.insert(episode.id.clone(), plan.episodes.len());
         plan.episodes.push(Written { record: episode, json });
     }
     plan.add_lessons(rules, known, batch.memories, batch.records)?;
@@ -93,10 +94,11 @@ impl Plan {
         memories: Vec<AgentMemory>,
         records: Records,
     ) -> Result<(), MemoryError> {
-        let mut planned: HashMap<MemoryId, AgentMemory> = HashMap::new();
+        // Where the newest version of each stands among those that are to be written.
+        let mut planned: HashMap<MemoryId, usize> = HashMap::new();
         for mut memory in memories {
-            let last = match planned.remove(&memory.id) {
-                Some(last) => Some(last),
+            let last = match planned.get(&memory.id).and_then(|place| self.memories.get(*place)) {
+                Some(last) => Some(last.record.clone()),
                 None => known.lesson(&memory.id)?.map(|(memory, _)| memory),
             };
             let alias = match (last.as_ref().and_then(|last| last.alias.clone()), &memory.alias) {
@@ -122,9 +124,9 @@ impl Plan {
                 self.receipt.known += 1;
             } else {
                 let json = json(rules, memory.id.as_str(), &memory)?;
-                self.memories.push(Written { record: memory.clone(), json });
+                planned.insert(memory.id.clone(), self.memories.len());
+                self.memories.push(Written { record: memory, json });
             }
-            planned.insert(memory.id.clone(), memory);
         }
         Ok(())
     }
