@@ -13,6 +13,10 @@ use serde_json::{Map, Value, json};
 use super::Served;
 use super::problem::ProblemBody;
 
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;
+
 const JSON: &str = "application/json";
 
 /// One endpoint: where it is, what it takes, what it answers and who does it.
@@ -75,12 +79,12 @@ impl Endpoint {
         self
     }
 
-    fn parameters(&self, generator: &mut SchemaGenerator) -> Vec<Value> {
+    fn parameters(&self, taken: &mut SchemaGenerator) -> Vec<Value> {
         let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
         let mut parameters: Vec<Value> = names
             .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
             .collect();
-        let query = self.query.map(|schema| schema(generator).to_value()).unwrap_or_default();
+        let query = self.query.map(|schema| schema(taken).to_value()).unwrap_or_default();
         let required = query.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         for (name, schema) in query.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let is_required = required.iter().any(|one| one == name);
@@ -94,12 +98,13 @@ impl Endpoint {
         parameters
     }
 
-    fn operation(&self, generator: &mut SchemaGenerator, refusals: &Value) -> Value {
+    fn operation(&self, schemas: &mut Schemas, refusals: &Value) -> Value {
         let mut responses = Map::new();
         for Answer { status, description, content } in &self.answers {
             let mut response = Map::from_iter([("description".to_owned(), Value::from(*description))]);
             if let Some((content, schema)) = content {
-                let schema = schema.map_or_else(|| json!({ "type": "string" }), |schema| schema(generator).to_value());
+                let schema =
+                    schema.map_or_else(|| json!({ "type": "string" }), |schema| schema(&mut schemas.given).to_value());
                 response.insert("content".to_owned(), json!({ *content: { "schema": schema } }));
             }
             responses.insert(status.to_string(), response.into());
@@ -109,11 +114,11 @@ impl Endpoint {
         let mut operation = Map::from_iter([
             ("summary".to_owned(), Value::from(self.summary)),
             ("operationId".to_owned(), self.name().into()),
-            ("parameters".to_owned(), self.parameters(generator).into()),
+            ("parameters".to_owned(), self.parameters(&mut schemas.taken).into()),
             ("responses".to_owned(), responses.into()),
         ]);
         if let Some(schema) = self.body {
-            let schema = schema(generator).to_value();
+            let schema = schema(&mut schemas.taken).to_value();
             let body = json!({ "required": true, "content": { JSON: { "schema": schema } } });
             operation.insert("requestBody".to_owned(), body);
         }
@@ -127,6 +132,32 @@ impl Endpoint {
     }
 }
 
+/// The same type is described in two ways: what may be left out where it is taken is always there where it is given.
+struct Schemas {
+    taken: SchemaGenerator,
+    given: SchemaGenerator,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Self {
+            taken: settings.clone().for_deserialize().into_generator(),
+            given: settings.for_serialize().into_generator(),
+        }
+    }
+
+    /// All that were named so far. No type that looks different in both ways is used in both: a test sees to it.
+    fn definitions(&mut self) -> Map<String, Value> {
+        let mut definitions = self.taken.take_definitions(true);
+        definitions.append(&mut self.given.take_definitions(true));
+        definitions
+    }
+}
+
 /// The routes of these endpoints.
 pub(super) fn router(endpoints: Vec<Endpoint>) -> Router<Arc<Served>> {
     endpoints.into_iter().fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.handler))
@@ -134,19 +165,15 @@ pub(super) fn router(endpoints: Vec<Endpoint>) -> Router<Arc<Served>> {
 
 /// The OpenAPI document of these endpoints.
 pub(super) fn document(endpoints: &[Endpoint]) -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    let mut generator = settings.into_generator();
-    let problem = generator.subschema_for::<ProblemBody>().to_value();
+    let mut schemas = Schemas::new();
+    let problem = schemas.given.subschema_for::<ProblemBody>().to_value();
     let refusals = json!({
         "description": "It was not done, and this is why",
         "content": { "application/problem+json": { "schema": problem } },
     });
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     for endpoint in endpoints {
-        let operation = endpoint.operation(&mut generator, &refusals);
+        let operation = endpoint.operation(&mut schemas, &refusals);
         paths.entry(endpoint.path).or_default().insert(endpoint.method.as_str().to_lowercase(), operation);
     }
     json!({
@@ -159,7 +186,7 @@ pub(super) fn document(endpoints: &[Endpoint]) -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": generator.take_definitions(true),
+            "schemas": schemas.definitions(),
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
         "security": [{}, { "token": [] }],

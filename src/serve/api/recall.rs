@@ -124,6 +124,7 @@ pub(in crate::serve) struct FeedbackBody {
 /// What is said of lessons.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Said")]
 pub(in crate::serve) enum Verdict {
     Validate,
     Ignore,
