@@ -6,15 +6,14 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::HudSink;
+use super::courier::Courier;
 use super::queue::{Link, Queue};
 use crate::domain::HudMessage;
 use crate::memory::postgres::{Events, NewEvent};
@@ -49,69 +48,44 @@ pub struct FleetSink {
     events: Events,
     /// Of all that is told, only what this one tells begins with it.
     name: Arc<str>,
-    queue: Arc<Queue>,
-    courier: Mutex<Option<JoinHandle<()>>>,
+    courier: Courier,
 }
 
 impl FleetSink {
     /// Nothing is connected before there is something to say.
     pub fn new(events: Events) -> Self {
         let name = format!("{:016x}{:016x}", chance(), chance()).into();
-        Self { events, name, queue: Arc::new(Queue::new(QUEUED)), courier: Mutex::new(None) }
+        Self { events, name, courier: Courier::new(QUEUED) }
     }
 
-    /// Sees to it that somebody delivers. Outside of a runtime nobody can, and the messages wait for the next occasion.
-    fn send_courier(&self) {
-        let Ok(runtime) = Handle::try_current() else { return };
-        let mut courier = self.courier.lock().unwrap_or_else(PoisonError::into_inner);
-        // It is also over when the runtime is that it ran on.
-        if courier.as_ref().is_none_or(JoinHandle::is_finished) {
-            let deliver = deliver(self.events.clone(), Arc::clone(&self.name), Arc::clone(&self.queue));
-            *courier = Some(runtime.spawn(deliver));
-        }
+    fn deliver(&self, queue: Arc<Queue>) -> impl Future<Output = ()> + Send + use<> {
+        deliver(self.events.clone(), Arc::clone(&self.name), queue)
     }
 }
 
 #[async_trait]
 impl HudSink for FleetSink {
     fn tell(&self, message: &HudMessage) {
-        if let Ok(message) = serde_json::to_string(message) {
-            self.queue.push(message);
-            self.send_courier();
-        }
+        self.courier.take(message, |queue| self.deliver(queue));
     }
 
     async fn finish(&self, patience: Duration) {
-        if self.queue.is_empty() || Handle::try_current().is_err() {
-            return;
+        if self.courier.queue().link() == Link::Down {
+            // Somebody who was in vain before is given one more chance.
+            self.courier.queue().set_link(Link::Untried);
         }
-        // Somebody who was in vain before is given one more chance.
-        self.queue.set_link(Link::Untried);
-        self.queue.set_closing(true);
-        self.send_courier();
-        // What is not delivered by then is not delivered.
-        let _ = timeout(patience, self.queue.settled()).await;
-        self.queue.set_closing(false);
+        self.courier.finish(patience, |queue| self.deliver(queue)).await;
     }
 }
 
-impl Drop for FleetSink {
-    fn drop(&mut self) {
-        let courier = self.courier.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(courier) = courier.take() {
-            courier.abort();
-        }
-    }
-}
-
-/// Tells what waits, batch after batch, for as long as the sink lives.
+/// Tells what waits, batch after batch, until all is told and somebody wants to end.
 async fn deliver(events: Events, name: Arc<str>, queue: Arc<Queue>) {
     let (mut pause, mut has_complained) = (PAUSE.0, false);
     loop {
         let (first, batch) = queue.batch(AT_ONCE);
         if batch.is_empty() {
             if queue.is_closing() {
-                queue.set_link(Link::Closed);
+                return queue.set_link(Link::Closed);
             }
             queue.arrived().await;
             if !queue.is_closing() {

@@ -1,6 +1,7 @@
 //! Who hears of reflections. Telling never waits and never fails.
 
 mod bell;
+mod courier;
 mod error;
 mod feed;
 #[cfg(feature = "postgres")]

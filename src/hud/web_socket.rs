@@ -7,21 +7,20 @@ mod address;
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
+use super::courier::Courier;
 use super::queue::{Link, Queue};
 use super::{HudError, HudSink};
 use crate::domain::HudMessage;
@@ -67,8 +66,7 @@ const MANNERS: Manners = Manners {
 pub struct WebSocketSink {
     address: Arc<Address>,
     manners: Manners,
-    queue: Arc<Queue>,
-    courier: Mutex<Option<JoinHandle<()>>>,
+    courier: Courier,
 }
 
 impl WebSocketSink {
@@ -78,55 +76,22 @@ impl WebSocketSink {
     }
 
     fn with_manners(address: &str, manners: Manners) -> Result<Self, HudError> {
-        Ok(Self {
-            address: Arc::new(Address::parse(address)?),
-            manners,
-            queue: Arc::new(Queue::new(manners.queued)),
-            courier: Mutex::new(None),
-        })
+        Ok(Self { address: Arc::new(Address::parse(address)?), manners, courier: Courier::new(manners.queued) })
     }
 
-    /// Sees to it that somebody delivers. Outside of a runtime nobody can, and the messages wait for the next occasion.
-    fn send_courier(&self) {
-        let Ok(runtime) = Handle::try_current() else { return };
-        let mut courier = self.courier.lock().unwrap_or_else(PoisonError::into_inner);
-        let link = self.queue.link();
-        // It is also over when the runtime is that it ran on.
-        let is_over = link == Link::Closed || courier.as_ref().is_none_or(JoinHandle::is_finished);
-        if is_over && link != Link::GivenUp {
-            self.queue.set_link(Link::Untried);
-            *courier = Some(runtime.spawn(deliver(Arc::clone(&self.address), self.manners, Arc::clone(&self.queue))));
-        }
+    fn deliver(&self, queue: Arc<Queue>) -> impl Future<Output = ()> + Send + use<> {
+        deliver(Arc::clone(&self.address), self.manners, queue)
     }
 }
 
 #[async_trait]
 impl HudSink for WebSocketSink {
     fn tell(&self, message: &HudMessage) {
-        if let Ok(message) = serde_json::to_string(message) {
-            self.queue.push(message);
-            self.send_courier();
-        }
+        self.courier.take(message, |queue| self.deliver(queue));
     }
 
     async fn finish(&self, patience: Duration) {
-        if self.queue.is_empty() || Handle::try_current().is_err() {
-            return;
-        }
-        self.queue.set_closing(true);
-        self.send_courier();
-        // What is not delivered by then is not delivered.
-        let _ = timeout(patience, self.queue.settled()).await;
-        self.queue.set_closing(false);
-    }
-}
-
-impl Drop for WebSocketSink {
-    fn drop(&mut self) {
-        let courier = self.courier.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(courier) = courier.take() {
-            courier.abort();
-        }
+        self.courier.finish(patience, |queue| self.deliver(queue)).await;
     }
 }
 
