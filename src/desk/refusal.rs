@@ -138,6 +138,8 @@ fn of_memory(error: &MemoryError) -> Fault {
         MemoryError::Symlink { .. }
         | MemoryError::Io { .. }
         | MemoryError::Server { .. }
+        | MemoryError::Untrusted { .. }
+        | MemoryError::Unencrypted { .. }
         | MemoryError::Forbidden { .. }
         | MemoryError::SchemaMissing { .. }
         | MemoryError::SchemaOlder { .. }

@@ -100,6 +100,20 @@ pub enum MemoryError {
         /// What was heard.
         why: String,
     },
+    /// The server that holds the memory cannot show that it is the one.
+    #[error("the certificate of the server at {place} is not trusted: {why}")]
+    Untrusted {
+        /// Where it is.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The server that holds the memory speaks in the open, which the settings forbid.
+    #[error("the server at {place} does not offer TLS, and `sslmode=require` asks for it")]
+    Unencrypted {
+        /// Where it is.
+        place: String,
+    },
     /// The server refused.
     #[error("the server at {place} refused to {doing}: {why} (code {code})")]
     Server {
@@ -189,6 +203,13 @@ impl MemoryError {
             },
             Self::Conflict { .. } | Self::TurnLost => Some("run the command again".into()),
             Self::Unreachable { .. } => Some("start the server, or look at `memory.postgres.url`".into()),
+            Self::Untrusted { .. } => Some(
+                "name the certificate of its authority in `memory.postgres.caFile`, and the server as its certificate does"
+                    .into(),
+            ),
+            Self::Unencrypted { .. } => {
+                Some("switch `ssl` on at the server, or write `sslmode=disable` into `memory.postgres.url`".into())
+            }
             Self::Forbidden { .. } => {
                 Some("the owner of the tables lets you in with `archivist migrate --grant`".into())
             }

@@ -42,6 +42,8 @@ mod eval;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_cli;
 #[cfg(all(unix, feature = "postgres"))]
+mod fleet_connections;
+#[cfg(all(unix, feature = "postgres"))]
 mod fleet_differential;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_events;

@@ -68,31 +68,52 @@ impl Cluster {
     /// Starts a server with these options; `None` where its programs are not installed.
     pub(crate) fn start(options: &str) -> Option<Self> {
         let programs = programs()?;
+        let initdb = programs.join("initdb");
+        let words = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
+        let cluster = Self::make(programs, options, &[&[text(&initdb)], &words[..]].concat());
+        cluster.run(&[]);
+        Some(cluster)
+    }
+
+    /// A copy that follows this one, and calls itself by this name.
+    pub(crate) fn standby(&self, name: &str) -> Self {
+        let port = self.port.to_string();
+        let backup = self.programs.join("pg_basebackup");
+        let words = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-R", "-X", "stream", "-c", "fast", "--no-sync"];
+        let options = format!("{} -c cluster_name={name}", self.options);
+        let cluster = Self::make(self.programs.clone(), &options, &[&[text(&backup)], &words[..]].concat());
+        cluster.run(&[]);
+        cluster
+    }
+
+    /// A server whose files this command makes.
+    fn make(programs: PathBuf, options: &str, command: &[&str]) -> Self {
         let directory = tempfile::Builder::new().prefix("archivist-pg-").tempdir().expect("a directory").keep();
-        let port = free_port();
-        let data = directory.join("data");
-        let mut keeper = unprivileged(
-            &directory,
-            &[
-                "sh",
-                "-c",
-                "trap '' INT TERM HUP\n\
-             \"$1\" -D \"$2\" -A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null || exit 1\n\
-             echo made; read ignored; \"$3\" -D \"$2\" -m immediate stop >/dev/null 2>&1; rm -rf \"$4\"",
-                "keeper",
-                text(&programs.join("initdb")),
-                text(&data),
-                text(&programs.join("pg_ctl")),
-                text(&directory),
-            ],
-        );
+        let (data, control) = (directory.join("data"), programs.join("pg_ctl"));
+        let script = "trap '' INT TERM HUP\n\
+             control=$1 data=$2 directory=$3; shift 3\n\
+             \"$@\" -D \"$data\" >/dev/null || exit 1\n\
+             echo made; read ignored; \"$control\" -D \"$data\" -m immediate stop >/dev/null 2>&1; rm -rf \"$directory\"";
+        let words = ["sh", "-c", script, "keeper", text(&control), text(&data), text(&directory)];
+        let mut keeper = unprivileged(&directory, &[&words[..], command].concat());
         let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell");
         let mut said = String::new();
         BufReader::new(keeper.stdout.take().expect("a pipe")).read_line(&mut said).expect("a word");
-        assert_eq!(said.trim(), "made", "initdb failed");
-        let cluster = Self { directory, programs, port, options: options.to_owned(), _keeper: keeper };
-        cluster.run(&[]);
-        Some(cluster)
+        assert_eq!(said.trim(), "made", "{command:?} failed");
+        Self { directory, programs, port: free_port(), options: options.to_owned(), _keeper: keeper }
+    }
+
+    /// Puts a file beside its data that nobody else may read, and says where it is.
+    pub(crate) fn keep(&self, name: &str, content: &str) -> String {
+        let path = self.directory.join(name);
+        let words = ["sh", "-c", "umask 077; printf %s \"$1\" > \"$2\"", "keep", content, text(&path)];
+        assert!(unprivileged(&self.directory, &words).status().expect("a shell").success());
+        text(&path).to_owned()
+    }
+
+    /// Makes a server of its own of a standby.
+    pub(crate) fn promote(&self) {
+        self.control(&["-w", "-t", "60", "promote"]);
     }
 
     /// The address of one of its databases.
@@ -172,7 +193,10 @@ fn programs() -> Option<PathBuf> {
     let mut places: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
     places.sort();
     places.reverse();
-    std::env::split_paths(&on_path).chain(places).find(|place| place.join("initdb").is_file())
+    let place = std::env::split_paths(&on_path).chain(places).find(|place| place.join("initdb").is_file())?;
+    // On the path there may be links to some of them; all of them are together where those lead.
+    let initdb = place.join("initdb").canonicalize().ok()?;
+    initdb.parent().filter(|place| place.join("pg_ctl").is_file()).map(Path::to_owned).or(Some(place))
 }
 
 fn text(path: &Path) -> &str {

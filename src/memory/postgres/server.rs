@@ -35,8 +35,13 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Whoever is in a hurry gives it at least this long.
 const LEAST_CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// A peer that is gone without a word is found out this soon.
-const KEEPALIVE: Duration = Duration::from_secs(15);
+/// How long a connection may be silent before the peer is asked whether it is still there, and how long between two
+/// questions.
+const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(5));
+
+/// What was sent and not acknowledged for so long never will be: the peer is gone without a word. Otherwise the system
+/// sends it again for a quarter of an hour before it says so, and no statement timeout counts where no server is.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
 
 /// Somewhere in the list of a query, sees to it that its transaction is on disk before anybody hears that it is through,
 /// whatever the server is set to: what others have seen, or acted on, must not be gone after a crash.
@@ -139,7 +144,7 @@ impl Server {
 
     /// Where it is, without the password.
     pub fn place(&self) -> String {
-        self.settings.url.parse::<Config>().map_or_else(|_| "the server".to_owned(), |config| place(&config))
+        parsed(&self.settings.url).map_or_else(|_| "the server".to_owned(), |config| place(&config))
     }
 
     /// Does some work, and does it again while its failures are such that may pass.
@@ -261,15 +266,14 @@ impl Server {
         if url.is_empty() {
             return Err(bad("neither it nor the variable of `memory.postgres.urlVariable` is set".to_owned()));
         }
-        // What we verify at all we verify in full.
-        let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
-        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
+        let mut config = parsed(url).map_err(|error| {
             bad(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
         })?;
         if config.get_hosts().is_empty() {
             return Err(bad("it names no host".to_owned()));
         }
-        config.target_session_attrs(attributes).connect_timeout(CONNECT_TIMEOUT).keepalives_idle(KEEPALIVE);
+        config.target_session_attrs(attributes).connect_timeout(CONNECT_TIMEOUT);
+        config.keepalives_idle(KEEPALIVE.0).keepalives_interval(KEEPALIVE.1).tcp_user_timeout(UNACKNOWLEDGED);
         if config.get_application_name().is_none() {
             config.application_name("archivist");
         }
@@ -322,6 +326,11 @@ fn greeting(statement_timeout: Duration) -> String {
          SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'",
         milliseconds.saturating_mul(2)
     )
+}
+
+/// An address taken apart. What we verify at all we verify in full, so that libpq's finer words come to one.
+fn parsed(url: &str) -> Result<Config, tokio_postgres::Error> {
+    url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require").parse()
 }
 
 /// The hosts and the database of an address.

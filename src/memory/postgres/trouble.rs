@@ -1,5 +1,8 @@
 //! Why something did not work, and whether it may work the next time.
 
+use std::error::Error as _;
+use std::io;
+
 use tokio_postgres::error::SqlState;
 
 use crate::memory::MemoryError;
@@ -48,7 +51,7 @@ impl Trouble {
             Self::Memory(_) => false,
             Self::Busy(_) => true,
             // Without a code it was not the server that refused: the connection broke, or could not be made.
-            Self::Server(error) => error.code().is_none_or(passes),
+            Self::Server(error) => error.code().map_or_else(|| insecure(error).is_none(), passes),
         }
     }
 
@@ -59,7 +62,11 @@ impl Trouble {
             Self::Memory(error) => error,
             Self::Busy(why) => MemoryError::Unreachable { place, why },
             Self::Server(error) => match error.code() {
-                None => MemoryError::Unreachable { place, why: said(&error) },
+                None => match insecure(&error) {
+                    Some(Insecure::Untrusted(why)) => MemoryError::Untrusted { place, why },
+                    Some(Insecure::Unencrypted) => MemoryError::Unencrypted { place },
+                    None => MemoryError::Unreachable { place, why: said(&error) },
+                },
                 Some(code) if is_refused_at_the_door(code) => MemoryError::Unreachable { place, why: said(&error) },
                 Some(&SqlState::UNDEFINED_TABLE | &SqlState::INVALID_SCHEMA_NAME | &SqlState::UNDEFINED_COLUMN) => {
                     MemoryError::SchemaMissing { place }
@@ -68,6 +75,28 @@ impl Trouble {
                 Some(code) => MemoryError::Server { doing, place, code: code.code().to_owned(), why: said(&error) },
             },
         }
+    }
+}
+
+/// Why a connection that could be made must not be.
+enum Insecure {
+    /// The server's certificate is not to be trusted, for this reason.
+    Untrusted(String),
+    /// The server speaks in the open, and that is not allowed.
+    Unencrypted,
+}
+
+/// Whether it was we who hung up. That does not pass by waiting.
+fn insecure(error: &tokio_postgres::Error) -> Option<Insecure> {
+    let source = error.source()?;
+    // The library has no other sign for it.
+    if source.to_string() == "server does not support TLS" {
+        return Some(Insecure::Unencrypted);
+    }
+    let cause = source.downcast_ref::<io::Error>().and_then(io::Error::get_ref)?;
+    match cause.downcast_ref::<rustls::Error>()? {
+        rustls::Error::InvalidCertificate(why) => Some(Insecure::Untrusted(why.to_string())),
+        _ => None,
     }
 }
 
@@ -98,7 +127,7 @@ fn said(error: &tokio_postgres::Error) -> String {
             None => told.message().to_owned(),
         };
     }
-    match std::error::Error::source(error) {
+    match error.source() {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     }
