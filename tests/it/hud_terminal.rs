@@ -13,7 +13,7 @@ use crate::support::{NOW, World};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with the display in it, and somebody who reads it.
-struct Terminal {
+pub(crate) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -26,7 +26,7 @@ struct Seen {
 }
 
 impl Terminal {
-    fn open(world: &World, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn open(world: &World, variables: &[(&str, &str)]) -> Self {
         let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 80, ..PtySize::default() }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_archivist"));
         command.args(["hud", "--now", NOW]);
@@ -55,17 +55,17 @@ impl Terminal {
         self.seen.lock().unwrap().screen.screen().contents()
     }
 
-    fn bytes(&self) -> String {
+    pub(crate) fn bytes(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().unwrap().bytes).into_owned()
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
     }
 
     /// Waits until the screen shows this.
-    fn shows(&self, text: &str) {
+    pub(crate) fn shows(&self, text: &str) {
         self.until(&format!("the screen shows {text:?}"), || self.text().contains(text));
     }
 

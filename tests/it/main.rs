@@ -48,11 +48,15 @@ mod fleet_differential;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_events;
 #[cfg(all(unix, feature = "postgres"))]
+mod fleet_isolation;
+#[cfg(all(unix, feature = "postgres"))]
 mod fleet_memory;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_queue;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_spend;
+#[cfg(all(unix, feature = "postgres"))]
+mod fleet_teams;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_workers;
 mod frozen;
