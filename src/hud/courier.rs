@@ -13,7 +13,7 @@ use crate::domain::HudMessage;
 /// Messages that wait, and the task that delivers them, if there is one just now. The task ends with it.
 #[derive(Debug)]
 pub(super) struct Courier {
-    queue: Arc<Queue>,
+    pub(super) queue: Arc<Queue>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -21,10 +21,6 @@ impl Courier {
     /// At most so many messages wait.
     pub(super) fn new(most: usize) -> Self {
         Self { queue: Arc::new(Queue::new(most)), task: Mutex::new(None) }
-    }
-
-    pub(super) fn queue(&self) -> &Queue {
-        &self.queue
     }
 
     /// Takes a message, and sees to it that somebody delivers.

@@ -70,9 +70,9 @@ impl HudSink for FleetSink {
     }
 
     async fn finish(&self, patience: Duration) {
-        if self.courier.queue().link() == Link::Down {
+        if self.courier.queue.link() == Link::Down {
             // Somebody who was in vain before is given one more chance.
-            self.courier.queue().set_link(Link::Untried);
+            self.courier.queue.set_link(Link::Untried);
         }
         self.courier.finish(patience, |queue| self.deliver(queue)).await;
     }

@@ -53,7 +53,7 @@ async fn a_display_hears_everything_in_order_before_the_process_ends() {
     let sink = WebSocketSink::new(&address).unwrap();
     (0..500).for_each(|count| sink.tell(&numbered(count)));
     sink.finish(PATIENCE).await;
-    assert!(sink.courier.queue().is_empty());
+    assert!(sink.courier.queue.is_empty());
     drop(sink);
     assert_eq!(display.await.unwrap(), (0..500).collect::<Vec<_>>());
 }
@@ -80,12 +80,12 @@ async fn where_nobody_listens_telling_costs_nothing_and_finishing_hardly_anythin
     (0..5000).for_each(|count| sink.tell(&numbered(count)));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     // The oldest are forgotten.
-    let (first, _) = sink.courier.queue().first().unwrap();
+    let (first, _) = sink.courier.queue.first().unwrap();
     assert_eq!(first, 4000);
     let began = Instant::now();
     sink.finish(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    assert_eq!(sink.courier.queue().link(), Link::Down);
+    assert_eq!(sink.courier.queue.link(), Link::Down);
     let began = Instant::now();
     sink.finish(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
@@ -95,7 +95,7 @@ async fn where_nobody_listens_telling_costs_nothing_and_finishing_hardly_anythin
 async fn nothing_to_deliver_is_delivered_at_once() {
     let sink = WebSocketSink::new(&deserted().await).unwrap();
     sink.finish(Duration::from_secs(60)).await;
-    assert_eq!(sink.courier.queue().link(), Link::Untried);
+    assert_eq!(sink.courier.queue.link(), Link::Untried);
 }
 
 #[tokio::test]
@@ -103,13 +103,13 @@ async fn a_display_is_looked_for_ten_times_and_then_no_more() {
     let sink = WebSocketSink::with_manners(&deserted().await, HURRIED).unwrap();
     sink.tell(&numbered(1));
     let given_up = async {
-        while sink.courier.queue().link() != Link::GivenUp {
+        while sink.courier.queue.link() != Link::GivenUp {
             sleep(Duration::from_millis(10)).await;
         }
     };
     timeout(Duration::from_secs(30), given_up).await.unwrap();
     sink.tell(&numbered(2));
-    assert!(sink.courier.queue().is_empty());
+    assert!(sink.courier.queue.is_empty());
     sink.finish(Duration::from_secs(60)).await;
 }
 
@@ -120,7 +120,7 @@ async fn a_display_that_comes_late_hears_what_waited_for_it() {
     drop(listener);
     let sink = WebSocketSink::with_manners(&address, Manners { attempts: 1000, ..HURRIED }).unwrap();
     (1..=3).for_each(|count| sink.tell(&numbered(count)));
-    while sink.courier.queue().link() != Link::Down {
+    while sink.courier.queue.link() != Link::Down {
         sleep(Duration::from_millis(5)).await;
     }
     let listener = TcpListener::bind(at).await.unwrap();
@@ -139,7 +139,7 @@ async fn a_display_that_dies_and_comes_back_goes_on_hearing() {
         assert_eq!(hear(&mut socket, 1).await, [2 * life + 1]);
         // Without a goodbye.
         drop(socket);
-        while sink.courier.queue().link() == Link::Up {
+        while sink.courier.queue.link() == Link::Up {
             sleep(Duration::from_millis(5)).await;
         }
     }
@@ -196,7 +196,7 @@ fn outside_of_a_runtime_messages_wait_for_one() {
     drop(listener);
     let sink = WebSocketSink::new(&address).unwrap();
     sink.tell(&numbered(1));
-    assert_eq!(sink.courier.queue().link(), Link::Untried);
+    assert_eq!(sink.courier.queue.link(), Link::Untried);
     let heard = |count| {
         runtime().block_on(async {
             let listener =
