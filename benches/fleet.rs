@@ -5,6 +5,9 @@
 //! - `-- throughput` gives the same jobs to 1, 2, 4 and 8 workers, and holds what they do against `pgbench` with as many
 //!   statements. `--jobs N`
 //! - `-- recall` asks the same questions of a server and of files, at 100,000 lessons and at a million. `--lessons N,N`
+//! - `-- meaning` asks for what is closest in meaning, with the extension `vector` (where `ARCHIVIST_TEST_PGVECTOR_BIN`
+//!   names the programs of a server that has it) and without. `--vectors N`
+//! - `-- neighbours` looks for lessons that say the same by their words, by trigrams (`pg_trgm`) and by both
 //! - `-- day` lets the sessions of a day arrive in minutes, as many in the afternoon and few at night, and says how long
 //!   they wait, how late a display hears of them and how much room they take. `--sessions N --seconds N --workers N`
 //!
@@ -28,6 +31,10 @@
 mod day;
 #[path = "fleet/fleet.rs"]
 mod fleet;
+#[path = "fleet/meaning.rs"]
+mod meaning;
+#[path = "fleet/neighbours.rs"]
+mod neighbours;
 #[path = "../tests/it/postgres_server.rs"]
 mod postgres_server;
 #[path = "fleet/recall.rs"]
@@ -44,13 +51,20 @@ fn main() {
     let text = |flag: &str| given.iter().position(|word| word == flag).and_then(|at| given.get(at + 1));
     let number = |flag: &str, usual: usize| text(flag).and_then(|text| text.parse().ok()).unwrap_or(usual);
     let is_asked = |word: &str| given.iter().any(|given| given == word);
-    let wants_all = !["chaos", "throughput", "recall", "day"].iter().any(|word| is_asked(word));
+    let wants_all =
+        !["chaos", "throughput", "recall", "meaning", "neighbours", "day"].iter().any(|word| is_asked(word));
     if wants_all || is_asked("throughput") {
         throughput(number("--jobs", 1_000));
     }
     if wants_all || is_asked("recall") {
         let sizes = text("--lessons").map_or("100000,1000000", String::as_str);
         recall::run(&sizes.split(',').map(|size| size.parse().unwrap()).collect::<Vec<usize>>());
+    }
+    if wants_all || is_asked("meaning") {
+        meaning::run(number("--vectors", 100_000));
+    }
+    if wants_all || is_asked("neighbours") {
+        neighbours::run();
     }
     if wants_all || is_asked("day") {
         day::run(number("--sessions", 6_000), number("--seconds", 180), number("--workers", 8));

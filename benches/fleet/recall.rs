@@ -1,6 +1,5 @@
 //! The same questions, asked of a server and of files.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use archivist::config::{self, LoadRequest};
@@ -44,18 +43,22 @@ pub(crate) fn run(sizes: &[usize]) {
     }
 }
 
-/// A database with so many lessons in one bank.
-async fn filled(cluster: &Cluster, size: usize) -> (String, PostgresMemory) {
-    let url = database(&cluster.url("postgres"), "recall").await;
-    let server = server(&url);
-    migrate(&server).await.unwrap();
+/// That bank, as a process that has just started sees it.
+pub(crate) fn large(url: &str) -> PostgresMemory {
     let settings = PostgresSettings {
         bank: "large".to_owned(),
         tenancy: Tenancy::Own,
         global: None,
         max_record_bytes: 4 * 1024 * 1024,
     };
-    let memory = PostgresMemory::open(Arc::clone(&server), settings);
+    PostgresMemory::open(server(url), settings)
+}
+
+/// A database with so many lessons in one bank.
+pub(crate) async fn filled(cluster: &Cluster, size: usize) -> (String, PostgresMemory) {
+    let url = database(&cluster.url("postgres"), "recall").await;
+    migrate(&server(&url)).await.unwrap();
+    let memory = large(&url);
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
     // As anybody would who brings in a million at once: the index is made when they are there.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod error;
+mod meanings;
 mod plan;
 mod search;
 mod upkeep;
@@ -23,6 +24,7 @@ use crate::domain::{
 use crate::recall::{Ranking, Score};
 
 pub use error::MemoryError;
+pub use meanings::{MeaningModel, Meanings, Measured};
 pub use upkeep::{BankStatus, Compaction, FileStatus, Finding, IndexStatus, Remedy, Site};
 
 /// How often a read-change-write is tried again when somebody else wrote in between.
@@ -86,6 +88,12 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
 
     /// Lets what is derived catch up if enough has been written since. Never fails: whatever it is, there is another way.
     async fn maintain(&self);
+
+    /// The vectors of its lessons, where it keeps them for everybody. Elsewhere whoever asks reads the lessons and embeds
+    /// them.
+    fn meanings(&self) -> Option<&dyn Meanings> {
+        None
+    }
 
     /// Stores an episode, or its newer form.
     async fn record_episode(&self, episode: Episode, at: Timestamp) -> Result<(), MemoryError> {

@@ -11,10 +11,10 @@ const UNIT: usize = 50;
 /// No unit is longer: a model reads no further.
 const LONGEST: usize = 180;
 /// And there are at most so many of them.
-const MOST: usize = 8;
+pub const MOST_UNITS: usize = 8;
 
 /// A text of many units has more chances to be close to anything; each e-fold of them takes this much away.
-const CHANCE: f64 = 0.06;
+pub const CHANCE: f64 = 0.06;
 
 /// Cuts a text into units, at the ends of sentences and lines where it can.
 pub fn units(text: &str) -> Vec<String> {
@@ -22,7 +22,7 @@ pub fn units(text: &str) -> Vec<String> {
     if all <= ONE_UNIT {
         return vec![text.to_owned()];
     }
-    let size = all.div_ceil(MOST).clamp(UNIT, LONGEST);
+    let size = all.div_ceil(MOST_UNITS).clamp(UNIT, LONGEST);
     let mut units: Vec<String> = Vec::new();
     let mut unit: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -40,7 +40,7 @@ pub fn units(text: &str) -> Vec<String> {
         Some(last) if unit.len() * 3 < size => *last = format!("{last} {}", unit.join(" ")),
         _ => units.push(unit.join(" ")),
     }
-    units.truncate(MOST);
+    units.truncate(MOST_UNITS);
     units
 }
 
@@ -52,4 +52,9 @@ pub fn closest(cosines: impl IntoIterator<Item = f64>) -> Option<f64> {
         count += 1.0;
     }
     best.map(|best| best - CHANCE * count.ln())
+}
+
+/// How close two vectors of length one are, from -1 to 1.
+pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(one, two)| one * two).sum::<f32>().clamp(-1.0, 1.0)
 }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{LONGEST, MOST, closest, units};
+use super::{LONGEST, MOST_UNITS, closest, units};
 
 #[test]
 fn a_lesson_is_one_unit() {
@@ -26,7 +26,7 @@ proptest! {
     #[test]
     fn units_are_bounded_and_keep_the_beginning(text in "[a-z .\n]{0,4000}") {
         let cut = units(&text);
-        prop_assert!(!cut.is_empty() && cut.len() <= MOST);
+        prop_assert!(!cut.is_empty() && cut.len() <= MOST_UNITS);
         prop_assert!(cut.iter().all(|unit| unit.split_whitespace().count() <= 2 * LONGEST));
         let (first, all) = (cut.first().cloned().unwrap_or_default(), text.split_whitespace().next());
         prop_assert_eq!(first.split_whitespace().next(), all);

@@ -24,7 +24,7 @@ pub use anchor::{Anchor, anchors, anchors_in};
 pub use effect::{Arm, Arms, Estimate, Harm, Trial, Verdict, coin, harms};
 pub use fit::{Caps, Fit, Fitted, fit};
 pub use inert::inert;
-pub use meaning::{closest, units};
+pub use meaning::{CHANCE, MOST_UNITS, closest, cosine, units};
 pub use outcome::{Check, Course, Deed, Finding, Review, Trouble, outcome};
 pub use point::{Budget, Point, PointRule, Points, Reach, Stance};
 pub use profile::{

@@ -2,6 +2,7 @@
 
 use super::adviser::Advice;
 use super::archivist::{ArchivistService, Scene};
+use super::meaning::foresee;
 use super::outcome::{Effort, Learned, Skip};
 use super::plan::Plan;
 use crate::distill::Pair;
@@ -53,6 +54,7 @@ impl ArchivistService {
                 Err(error) if error.is_race() && tries < CONFLICT_RETRIES => tries += 1,
                 committed => {
                     let receipt = committed?;
+                    self.foresee().await;
                     plan.name(&receipt.lessons);
                     dropped.append(&mut plan.dropped);
                     let mut effort = Effort::from(&distilled);
@@ -165,6 +167,15 @@ impl ArchivistService {
                 tracing::warn!(%error, "lessons are compared by their words alone");
                 unknown
             }
+        }
+    }
+
+    /// Lets what was written be found by its meaning. A question does so, too: whatever fails here is made up for there.
+    async fn foresee(&self) {
+        if let Some(embedder) = &self.embedder
+            && let Err(error) = foresee(&*self.memory, embedder.as_ref()).await
+        {
+            tracing::warn!(%error, "lessons are left without vectors for now");
         }
     }
 

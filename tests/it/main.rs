@@ -50,6 +50,8 @@ mod fleet_events;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_isolation;
 #[cfg(all(unix, feature = "postgres"))]
+mod fleet_meaning;
+#[cfg(all(unix, feature = "postgres"))]
 mod fleet_memory;
 #[cfg(all(unix, feature = "postgres"))]
 mod fleet_queue;

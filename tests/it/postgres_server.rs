@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Names a server that is there already.
 const URL: &str = "ARCHIVIST_TEST_POSTGRES_URL";
+/// The folder of the programs of a server that has the extension `vector`, beside the one that all tests share.
+const VECTOR_PROGRAMS: &str = "ARCHIVIST_TEST_PGVECTOR_BIN";
 /// Set where to have no server is a failure and not a reason to skip.
 const REQUIRED: &str = "ARCHIVIST_REQUIRE_POSTGRES";
 
@@ -44,6 +46,28 @@ pub(crate) fn shared() -> Option<&'static str> {
     found.as_ref().map(|(url, _)| url.as_str())
 }
 
+/// The address of a server that offers the extension `vector`; `None`, and said so, where there is none.
+pub(crate) async fn with_vector() -> Option<&'static str> {
+    static STARTED: OnceLock<Option<(String, Cluster)>> = OnceLock::new();
+    let started = STARTED.get_or_init(|| {
+        let programs = std::env::var_os(VECTOR_PROGRAMS).filter(|folder| !folder.is_empty())?;
+        let cluster = Cluster::start_from(programs.into(), "-c fsync=off -c max_connections=100");
+        Some((cluster.url("postgres"), cluster))
+    });
+    let url = started.as_ref().map(|(url, _)| url.as_str()).or_else(shared)?;
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    tokio::spawn(connection);
+    let offers =
+        client.query("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'", &[]).await.expect("a list");
+    if offers.is_empty() {
+        eprintln!(
+            "skipped: no server offers the extension vector; {VECTOR_PROGRAMS} names the programs of one that does"
+        );
+        return None;
+    }
+    Some(url)
+}
+
 /// A name that nothing else in the server has.
 pub(crate) fn unique(stem: &str) -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -67,12 +91,16 @@ pub(crate) async fn database(url: &str, stem: &str) -> String {
 impl Cluster {
     /// Starts a server with these options; `None` where its programs are not installed.
     pub(crate) fn start(options: &str) -> Option<Self> {
-        let programs = programs()?;
+        Some(Self::start_from(programs()?, options))
+    }
+
+    /// The same with the programs of this folder.
+    pub(crate) fn start_from(programs: PathBuf, options: &str) -> Self {
         let initdb = programs.join("initdb");
         let words = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"];
         let cluster = Self::make(programs, options, &[&[text(&initdb)], &words[..]].concat());
         cluster.run(&[]);
-        Some(cluster)
+        cluster
     }
 
     /// A copy that follows this one, and calls itself by this name.

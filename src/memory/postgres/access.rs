@@ -88,6 +88,6 @@ async fn tables(client: &Object, select: &str) -> Result<Vec<String>, Trouble> {
 }
 
 /// A name as the server reads it, whatever stands in it.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -32,6 +32,7 @@ const MIGRATIONS: &[Migration] = migrations![
     3 "0003_events",
     4 "0004_spend",
     5 "0005_row_security",
+    6 "0006_vectors",
     7 "0007_waiting",
 ];
 

@@ -23,6 +23,7 @@ mod query;
 mod read;
 mod rows;
 mod upkeep;
+mod vectors;
 
 // What else machines share.
 mod bell;
@@ -47,8 +48,8 @@ use self::work::Work;
 use super::answers::{joined, nearest};
 use super::search::Ask;
 use super::{
-    Answer, BankStatus, Batch, Compaction, EpisodeFilter, FactFilter, Finding, Lesson, LessonName, MemoryError,
-    MemoryService, Neighbour, Receipt, Revision, Stamp, Tenancy, Turn, Which,
+    Answer, BankStatus, Batch, Compaction, EpisodeFilter, FactFilter, Finding, Lesson, LessonName, Meanings,
+    MemoryError, MemoryService, Neighbour, Receipt, Revision, Stamp, Tenancy, Turn, Which,
 };
 use crate::domain::{Episode, Fact, MemoryId, MemoryQuery, Timestamp};
 use crate::recall::Ranking;
@@ -229,6 +230,10 @@ impl MemoryService for PostgresMemory {
     /// Old versions stay where they are: the server finds them or not, it costs the same.
     async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
         Ok(Vec::new())
+    }
+
+    fn meanings(&self) -> Option<&dyn Meanings> {
+        Some(self)
     }
 
     async fn maintain(&self) {

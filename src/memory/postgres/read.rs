@@ -32,7 +32,7 @@ impl Episodes {
 
 impl PostgresMemory {
     /// The numbers of the banks that exist, the project's first.
-    async fn banks(&self, client: &Object) -> Result<Vec<i64>, Trouble> {
+    pub(super) async fn banks(&self, client: &Object) -> Result<Vec<i64>, Trouble> {
         let mut banks = Vec::new();
         for (key, _) in self.keys() {
             banks.extend(self.server.bank(client, key).await?);

@@ -182,6 +182,12 @@ async fn examine(client: &Object, bank: i64) -> Result<Vec<Finding>, Trouble> {
     if kept_words != vocabulary {
         find("vocabulary", "it is not what the words of the lessons add up to".to_owned());
     }
+    let select = "SELECT count(*) FROM archivist.vectors v WHERE v.bank = $1 AND NOT EXISTS (SELECT FROM \
+         archivist.lessons l WHERE l.bank = v.bank AND l.id = v.lesson AND l.version = v.version AND l.standing = 0)";
+    let strange: i64 = ask(client, select, &[&bank]).await?.first().map_or(Ok(0), |row| row.try_get(0))?;
+    if strange > 0 {
+        find("vectors", format!("{strange} of them are not of what may be given"));
+    }
     Ok(findings)
 }
 

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadpool_postgres::Object;
+use futures_util::future::try_join;
+use tokio_postgres::types::ToSql;
 
 use super::commit::fact_key;
 use super::rows::{ageing_number, standing_number, tell};
@@ -91,7 +93,17 @@ pub(super) async fn write_changes(
          given_lessons = given_lessons + $4, given_length = given_length + $5, \
          all_lessons = all_lessons + $6, all_length = all_length + $7 WHERE bank = $1";
     let (given, all) = (drift.given, drift.all);
-    tell(client, update, &[&bank.bank, &bank.written, &highest_alias, &given.0, &given.1, &all.0, &all.1]).await?;
+    let values: [&(dyn ToSql + Sync); 7] =
+        [&bank.bank, &bank.written, &highest_alias, &given.0, &given.1, &all.0, &all.1];
+    // What a lesson meant before is no longer what it means.
+    let revised = changes.iter().filter(|change| change.is_revised && change.before.is_some());
+    let revised: Vec<&str> = revised.map(|change| change.memory.id.as_str()).collect();
+    if revised.is_empty() {
+        tell(client, update, &values).await?;
+    } else {
+        let delete = "DELETE FROM archivist.vectors WHERE bank = $1 AND lesson = ANY($2)";
+        try_join(tell(client, update, &values), tell(client, delete, &[&bank.bank, &revised])).await?;
+    }
     Ok(())
 }
 
@@ -99,6 +111,7 @@ pub(super) async fn write_changes(
 pub(super) async fn rewrite(client: &Object, bank: i64, lessons: Vec<Change>) -> Result<(), Trouble> {
     tell(client, "DELETE FROM archivist.lessons WHERE bank = $1", &[&bank]).await?;
     tell(client, "DELETE FROM archivist.vocabulary WHERE bank = $1", &[&bank]).await?;
+    tell(client, "DELETE FROM archivist.vectors WHERE bank = $1", &[&bank]).await?;
     let mut drift = Drift::default();
     write_lessons(client, bank, &lessons, &mut drift).await?;
     write_vocabulary(client, bank, &drift).await?;

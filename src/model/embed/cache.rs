@@ -1,7 +1,7 @@
 //! A text is embedded once: vectors by what they were made from, in memory and, if wanted, in a file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -26,7 +26,7 @@ type Asked<'t> = Vec<(Key, &'t String)>;
 pub struct Cached<E> {
     inner: E,
     kept: Arc<Mutex<Kept>>,
-    file: Option<Arc<CacheFile>>,
+    file: Option<PathBuf>,
     loaded: OnceCell<()>,
 }
 
@@ -39,13 +39,18 @@ impl<E: Embedder> Cached<E> {
 
     /// Remembers in a file too. It is for this model alone; any number of processes may share it.
     pub fn with_file(mut self, path: &Path) -> Self {
-        self.file = Some(Arc::new(CacheFile::new(path, self.inner.name())));
+        self.file = Some(path.to_owned());
         self
+    }
+
+    /// The file. A model is asked for its name when it is asked for vectors, and not before: that may take a moment.
+    fn file(&self) -> Option<CacheFile> {
+        self.file.as_deref().map(|path| CacheFile::new(path, self.inner.name()))
     }
 
     /// Reads the file, once. A cache that cannot be read is an empty one.
     async fn load(&self) {
-        let Some(file) = self.file.clone() else { return };
+        let Some(file) = self.file() else { return };
         let load = async || {
             let kept = Arc::clone(&self.kept);
             let read = spawn_blocking(move || file.load(|key, vector| lock(&kept).keep(key, vector))).await;
@@ -60,7 +65,7 @@ impl<E: Embedder> Cached<E> {
 
     /// Adds to the file. A cache that cannot be written only costs time.
     async fn store(&self, fresh: Vec<(Key, Vector)>) {
-        let Some(file) = self.file.clone() else { return };
+        let Some(file) = self.file() else { return };
         let kept = Arc::clone(&self.kept);
         match spawn_blocking(move || file.add(&fresh, || lock(&kept).all())).await {
             Ok(Ok(Added::Appended)) => {}

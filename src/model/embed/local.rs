@@ -1,8 +1,9 @@
 //! Embeddings from a folder: a BERT sentence model such as all-MiniLM-L6-v2, run here.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -36,22 +37,31 @@ const PASS_TOKENS: usize = 1024;
 /// A tokenizer of a hundred thousand words has a few megabytes.
 const MAX_JSON_BYTES: u64 = 64 * 1024 * 1024;
 
+/// By so many bytes, at so many places, files are told apart: two models differ nearly everywhere, and a name must not
+/// take as long as loading them.
+const PIECE_BYTES: u64 = 16 * 1024;
+const PIECES: u64 = 64;
+
 /// A model in a folder. Loaded when it is first asked.
 #[derive(Debug)]
 pub struct LocalEmbedder {
     dir: PathBuf,
-    name: String,
+    name: OnceLock<String>,
     model: OnceCell<Arc<Model>>,
     /// As many at a time as there are processors: more would only take memory.
     turns: Arc<Semaphore>,
 }
 
 impl LocalEmbedder {
-    /// A model in a folder with `config.json`, `tokenizer.json` and `model.safetensors`. Only asks when they were last
-    /// changed: an exchanged model gets another name.
+    /// A model in a folder with `config.json`, `tokenizer.json` and `model.safetensors`. Touches nothing yet.
     pub fn new(dir: &Path) -> Self {
         let turns = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { dir: dir.to_owned(), name: name(dir), model: OnceCell::new(), turns: Arc::new(Semaphore::new(turns)) }
+        Self {
+            dir: dir.to_owned(),
+            name: OnceLock::new(),
+            model: OnceCell::new(),
+            turns: Arc::new(Semaphore::new(turns)),
+        }
     }
 
     async fn model(&self) -> Result<Arc<Model>, EmbedError> {
@@ -73,7 +83,7 @@ impl LocalEmbedder {
 #[async_trait]
 impl Embedder for LocalEmbedder {
     fn name(&self) -> &str {
-        &self.name
+        self.name.get_or_init(|| name(&self.dir))
     }
 
     fn dimensions(&self) -> Option<usize> {
@@ -97,19 +107,35 @@ impl Embedder for LocalEmbedder {
     }
 }
 
-/// The folder's name, and a mark that changes with its files.
+/// A mark of what is in the files. The same model has the same name in any folder of any machine, because machines share
+/// its vectors; an exchanged one has another.
 fn name(dir: &Path) -> String {
     let mut hasher = blake3::Hasher::new();
-    for file in [CONFIG, TOKENIZER, WEIGHTS, SENTENCE] {
-        let stamp = std::fs::metadata(dir.join(file)).ok().map(|found| {
-            let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-            (found.len(), changed.unwrap_or_default().as_nanos())
-        });
-        hasher.update(format!("{file} {stamp:?}\n").as_bytes());
+    for file in [CONFIG, TOKENIZER, WEIGHTS, SENTENCE, POOLING] {
+        hasher.update(file.as_bytes());
+        // What cannot be read says so when the model is loaded.
+        if let Err(error) = look_over(&dir.join(file), &mut hasher) {
+            hasher.update(error.kind().to_string().as_bytes());
+        }
     }
-    let mark: String = hasher.finalize().to_hex().chars().take(12).collect();
-    let folder = dir.file_name().unwrap_or(dir.as_os_str()).to_string_lossy();
-    format!("{folder}@{mark}")
+    let mark: String = hasher.finalize().to_hex().chars().take(16).collect();
+    format!("bert@{mark}")
+}
+
+/// A file as it is, or its length and pieces of it where it is long.
+fn look_over(path: &Path, hasher: &mut blake3::Hasher) -> std::io::Result<()> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    hasher.update(&length.to_le_bytes());
+    let is_short = length <= PIECES * PIECE_BYTES;
+    let (pieces, bytes) = if is_short { (1, length) } else { (PIECES, PIECE_BYTES) };
+    for piece in 0..pieces {
+        // The last piece ends where the file ends.
+        let start = if is_short { 0 } else { (length - PIECE_BYTES) * piece / (PIECES - 1) };
+        file.seek(SeekFrom::Start(start))?;
+        hasher.update_reader(Read::by_ref(&mut file).take(bytes))?;
+    }
+    Ok(())
 }
 
 /// What the folder holds.

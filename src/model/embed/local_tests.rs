@@ -156,14 +156,29 @@ async fn a_folder_is_looked_at_again_after_it_was_mended() {
 }
 
 #[test]
-fn an_exchanged_model_has_another_name() {
-    let dir = folder(&Tiny::seeded(8));
+fn the_same_model_has_one_name_everywhere_and_an_exchanged_one_another() {
+    let (dir, elsewhere) = (folder(&Tiny::seeded(8)), folder(&Tiny::seeded(8)));
     let name = LocalEmbedder::new(dir.path()).name().to_owned();
-    assert_eq!(LocalEmbedder::new(dir.path()).name(), name);
+    assert_eq!(LocalEmbedder::new(elsewhere.path()).name(), name);
+    assert_ne!(LocalEmbedder::new(folder(&Tiny::seeded(9)).path()).name(), name);
     std::fs::write(dir.path().join("model.safetensors"), "other").unwrap();
     assert_ne!(LocalEmbedder::new(dir.path()).name(), name);
-    let folder = dir.path().file_name().unwrap().to_str().unwrap();
-    assert!(name.starts_with(&format!("{folder}@")), "{name}");
+}
+
+#[test]
+fn a_long_file_is_known_by_its_length_and_by_pieces_of_it() {
+    let dir = folder(&Tiny::seeded(8));
+    let weights = dir.path().join("model.safetensors");
+    let mut bytes = vec![7; 5_000_000];
+    let mut names = std::collections::BTreeSet::new();
+    let changes: [fn(&mut Vec<u8>); 4] =
+        [|_| {}, |bytes| bytes.push(7), |bytes| bytes[0] = 1, |bytes| *bytes.last_mut().unwrap() = 1];
+    for change in changes {
+        change(&mut bytes);
+        std::fs::write(&weights, &bytes).unwrap();
+        names.insert(LocalEmbedder::new(dir.path()).name().to_owned());
+    }
+    assert_eq!(names.len(), 4);
 }
 
 type Spoil = fn(&mut Tiny, &Path);
