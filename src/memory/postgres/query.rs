@@ -23,7 +23,7 @@ use crate::recall::{Ranking, Vocabulary};
 mod tests;
 
 /// Words are looked up in pairs where there are no more of them than this; there are half as many pairs as its square.
-const MOST_PAIRED: usize = 32;
+const MOST_PAIRED: usize = 64;
 
 /// So many words of lessons are looked up one by one for the sake of one question. Where its words stand in more, its
 /// rarest bring lessons up and the others only count: what shares nothing but common words with a question is no answer.
@@ -34,6 +34,10 @@ const HOPED: f64 = 0.3;
 
 /// So many lessons are weighed at once where nobody knows how many are close enough.
 const AT_ONCE: usize = 200;
+
+/// Where the words of a question stand in no more lessons than this, all of them are weighed: looking for the right ones
+/// would be another question to the server.
+const FEW: u64 = 400;
 
 /// What is not known for certain below this difference is looked at.
 const TOLERANCE: f64 = 1e-9;
@@ -112,6 +116,11 @@ async fn weighed(
         return Ok((candidates, selection));
     }
     let floor = wanted.ranking.floor;
+    if let Some(search) = search_for_few(bank, ask, vocabulary) {
+        let candidates = holding(client, bank, ask, &search).await?;
+        let selection = select(&candidates, vocabulary, ask, wanted);
+        return Ok((candidates, selection));
+    }
     let bound = if floor > 0.0 { Bound::Relevance(floor) } else { Bound::Share(HOPED) };
     let found = sighted(client, bank, ask, vocabulary, bound).await?;
     let ids: Vec<&str> = found.iter().map(|sighted| sighted.id.as_str()).collect();
@@ -185,6 +194,19 @@ async fn vocabulary(client: &Object, bank: i64, ask_: &Ask) -> Result<Vocabulary
         *holders = known.get(word).copied().unwrap_or_default();
     }
     Ok(vocabulary)
+}
+
+/// A search for every lesson that a word or the topic brings up, where they are few; no one knows how many share a topic or
+/// come near in meaning.
+fn search_for_few(bank: i64, ask: &Ask, vocabulary: &Vocabulary) -> Option<String> {
+    let measure = vocabulary.measure(&ask.question);
+    let terms = ask.question.terms().iter().zip(&vocabulary.holders).enumerate();
+    let bringing = terms.filter(|(place, (_, holders))| **holders > 0 && measure.brings(*place));
+    let (searches, holders): (Vec<String>, Vec<u64>) =
+        bringing.map(|(_, (term, holders))| (search_term(bank, term), *holders)).unzip();
+    let has_more = !ask.close.is_empty() || ask.traits.iter().any(|(_, what)| what.is_topic());
+    let are_few = holders.iter().fold(0, |sum: u64, holders| sum.saturating_add(*holders)) <= FEW;
+    (are_few && !has_more).then(|| searches.join(" | "))
 }
 
 /// What is looked up of a question, what each can bring at most, and how much must come together.
@@ -305,24 +327,38 @@ fn highest(ask: &Ask) -> i16 {
     if ask.which == Which::Given { 0 } else { i16::MAX }
 }
 
-/// What these lessons have in common with the question.
+/// What lessons that answer a search have in common with the question.
+async fn holding(client: &Object, bank: i64, ask_: &Ask, search: &str) -> Result<Vec<Candidate>, Trouble> {
+    if search.is_empty() {
+        return Ok(Vec::new());
+    }
+    let select =
+        format!("SELECT {NEAR}, words FROM archivist.lessons WHERE words @@ $1::text::tsquery AND standing <= $2");
+    counted(&ask(client, &select, &[&search, &highest(ask_)]).await?, bank, ask_)
+}
+
+/// The same for these lessons.
 async fn nearby(client: &Object, bank: i64, ask_: &Ask, ids: &[&str]) -> Result<Vec<Candidate>, Trouble> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let select =
         format!("SELECT {NEAR}, words FROM archivist.lessons WHERE bank = $1 AND id = ANY($2) AND standing <= $3");
-    let rows = ask(client, &select, &[&bank, &ids, &highest(ask_)]).await?;
-    let places: HashMap<String, usize> =
-        ask_.question.terms().iter().enumerate().map(|(place, term)| (kept(term), place)).collect();
+    counted(&ask(client, &select, &[&bank, &ids, &highest(ask_)]).await?, bank, ask_)
+}
+
+/// How often the words of the question stand in lessons.
+fn counted(rows: &[Row], bank: i64, ask: &Ask) -> Result<Vec<Candidate>, Trouble> {
+    let terms = ask.question.terms();
+    let places: HashMap<String, usize> = terms.iter().enumerate().map(|(place, term)| (kept(term), place)).collect();
     let counted = |row: &Row| {
-        let mut counts = vec![0; ask_.question.terms().len()];
+        let mut counts = vec![0; terms.len()];
         for (word, count) in rows::words(row)?.counts(bank) {
             if let Some(of) = places.get(word).and_then(|place| counts.get_mut(*place)) {
                 *of = count;
             }
         }
-        candidate(row, ask_, counts)
+        candidate(row, ask, counts)
     };
     rows.iter().map(counted).collect()
 }

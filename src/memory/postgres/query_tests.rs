@@ -52,6 +52,16 @@ fn a_tag_brings_up_whatever_has_it() {
 }
 
 #[test]
+fn where_few_lessons_hold_a_word_all_of_them_are_looked_at() {
+    let held = |ask: &Ask, holders: u64| search_for_few(3, ask, &vocabulary(ask, 1_000, |_| holders));
+    let plain = ask_for(&[]);
+    assert_eq!(held(&plain, 1).unwrap().split(" | ").count(), plain.question.terms().len());
+    assert_eq!(held(&plain, 0).as_deref(), Some(""), "nobody holds any");
+    assert_eq!(held(&plain, 49), None, "there are more than few");
+    assert_eq!(held(&ask_for(&["slow"]), 1), None, "nobody knows how many share a tag");
+}
+
+#[test]
 fn no_question_reads_the_whole_index() {
     let ask = ask_for(&[]);
     let search = Search::of(3, &ask, &vocabulary(&ask, 1_000_000, |_| 30_000), Bound::Share(f64::NEG_INFINITY));
