@@ -329,6 +329,7 @@ async fn hot_questions_never_read_a_table_through() {
         "SELECT l.id, sum(q.gain) FROM unnest(ARRAY['''1:w5'' & (''1:w88'' | ''1:w9'')'], ARRAY[1.0]::float8[]) \
          AS q(search, gain) JOIN archivist.lessons l ON l.words @@ q.search::tsquery \
          WHERE l.standing <= 0 GROUP BY l.id HAVING sum(q.gain) >= 1.0",
+        "SELECT id, words FROM archivist.lessons WHERE words @@ '''1:w5'' | ''1:w88'''::tsquery AND standing <= 0",
         "SELECT id, words FROM archivist.lessons WHERE bank = 1 AND id = ANY('{l-1,l-2}') AND standing <= 0",
         "SELECT word FROM archivist.vocabulary WHERE bank = 1 AND word = ANY('{shard,w5}')",
         "SELECT l.id FROM archivist.lessons l JOIN archivist.revisions r ON r.bank = l.bank AND r.lesson = l.id \
