@@ -215,6 +215,8 @@ struct Search {
     searches: Vec<String>,
     gains: Vec<f64>,
     least: f64,
+    /// What words that are not looked up can add.
+    unseen: f64,
 }
 
 /// A word of the question that brings lessons up.
@@ -243,7 +245,7 @@ impl Search {
             }
         }
         words.sort_unstable_by(|a, b| a.holders.cmp(&b.holders).then_with(|| a.search.cmp(&b.search)));
-        let mut search = Self { least: needed - TOLERANCE - others, ..Self::default() };
+        let mut search = Self { least: needed - TOLERANCE - others, unseen: others, ..Self::default() };
         if words.len() <= MOST_PAIRED && search.least > 0.0 {
             search.add_pairs(&words);
         } else {
@@ -268,6 +270,7 @@ impl Search {
             self.add(word.search, word.gain);
         }
         self.least -= left;
+        self.unseen += left;
     }
 
     /// Words that bring enough alone, and each of the others together with one that is less rare.
@@ -307,7 +310,7 @@ async fn sighted(
     vocabulary: &Vocabulary,
     bound: Bound,
 ) -> Result<Vec<Sighted>, Trouble> {
-    let Search { searches, gains, least } = Search::of(bank, ask_, vocabulary, bound);
+    let Search { searches, gains, least, unseen } = Search::of(bank, ask_, vocabulary, bound);
     let close = ask_.close.iter().map(|id| Sighted { id: id.as_str().to_owned(), most: f64::INFINITY });
     let mut sighted: Vec<Sighted> = close.collect();
     let met: HashSet<&str> = ask_.close.iter().map(MemoryId::as_str).collect();
@@ -315,7 +318,8 @@ async fn sighted(
         for row in ask(client, SIGHTED, &[&searches, &gains, &highest(ask_), &least]).await? {
             let id: &str = row.try_get(0)?;
             if !met.contains(id) {
-                sighted.push(Sighted { id: id.to_owned(), most: row.try_get(1)? });
+                let seen: f64 = row.try_get(1)?;
+                sighted.push(Sighted { id: id.to_owned(), most: seen + unseen });
             }
         }
     }
