@@ -216,6 +216,25 @@ async fn a_dead_job_is_tried_again_when_a_person_says_so() {
     assert_eq!(site.place("late").0, "done");
 }
 
+#[test]
+fn a_worker_waits_for_a_server_that_is_away_and_can_be_stopped_meanwhile() {
+    let world = World::new();
+    let mut worker = world.command(&["worker"]);
+    worker
+        .env("ARCHIVIST__MEMORY__BACKEND", "postgres")
+        .env("ARCHIVIST__MEMORY__POSTGRES__URL", "postgres://nobody@127.0.0.1:1/nowhere?sslmode=disable")
+        .env("ARCHIVIST__MEMORY__POSTGRES__PATIENCE_SECONDS", "1")
+        .stderr(Stdio::piped());
+    let mut worker = worker.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(worker.try_wait().unwrap().is_none(), "it goes on");
+    assert!(Command::new("kill").args(["-TERM", &worker.id().to_string()]).status().unwrap().success());
+    let ended = worker.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(ended.status.success() && said.ends_with("0 jobs done; stopped\n"), "{}: {said}", ended.status);
+    assert!(said.contains("cannot be reached"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_whose_log_is_on_another_machine_is_left_to_a_worker_there() {
     let Some(site) = Site::fresh().await else { return };
