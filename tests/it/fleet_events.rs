@@ -9,39 +9,18 @@ use std::time::{Duration, Instant};
 
 use archivist::domain::{HudMessage, ReflectionScenario};
 use archivist::hud::{Feed, FleetSink, Follower, HudSink};
-use archivist::memory::postgres::{Events, NewEvent, Server, ServerSettings, migrate};
+use archivist::memory::postgres::{Events, NewEvent, migrate};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
-use tokio_postgres::NoTls;
 
-use crate::postgres_server::{Cluster, shared, unique};
+use crate::postgres_server::{Cluster, shared, sql, unique};
 use crate::samples::at;
 use crate::server::{self, next_line};
+use crate::stores::server_at;
 use crate::support::World;
 
 const LOG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/generic/billing.jsonl");
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A server as one process sees it.
-pub(crate) fn server(url: &str) -> Arc<Server> {
-    Server::new(ServerSettings {
-        url: url.to_owned(),
-        read_url: None,
-        ca_file: None,
-        connections: 8,
-        statement_timeout: Duration::from_secs(30),
-        patience: Duration::from_secs(60),
-    })
-}
-
-/// Says something to a database as it is.
-pub(crate) async fn sql(url: &str, statements: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    let connection = tokio::spawn(connection);
-    client.batch_execute(statements).await.unwrap();
-    drop(client);
-    connection.await.unwrap().unwrap();
-}
 
 /// A database of one's own, with its tables made.
 pub(crate) async fn database(url: &str) -> String {
@@ -50,7 +29,7 @@ pub(crate) async fn database(url: &str) -> String {
     let (before, query) = url.split_once('?').map_or((url, String::new()), |(url, query)| (url, format!("?{query}")));
     let (host, _) = before.rsplit_once('/').unwrap();
     let url = format!("{host}/{name}{query}");
-    migrate(&server(&url)).await.unwrap();
+    migrate(&server_at(&url)).await.unwrap();
     url
 }
 
@@ -93,7 +72,7 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
     let mut tellers = JoinSet::new();
     for teller in 0..TELLERS {
         // Each has connections of its own, as processes do.
-        let events = Events::new(server(&url), "bank");
+        let events = Events::new(server_at(&url), "bank");
         tellers.spawn(async move {
             let messages: Vec<NewEvent> = (0..MESSAGES).map(|number| event(&format!("{teller}-{number}"))).collect();
             for batch in messages.chunks(1 + teller % 7) {
@@ -101,7 +80,7 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
             }
         });
     }
-    let events = Events::new(server(&url), "bank");
+    let events = Events::new(server_at(&url), "bank");
     let (mut seen, mut at, began) = (Vec::new(), 0, Instant::now());
     while seen.len() < TELLERS * MESSAGES {
         assert!(began.elapsed() < Duration::from_secs(60), "{} messages were seen", seen.len());
@@ -127,7 +106,7 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
 #[tokio::test]
 async fn what_is_told_twice_under_one_key_is_there_once() {
     let Some(url) = shared() else { return };
-    let events = Events::new(server(&database(url).await), "bank");
+    let events = Events::new(server_at(&database(url).await), "bank");
     events.append(&[event("a"), event("b")]).await.unwrap();
     events.append(&[event("b"), event("c"), event("a")]).await.unwrap();
     events.append(&[event("a")]).await.unwrap();
@@ -143,7 +122,7 @@ async fn what_is_told_twice_under_one_key_is_there_once() {
 #[tokio::test]
 async fn a_bank_never_sees_what_another_tells() {
     let Some(url) = shared() else { return };
-    let server = server(&database(url).await);
+    let server = server_at(&database(url).await);
     let (one, other) = (Events::new(Arc::clone(&server), "one"), Events::new(Arc::clone(&server), "other"));
     assert_eq!(other.last().await.unwrap(), 0, "where nobody told anything there is nothing");
     other.append(&[event("mine")]).await.unwrap();
@@ -161,7 +140,7 @@ async fn a_bank_never_sees_what_another_tells() {
 async fn old_messages_go_piece_by_piece_and_numbers_go_on() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let events = Events::new(server(&url), "bank");
+    let events = Events::new(server_at(&url), "bank");
     let old: Vec<NewEvent> = (0..2_500).map(|number| event(&format!("old-{number}"))).collect();
     events.append(&old).await.unwrap();
     sql(&url, "UPDATE archivist.events SET at = now() - interval '8 days'").await;
@@ -182,19 +161,19 @@ async fn old_messages_go_piece_by_piece_and_numbers_go_on() {
 async fn finishing_delivers_everything_before_a_process_ends() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let sink = FleetSink::new(Events::new(server(&url), "bank"));
+    let sink = FleetSink::new(Events::new(server_at(&url), "bank"));
     for round in 1..=2 {
         let began = Instant::now();
         (0..1_200).for_each(|count| sink.tell(&numbered(count)));
         assert!(began.elapsed() < Duration::from_secs(1), "telling waits for nobody: {:?}", began.elapsed());
         sink.finish(PATIENCE).await;
-        assert_eq!(Events::new(server(&url), "bank").last().await.unwrap(), round * 1_200);
+        assert_eq!(Events::new(server_at(&url), "bank").last().await.unwrap(), round * 1_200);
     }
     drop(sink);
-    let mut follower = Feed::of_fleet(Events::new(server(&url), "bank")).after(0);
+    let mut follower = Feed::of_fleet(Events::new(server_at(&url), "bank")).after(0);
     let expected: Vec<u64> = (0..1_200).chain(0..1_200).collect();
     assert_eq!(heard(&mut follower, 2_400).await, expected);
-    let feed = Feed::of_fleet(Events::new(server(&url), "bank"));
+    let feed = Feed::of_fleet(Events::new(server_at(&url), "bank"));
     assert_eq!(heard(&mut feed.lately(3).await.unwrap(), 3).await, [1_197, 1_198, 1_199], "the last few are enough");
     assert!(feed.lately(0).await.unwrap().news().await.unwrap().is_empty());
 }
@@ -213,7 +192,7 @@ async fn a_message_is_on_disk_before_it_is_seen_whatever_the_server_is_set_to() 
         CREATE CONSTRAINT TRIGGER look AFTER INSERT ON archivist.events
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION look();";
     sql(&url, look).await;
-    let events = Events::new(server(&url), "bank");
+    let events = Events::new(server_at(&url), "bank");
     events.append(&[event("first")]).await.unwrap();
     events.append(&[event("second")]).await.unwrap();
     sql(&url, "DO $$ BEGIN ASSERT (SELECT array_agg(setting) FROM seen) = '{on,on}'; END $$").await;
@@ -221,7 +200,7 @@ async fn a_message_is_on_disk_before_it_is_seen_whatever_the_server_is_set_to() 
 
 #[tokio::test]
 async fn where_there_is_no_server_telling_costs_nothing_and_finishing_little() {
-    let sink = FleetSink::new(Events::new(server("postgres://nobody@127.0.0.1:1/none?sslmode=disable"), "bank"));
+    let sink = FleetSink::new(Events::new(server_at("postgres://nobody@127.0.0.1:1/none?sslmode=disable"), "bank"));
     let began = Instant::now();
     (0..20_000).for_each(|count| sink.tell(&numbered(count)));
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
@@ -238,7 +217,7 @@ async fn a_server_that_crashes_and_comes_back_costs_no_message_and_repeats_none(
     }
     let Some(cluster) = Cluster::start("-c fsync=off") else { return };
     let url = database(&cluster.url("postgres")).await;
-    let feed = || Feed::of_fleet(Events::new(server(&url), "bank"));
+    let feed = || Feed::of_fleet(Events::new(server_at(&url), "bank"));
     let (telling, is_told) = (feed().sink(), Arc::new(AtomicBool::new(false)));
     let told = Arc::clone(&is_told);
     let teller = tokio::spawn(async move {
@@ -297,7 +276,7 @@ async fn two_servers_on_two_machines_show_what_a_third_process_tells() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     let worlds = [World::new(), World::new(), World::new()];
-    let sink = FleetSink::new(Events::new(server(&url), "the-project"));
+    let sink = FleetSink::new(Events::new(server_at(&url), "the-project"));
     sink.tell(&numbered(0));
     sink.finish(PATIENCE).await;
     let servers = [serving(&worlds[0], &url), serving(&worlds[1], &url)];
@@ -359,7 +338,7 @@ async fn a_listener_misses_nothing_and_hears_nothing_twice_while_the_database_is
     let world = World::new();
     let serving = serving(&world, &url);
     let mut stream: std::io::BufReader<TcpStream> = serving.listen("/v1/events?after=0");
-    let sink = FleetSink::new(Events::new(server(&url), "the-project"));
+    let sink = FleetSink::new(Events::new(server_at(&url), "the-project"));
     for round in 0..3 {
         (0..50).for_each(|count| sink.tell(&numbered(round * 100 + count)));
         tokio::task::block_in_place(|| {

@@ -18,7 +18,7 @@ use archivist::service::{ArchivistService, Project, cosines};
 use async_trait::async_trait;
 use tokio_postgres::NoTls;
 
-use crate::postgres_server::{database, shared, unique, with_vector};
+use crate::postgres_server::{database, shared, sql, unique, with_vector};
 use crate::samples::{at, id, lesson, project_query, ranking, session};
 use crate::stores::{Jsonl, Store, server_at};
 
@@ -89,12 +89,6 @@ async fn tables(server: &str, has_vector: bool) -> String {
     }
     migrate(&server_at(&url)).await.unwrap();
     url
-}
-
-async fn sql(url: &str, statements: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client.batch_execute(statements).await.unwrap();
 }
 
 async fn number(url: &str, select: &str) -> i64 {

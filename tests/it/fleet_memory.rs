@@ -15,7 +15,7 @@ use archivist::service::{FleetQueue, FleetSource, JobSource as _, Queue, Reach, 
 use tokio_postgres::NoTls;
 
 use crate::postgres_proxy::{Fault, Proxy};
-use crate::postgres_server::{Cluster, database, shared, unique};
+use crate::postgres_server::{Cluster, database, shared, sql, unique};
 use crate::samples::{at, day, episode, id, job, lesson, name_of, project_query, ranking, run};
 use crate::stores::{Postgres, Store, server_at};
 
@@ -34,15 +34,6 @@ fn impatient(url: &str) -> Arc<Server> {
         statement_timeout: Duration::from_secs(10),
         patience: Duration::from_millis(600),
     })
-}
-
-/// Talks to a server behind the program's back.
-async fn sql(url: &str, statements: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    let talk = tokio::spawn(connection);
-    client.batch_execute(statements).await.unwrap();
-    drop(client);
-    talk.await.unwrap().unwrap();
 }
 
 async fn number(url: &str, select: &str) -> i64 {

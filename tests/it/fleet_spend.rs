@@ -18,8 +18,9 @@ use tempfile::TempDir;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
-use crate::fleet_events::{database, server, serving, sql};
-use crate::postgres_server::shared;
+use crate::fleet_events::{database, serving};
+use crate::postgres_server::{shared, sql};
+use crate::stores::server_at;
 use crate::support::World;
 
 const PRICES: Prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
@@ -64,7 +65,7 @@ fn noon() -> Timestamp {
 
 /// A governor as one machine has it.
 fn governor(url: &str, account: &str, caps: Caps) -> Arc<Governor> {
-    let ledger = Arc::new(FleetLedger::new(server(url), account));
+    let ledger = Arc::new(FleetLedger::new(server_at(url), account));
     Governor::sharing(ledger, account, "http://e/v1", PRICES, caps, Arc::new(noon))
 }
 
@@ -94,7 +95,7 @@ async fn of_sixteen_machines_that_race_for_a_cap_no_more_win_than_fit() {
         let mut racers = JoinSet::new();
         for racer in 0..16 {
             let account = format!("project-{}", racer % 2);
-            let ledger = Arc::new(FleetLedger::new(server(&url), &account));
+            let ledger = Arc::new(FleetLedger::new(server_at(&url), &account));
             let governor = Governor::sharing(ledger, &account, "http://e/v1", PRICES, caps, Arc::clone(&clock));
             racers.spawn(async move {
                 let mut won = 0;
@@ -173,7 +174,7 @@ async fn a_model_that_bills_too_much_is_not_asked_again_on_any_machine() {
 async fn a_call_is_settled_once_and_one_that_never_is_counts() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let ledger = Arc::new(FleetLedger::new(server(&url), "p"));
+    let ledger = Arc::new(FleetLedger::new(server_at(&url), "p"));
     let governor = governor(&url, "p", Caps { tokens_per_day: 2 * most(), ..Caps::default() });
     assert!(ask(&governor, Endpoint::Answers(None)).await.is_ok());
     let before = today(&governor, "p").await;
@@ -257,7 +258,7 @@ async fn a_server_tells_what_all_machines_spent_today() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     for account in ["one", "other"] {
-        let ledger = Arc::new(FleetLedger::new(server(&url), account));
+        let ledger = Arc::new(FleetLedger::new(server_at(&url), account));
         let clock: Clock = Arc::new(|| std::time::SystemTime::now().into());
         let governor = Governor::sharing(ledger, account, "http://e/v1", PRICES, Caps::default(), clock);
         assert!(ask(&governor, Endpoint::Lost).await.is_err());

@@ -74,14 +74,19 @@ pub(crate) fn unique(stem: &str) -> String {
     format!("{stem}_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Talks to a database behind the program's back.
+pub(crate) async fn sql(url: &str, statements: &str) {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    let talk = tokio::spawn(connection);
+    client.batch_execute(statements).await.expect("an answer");
+    drop(client);
+    talk.await.expect("a task").expect("an end");
+}
+
 /// Makes a database of its own on the server of this address, and gives the address of that.
 pub(crate) async fn database(url: &str, stem: &str) -> String {
     let name = unique(stem);
-    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
-    let talk = tokio::spawn(connection);
-    client.batch_execute(&format!("CREATE DATABASE {name}")).await.expect("a database");
-    drop(client);
-    talk.await.expect("a task").expect("an end");
+    sql(url, &format!("CREATE DATABASE {name}")).await;
     let (before, behind) = url.split_once("://").expect("an address");
     let (host, rest) = behind.split_once('/').expect("a database in the address");
     let options = rest.split_once('?').map(|(_, options)| format!("?{options}")).unwrap_or_default();
