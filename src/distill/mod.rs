@@ -18,7 +18,8 @@ mod hostile_tests;
 
 pub use llm::{Asked, Asking, Known, Pair, compare};
 pub use prompts::{PromptError, Prompts};
-pub use verify::{Document, order_in};
+pub use read::UnreadableReply;
+pub use verify::{Document, is_generic_word, order_in};
 
 /// Turns what happened into what may have been learned.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +41,18 @@ impl Distiller<'_> {
         let claims = claims.into_iter().map(Ok).chain(dropped.into_iter().map(Err)).collect();
         let Verified { candidates, dropped } = self.verifier(context).for_heuristics().verify(claims);
         distilled(Engine::Heuristic, reflection, candidates, dropped)
+    }
+
+    /// Judges a reply that somebody wrote for this session, in the shape that `prompts/reflection.schema.json` asks for.
+    /// Every candidate in it is held against the log as a model's would be.
+    ///
+    /// # Errors
+    ///
+    /// If the reply is no object with a list of candidates.
+    pub fn by_reply(&self, context: &ReflectionContext, reply: &serde_json::Value) -> Result<Distilled, UnreadableReply> {
+        let read::Answer { reflection, claims } = read::claims(reply)?;
+        let Verified { candidates, dropped } = self.verifier(context).verify(claims);
+        Ok(distilled(Engine::Model, reflection, candidates, dropped))
     }
 
     fn verifier<'v>(&'v self, context: &'v ReflectionContext) -> Verifier<'v> {

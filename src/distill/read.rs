@@ -36,19 +36,21 @@ pub(super) struct Answer {
     pub(super) claims: Vec<Result<Claim, Dropped>>,
 }
 
-/// An answer that is none.
+/// A reply that holds no reflection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unreadable {
+pub enum UnreadableReply {
+    /// It is some other JSON value.
     #[error("the answer is no object; ask for one with `outcome_summary` and `candidates`")]
     NoObject,
+    /// Its candidates are missing or no list.
     #[error("the answer has no list `candidates`; an empty one says that nothing was learned")]
     NoCandidates,
 }
 
 /// Reads an answer. What happened is read leniently, what was learned strictly.
-pub(super) fn claims(value: &Value) -> Result<Answer, Unreadable> {
-    let answer = value.as_object().ok_or(Unreadable::NoObject)?;
-    let candidates = answer.get("candidates").and_then(Value::as_array).ok_or(Unreadable::NoCandidates)?;
+pub(super) fn claims(value: &Value) -> Result<Answer, UnreadableReply> {
+    let answer = value.as_object().ok_or(UnreadableReply::NoObject)?;
+    let candidates = answer.get("candidates").and_then(Value::as_array).ok_or(UnreadableReply::NoCandidates)?;
     let reflection = Reflection {
         outcome: answer.get("outcome_summary").map(|text| short(text, MAX_OUTCOME_CHARACTERS)).unwrap_or_default(),
         worked: points(answer.get("what_worked")),

@@ -126,8 +126,8 @@ fn what_happened_is_read_leniently_and_within_bounds() {
     assert_eq!(answer.reflection.worked, ["one thing"]);
     assert_eq!(answer.reflection.failed, ["a b"]);
     assert_eq!(answer.reflection.decisions.len(), MAX_POINTS);
-    assert_eq!(claims(&json!([])), Err(Unreadable::NoObject));
-    assert_eq!(claims(&json!({"candidates": {}})), Err(Unreadable::NoCandidates));
+    assert_eq!(claims(&json!([])), Err(UnreadableReply::NoObject));
+    assert_eq!(claims(&json!({"candidates": {}})), Err(UnreadableReply::NoCandidates));
     let many = read(json!(vec![candidate(); MAX_CLAIMS + 1]));
     assert_eq!(many.last().unwrap().clone().unwrap_err().why, DropReason::TooMany);
 }

@@ -7,6 +7,7 @@ mod draw;
 mod effect;
 mod model;
 mod planted;
+mod real;
 mod recall;
 mod redact;
 
@@ -23,6 +24,7 @@ Examples:
   archivist eval dedup
   archivist eval distill
   archivist eval effect
+  archivist eval real --data real-lessons
   archivist eval recall
   archivist eval redact";
 
@@ -37,6 +39,8 @@ pub(super) enum EvalCommand {
     Distill(distill::EvalDistill),
     /// Measure how surely lessons that do harm are found by holding lessons back
     Effect(effect::EvalEffect),
+    /// Measure what is learned from real sessions with labelled lessons
+    Real(real::EvalReal),
     /// Measure how well lessons are found again, and how well nothing is said where nothing is known
     Recall(recall::EvalRecall),
     /// Measure how many secrets are found and what else is taken for one
@@ -50,6 +54,7 @@ impl EvalCommand {
             Self::Dedup(command) => command.run(console),
             Self::Distill(command) => command.run(now, console),
             Self::Effect(command) => command.run(seed, console),
+            Self::Real(command) => command.run(now, console),
             Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),
         }

@@ -162,7 +162,7 @@ const GENERIC: &[&str] = &[
 ];
 
 /// Whether a stemmed word is one of them.
-pub(super) fn is_generic(word: &str) -> bool {
+pub fn is_generic(word: &str) -> bool {
     GENERIC.binary_search(&word).is_ok()
 }
 

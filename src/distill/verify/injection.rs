@@ -116,6 +116,8 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
     for one in found.iter().filter(|one| one.order.is_some()) {
         let at = format!("t{}.s{}", one.place.trajectory, one.place.step);
         match one.order {
+            // What a person asked for stands, whatever a file says beside it.
+            Some(Order::Remember) if rests_on_person => {}
             Some(Order::Remember) => {
                 quarantine.get_or_insert(format!("beside what it quotes of {at} stand orders to whoever reads it"));
             }
@@ -156,7 +158,7 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
     if let Some(address) = texts(claim).find_map(|text| provenance.invented(text)) {
         quarantine.get_or_insert(format!("nobody in the log names {address}"));
     }
-    let speaks = |one: &Found| trust::is_trusted(&one.quote.trust) && about.is_met_by(&one.quote.text);
+    let speaks = |one: &Found| trust::is_trusted(&one.quote) && about.is_met_by(&one.quote.text);
     if !found.iter().any(speaks) {
         quarantine.get_or_insert("its quotes do not speak of it".to_owned());
     }

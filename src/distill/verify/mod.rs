@@ -27,6 +27,7 @@ mod vague;
 pub(in crate::distill) mod test_support;
 
 pub(super) use self::failing::reads_as_failure;
+pub use self::generic::is_generic as is_generic_word;
 
 use self::injection::Judgement;
 use self::provenance::Provenance;

@@ -116,6 +116,8 @@ pub(super) struct Provenance {
     /// From which moment on a word, or a run of words, is the user's or the agent's own.
     owned: HashMap<Word, usize>,
     owned_runs: HashMap<Run, usize>,
+    /// Until which moment the agent went on using a word, in what it said or did.
+    taken_up: HashMap<Word, usize>,
     deeds: HashMap<Word, Vec<Deed>>,
     windows: Vec<Window>,
     /// Addresses: the moment from which they are our own, and where a stranger names them first.
@@ -262,7 +264,14 @@ impl Provenance {
     /// Whether one of ours said the word before the stretch was read, or did something with it that worked.
     fn is_own(&self, word: Word, window: &Window) -> bool {
         let is_said = self.owned.get(&word).is_some_and(|moment| *moment < window.moment);
-        is_said || self.is_done(word, window, is_foreign(&window.trust))
+        is_said || self.is_done(word, window, is_foreign(&window.trust)) || self.is_taken_up(word, window)
+    }
+
+    /// Tells whether the agent went on with a word that the project's own files or commands showed it. Whoever finds
+    /// something out reads it in an output first. What strangers wrote, and what orders its reader about, stays theirs.
+    fn is_taken_up(&self, word: Word, window: &Window) -> bool {
+        let is_later = self.taken_up.get(&word).is_some_and(|moment| *moment > window.moment);
+        is_later && !is_foreign(&window.trust) && window.order().is_none()
     }
 
     /// The same for words in a row. That somebody did as a text said is no proof that the text was right: unless a build
@@ -270,7 +279,8 @@ impl Provenance {
     fn is_own_run(&self, run: &Run, window: &Window) -> bool {
         let is_said = self.owned_runs.get(run).is_some_and(|moment| *moment < window.moment);
         let needs_proof = window.trust != TrustClass::BuildOutput;
-        is_said || run.iter().all(|word| self.is_done(*word, window, needs_proof))
+        let taken_up = run.iter().filter(|word| self.is_taken_up(**word, window)).count();
+        is_said || taken_up * 2 >= run.len() || run.iter().all(|word| self.is_done(*word, window, needs_proof))
     }
 
     fn is_done(&self, word: Word, window: &Window, needs_proof: bool) -> bool {
@@ -278,11 +288,12 @@ impl Provenance {
         self.deeds.get(&word).is_some_and(|deeds| deeds.iter().any(is_proof)) && window.order().is_none()
     }
 
-    /// Addresses that no one of ours named first. What was done with them proves nothing: it may have been the harm.
+    /// Addresses that no one of ours named first. What was done with those of strangers proves nothing: it may have been
+    /// the harm. Those in the project's own files and outputs are its own once the agent names them too.
     fn address_taints(&self, text: &str) -> impl Iterator<Item = Taint> {
         addresses_in(text).into_iter().filter_map(|address| {
             let (moment, place, trust) = self.strange_addresses.get(&address)?;
-            let is_own = self.own_addresses.get(&address).is_some_and(|own| own < moment);
+            let is_own = self.own_addresses.get(&address).is_some_and(|own| own < moment || !is_foreign(trust));
             (!is_own).then(|| Taint { place: *place, trust: trust.clone(), order: None, words: address })
         })
     }
@@ -411,6 +422,9 @@ impl Hearing<'_> {
         for word in self.parts(text) {
             let first = self.provenance.owned.entry(word).or_insert(moment);
             *first = (*first).min(moment);
+            if *trust == TrustClass::Agent {
+                self.provenance.taken_up.insert(word, moment);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! How strong the proof of a lesson is, and whose words it is made of.
 
 use super::quotes::Found;
-use crate::domain::{EvidenceLevel, Importance, ImportanceScale, TrustClass};
+use crate::domain::{EvidenceLevel, Importance, ImportanceScale, Quote, TrustClass};
 
 #[cfg(test)]
 #[path = "trust_tests.rs"]
@@ -10,14 +10,19 @@ mod tests;
 /// A lesson for which there are words alone matters no more than this, unless they are a person's.
 const MAX_BY_WORDS: f64 = 0.6;
 
-/// Whether words are those of a person, of the agent, of a check, or of a file that people keep.
-pub(super) fn is_trusted(trust: &TrustClass) -> bool {
-    matches!(trust, TrustClass::User | TrustClass::Agent | TrustClass::BuildOutput | TrustClass::RepoFile)
+/// Tells whether a quote is evidence: the words of a person, of the agent, of a check or of a file that people keep, or
+/// what a command on this machine printed. What a harness, a page or another agent says proves only that it says so.
+pub(super) fn is_trusted(quote: &Quote) -> bool {
+    match quote.trust {
+        TrustClass::User | TrustClass::Agent | TrustClass::BuildOutput | TrustClass::RepoFile => true,
+        TrustClass::ToolOutput => quote.level == EvidenceLevel::Execution,
+        _ => false,
+    }
 }
 
 /// Why a person must look at a lesson with this proof, if one must.
 pub(super) fn quarantine(found: &[Found]) -> Option<String> {
-    if found.iter().any(|one| is_trusted(&one.quote.trust)) {
+    if found.iter().any(|one| is_trusted(&one.quote)) {
         return None;
     }
     let mut whose: Vec<&str> = found.iter().map(|one| name(&one.quote.trust)).collect();

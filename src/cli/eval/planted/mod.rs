@@ -136,15 +136,25 @@ impl Lists {
 
 /// What a reflection on a session looks at. Nothing is read but the log.
 pub(crate) fn context(session: &Session, redactor: &Redactor, now: Timestamp) -> Result<ReflectionContext, Unreadable> {
+    context_of_log(&session.name, &session.log, redactor, now)
+}
+
+/// Builds what a reflection on one log looks at. Nothing but its bytes is read.
+pub(crate) fn context_of_log(
+    log_name: &str,
+    mut log: &[u8],
+    redactor: &Redactor,
+    now: Timestamp,
+) -> Result<ReflectionContext, Unreadable> {
     let mut gathering = Gathering::new(redactor);
     let before = gathering.so_far();
-    let format = Reading::new(Rules::default()).read(&mut session.log.as_slice(), &mut gathering)?;
-    let summary = gathering.summary(&before, &session.name, format.as_str());
+    let format = Reading::new(Rules::default()).read(&mut log, &mut gathering)?;
+    let summary = gathering.summary(&before, log_name, format.as_str());
     let gathered = gathering.finish();
     let about = gathered.trajectories.first().map(|trajectory| trajectory.about.clone()).unwrap_or_default();
-    let named = about.session_id.as_deref().unwrap_or(&session.name);
+    let named = about.session_id.as_deref().unwrap_or(log_name);
     let unnamed = || std::io::Error::new(std::io::ErrorKind::InvalidData, "the session's name cannot be one");
-    let session_id = SessionId::parse(named).or_else(|_| SessionId::parse(&session.name)).map_err(|_| unnamed())?;
+    let session_id = SessionId::parse(named).or_else(|_| SessionId::parse(log_name)).map_err(|_| unnamed())?;
     let run = Run {
         session_id,
         project_root: about.directory.unwrap_or_else(|| "/".to_owned()),

@@ -1,0 +1,119 @@
+//! Real sessions, and what a strict reader found in them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::cli::failure::Failure;
+use crate::context::ReflectionContext;
+use crate::domain::Timestamp;
+use crate::redact::Redactor;
+
+use super::super::planted::context_of_log;
+
+/// The file of a set that says what its sessions teach.
+const LABELS_FILE: &str = "labels.jsonl";
+
+/// One labelled session.
+#[derive(Debug, Deserialize)]
+pub(super) struct LabelledSession {
+    /// The log, relative to the set's folder.
+    pub(super) path: PathBuf,
+    /// The lessons that it teaches.
+    pub(super) gold: Vec<GoldLesson>,
+    /// A strong model's reply. Its candidates are the gold lessons, in the same order.
+    #[serde(default)]
+    pub(super) reply: Value,
+}
+
+/// A lesson that the next agent in the project would want.
+#[derive(Debug, Deserialize)]
+pub(super) struct GoldLesson {
+    pub(super) id: String,
+    pub(super) grade: GoldGrade,
+    pub(super) summary: String,
+    /// The steps that prove it, such as `s12`.
+    pub(super) steps: Vec<String>,
+}
+
+/// How much a gold lesson is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub(super) enum GoldGrade {
+    /// Certainly.
+    A,
+    /// It would be nice to have.
+    B,
+}
+
+/// Words of a step that a gold lesson rests on.
+#[derive(Debug)]
+pub(super) struct GoldQuote {
+    /// Which of the session's gold lessons.
+    pub(super) lesson: usize,
+    pub(super) step: String,
+    pub(super) text: String,
+}
+
+impl GoldLesson {
+    /// Tells whether a step of the main trajectory is among those that prove it.
+    pub(super) fn rests_on(&self, step: u32) -> bool {
+        self.steps.iter().filter_map(|name| name.trim_start_matches('s').parse::<u32>().ok()).any(|own| own == step)
+    }
+}
+
+impl LabelledSession {
+    /// Returns the name of the session, which is that of its log without the ending.
+    pub(super) fn name(&self) -> String {
+        self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the words that the reply quotes for its gold lessons.
+    pub(super) fn gold_quotes(&self) -> Vec<GoldQuote> {
+        let candidates = self.reply.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let mut quotes = Vec::new();
+        for (lesson, candidate) in candidates.iter().enumerate() {
+            let cited = candidate.get("quotes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            for quote in cited {
+                let text = |key: &str| quote.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+                quotes.push(GoldQuote { lesson, step: text("step"), text: text("text") });
+            }
+        }
+        quotes
+    }
+
+    /// Reads the log.
+    pub(super) fn read_context(
+        &self,
+        folder: &Path,
+        redactor: &Redactor,
+        now: Timestamp,
+    ) -> Result<ReflectionContext, Failure> {
+        let path = folder.join(&self.path);
+        let shown = path.display();
+        let log = fs::read(&path).map_err(|error| Failure::user(format!("{shown} cannot be read: {error}")))?;
+        context_of_log(&self.name(), &log, redactor, now).map_err(|error| Failure::user(format!("{shown}: {error}")))
+    }
+}
+
+/// Reads the labels of a set.
+pub(super) fn read_labels(folder: &Path) -> Result<Vec<LabelledSession>, Failure> {
+    let path = folder.join(LABELS_FILE);
+    let shown = path.display();
+    let text = fs::read_to_string(&path).map_err(|error| {
+        Failure::user(format!("{shown} cannot be read: {error}; --data names a folder with {LABELS_FILE} and its logs"))
+    })?;
+    let mut sessions = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let session: LabelledSession = serde_json::from_str(line)
+            .map_err(|error| Failure::user(format!("{shown}, line {}: {error}", number + 1)))?;
+        let replied = session.reply.get("candidates").and_then(Value::as_array).map_or(0, Vec::len);
+        if replied != session.gold.len() {
+            let counts = format!("{replied} candidates in its reply and {} gold lessons", session.gold.len());
+            return Err(Failure::user(format!("{shown}, line {}: {counts}; they must pair up", number + 1)));
+        }
+        sessions.push(session);
+    }
+    Ok(sessions)
+}

@@ -1,0 +1,73 @@
+//! The report, for a person.
+
+use super::RealReport;
+use crate::cli::console::{Console, Style};
+use crate::cli::failure::Failure;
+use crate::cli::prose::one_line;
+use crate::cli::table::{Column, Stay, Table};
+
+pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut Console) -> Result<(), Failure> {
+    let gold = report.gold;
+    let mut table = Table::new([
+        Column::text("", Stay::Always),
+        Column::number("count", Stay::Always),
+        Column::number("of", Stay::Always),
+        Column::number("share", Stay::Always),
+    ]);
+    let rules = &report.rules;
+    let reply = &report.reply;
+    let mut rows = vec![
+        ("rules: lessons right (precision)".to_owned(), rules.right, rules.told),
+        ("rules: right of those injected at once".to_owned(), rules.injected_right, rules.injected),
+        ("rules: gold found".to_owned(), rules.found.total(), gold.total()),
+        ("rules: gold of grade A found".to_owned(), rules.found.a, gold.a),
+        ("reply: gold kept".to_owned(), reply.kept.total(), gold.total()),
+        ("reply: gold of grade A kept".to_owned(), reply.kept.a, gold.a),
+        ("reply: gold quarantined".to_owned(), reply.quarantined, gold.total()),
+        ("reply: gold dropped".to_owned(), reply.dropped, gold.total()),
+    ];
+    for size in &report.digest {
+        rows.push((format!("digest of {} tokens: gold steps shown", size.tokens), size.shown, size.steps));
+    }
+    for (name, (told, right)) in &rules.by_category {
+        rows.push((format!("rules: right of category {name}"), *right, *told));
+    }
+    for (label, count, of) in rows {
+        table.row([label, count.to_string(), of.to_string(), share(count, of)]);
+    }
+    console.line(&format!("{} sessions, {} gold lessons", report.sessions, gold.total()))?;
+    table.print(console)?;
+    if with_list {
+        print_list(report, console)?;
+    }
+    Ok(())
+}
+
+fn share(count: usize, of: usize) -> String {
+    let number = |count: usize| u32::try_from(count).map_or(f64::NAN, f64::from);
+    if of == 0 { "–".to_owned() } else { format!("{:.3}", number(count) / number(of)) }
+}
+
+fn print_list(report: &RealReport, console: &mut Console) -> Result<(), Failure> {
+    for lesson in &report.rules.lessons {
+        let (style, label) = match &lesson.gold {
+            Some(gold) => (Style::Bold, format!("right {gold}")),
+            None => (Style::Yellow, "false".to_owned()),
+        };
+        let at_once = if lesson.is_injected { " (at once)" } else { "" };
+        let label = console.styled(style, &label);
+        console.line(&format!("{label}{at_once} {}: {}", lesson.session, one_line(&lesson.summary)))?;
+    }
+    let lists = [
+        ("missed", report.rules.missed.clone()),
+        ("held", report.reply.held.iter().map(|(id, why)| format!("{id}: {why}")).collect()),
+    ];
+    let hidden = report.digest.iter().map(|size| ("hidden", vec![format!("{}: {}", size.tokens, size.hidden.join(", "))]));
+    for (label, lines) in lists.into_iter().chain(hidden) {
+        let label = console.styled(Style::Yellow, label);
+        for line in lines {
+            console.line(&format!("{label} {}", one_line(&line)))?;
+        }
+    }
+    Ok(())
+}
