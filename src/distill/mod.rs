@@ -49,7 +49,11 @@ impl Distiller<'_> {
     /// # Errors
     ///
     /// If the reply is no object with a list of candidates.
-    pub fn by_reply(&self, context: &ReflectionContext, reply: &serde_json::Value) -> Result<Distilled, UnreadableReply> {
+    pub fn by_reply(
+        &self,
+        context: &ReflectionContext,
+        reply: &serde_json::Value,
+    ) -> Result<Distilled, UnreadableReply> {
         let read::Answer { reflection, claims } = read::claims(reply)?;
         let Verified { candidates, dropped } = self.verifier(context).verify(claims);
         Ok(distilled(Engine::Model, reflection, candidates, dropped))

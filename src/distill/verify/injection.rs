@@ -11,7 +11,7 @@ use super::provenance::{Provenance, Taint, Traced};
 use super::quotes::Found;
 use super::rule::Rule;
 use super::{generic, trust};
-use crate::distill::claim::Claim;
+use crate::distill::claim::{Claim, Place};
 use crate::domain::{Engine, EvidenceLevel, Facet, TrustClass};
 use crate::text::Cutter;
 
@@ -149,6 +149,7 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
                 let why = format!("its words (“{words}”) come from {at}, which tells its reader {}", order.say());
                 return Judgement::Injected(why);
             }
+            None if is_shown_and_tried(place, &trust, found, &about) => {}
             None => {
                 let whose = trust::name(&trust);
                 quarantine.get_or_insert(format!("what it says (“{words}”) was said first by {whose}, in {at}"));
@@ -163,6 +164,16 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
         quarantine.get_or_insert("its quotes do not speak of it".to_owned());
     }
     quarantine.map_or(Judgement::Fine, Judgement::Quarantine)
+}
+
+/// Tells whether a lesson quotes the very step that said it first, of the project's own, and something that was executed
+/// in another step speaks of it too.
+fn is_shown_and_tried(place: Place, trust: &TrustClass, found: &[Found], about: &About) -> bool {
+    let is_elsewhere = |one: &&Found| one.place != place && one.quote.level == EvidenceLevel::Execution;
+    let is_shown = found.iter().any(|one| one.place == place);
+    let is_tried =
+        found.iter().filter(is_elsewhere).any(|one| trust::is_trusted(&one.quote) && about.is_met_by(&one.quote.text));
+    is_shown && is_tried && !super::provenance::is_foreign(trust)
 }
 
 fn is_by_words(found: &Found) -> bool {

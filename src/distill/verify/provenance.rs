@@ -318,7 +318,7 @@ fn mouths<'t>(text: &'t str, passage: &'t Passage<'_>) -> Vec<(&'t str, &'t Trus
 }
 
 /// Somebody else's words, or a machine's far away.
-fn is_foreign(trust: &TrustClass) -> bool {
+pub(super) fn is_foreign(trust: &TrustClass) -> bool {
     matches!(trust, TrustClass::Web | TrustClass::OtherAgent | TrustClass::InjectedMemory | TrustClass::Other(_))
 }
 
@@ -422,9 +422,10 @@ impl Hearing<'_> {
         for word in self.parts(text) {
             let first = self.provenance.owned.entry(word).or_insert(moment);
             *first = (*first).min(moment);
-            if *trust == TrustClass::Agent {
-                self.provenance.taken_up.insert(word, moment);
-            }
+        }
+        if *trust == TrustClass::Agent {
+            let named = words.into_iter().flatten().chain(self.parts(text));
+            self.provenance.taken_up.extend(named.map(|word| (word, moment)));
         }
     }
 

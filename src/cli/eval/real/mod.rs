@@ -239,8 +239,7 @@ impl ReplyReport {
 
 impl DigestReport {
     fn measure(&mut self, session: &LabelledSession, context: &ReflectionContext) {
-        let material =
-            Material { trajectories: &context.trajectories, signals: &context.signals, notes: None };
+        let material = Material { trajectories: &context.trajectories, signals: &context.signals, notes: None };
         let shown = fold_spaces(&digest(&material, self.tokens, &Tokenizer::new()).text);
         let quotes = session.gold_quotes();
         let mut steps: BTreeMap<(usize, &str), bool> = BTreeMap::new();

@@ -62,7 +62,8 @@ fn print_list(report: &RealReport, console: &mut Console) -> Result<(), Failure>
         ("missed", report.rules.missed.clone()),
         ("held", report.reply.held.iter().map(|(id, why)| format!("{id}: {why}")).collect()),
     ];
-    let hidden = report.digest.iter().map(|size| ("hidden", vec![format!("{}: {}", size.tokens, size.hidden.join(", "))]));
+    let hidden =
+        report.digest.iter().map(|size| ("hidden", vec![format!("{}: {}", size.tokens, size.hidden.join(", "))]));
     for (label, lines) in lists.into_iter().chain(hidden) {
         let label = console.styled(Style::Yellow, label);
         for line in lines {
