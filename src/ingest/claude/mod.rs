@@ -161,7 +161,8 @@ impl Reader for Claude {
     fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
         let mut line = pick::object(line);
         match pick::str(&line, "type").unwrap_or_default() {
-            "progress" => self.pass(&line),
+            // Requests repeat messages that have lines of their own.
+            "progress" | "api-request-blob" => self.pass(&line),
             "summary" => {
                 let leaf = pick::str(&line, "leafUuid").map(hash);
                 self.log.titles.summary(leaf, pick::string(&line, "summary"));
@@ -322,6 +323,8 @@ fn queued(line: &mut Object) -> Option<Object> {
     let mut line = std::mem::take(line);
     if let Some(origin) = attachment.remove("origin") {
         line.insert("origin".to_owned(), origin);
+    } else if let Some(mode) = attachment.remove("commandMode").filter(|mode| mode == "task-notification") {
+        line.insert("origin".to_owned(), Value::Object(Object::from_iter([("kind".to_owned(), mode)])));
     }
     let message = Object::from_iter([("content".to_owned(), content)]);
     line.insert("message".to_owned(), Value::Object(message));

@@ -8,6 +8,9 @@ use crate::domain::{Output, Timestamp};
 /// What the harness tells the agent when a person refuses a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use";
 
+/// What the harness keeps for itself when a person refuses a call without a word.
+const REJECTED: &str = "User rejected tool use";
+
 /// The words of the person follow.
 const REASON: &str = "the user said:";
 
@@ -36,8 +39,23 @@ pub(super) fn output(result: &mut Object, beside: Option<Value>, at: Option<Time
         Some(Value::String(error)) if output.text.is_empty() => output.text = error,
         _ => {}
     }
-    output.interrupted |= output.text.starts_with("[Request interrupted by user") || output.text.starts_with(REFUSED);
+    output.interrupted |= output.failed == Some(true)
+        && (output.text.starts_with("[Request interrupted by user") || output.text.starts_with(REFUSED));
     output
+}
+
+/// Tells whether what the harness kept for itself says that a person refused the call. Newer versions have a flag.
+pub(super) fn is_refused(result: &Object, beside: Option<&Value>) -> bool {
+    let Some(Value::String(error)) = beside else { return false };
+    let error = error.strip_prefix("Error: ").unwrap_or(error);
+    pick::flag(result, "is_error") == Some(true) && (error == REJECTED || error.starts_with(REFUSED))
+}
+
+/// Tells whether the record of a result says that a person answered questions. Streams keep nothing beside the result:
+/// there the call has to be known as a question.
+pub(super) fn is_answered(result: &Object, beside: Option<&Value>, is_known_question: bool) -> bool {
+    let is_told = beside.map_or(is_known_question, |beside| beside.get("answers").is_some());
+    pick::flag(result, "is_error") != Some(true) && is_told
 }
 
 fn complete(output: &mut Output, beside: &Object) {

@@ -39,27 +39,34 @@ impl Claude {
         }
 
         let mut beside = line.get_mut("toolUseResult").map(Value::take).filter(|_| results.len() == 1);
+        let denial = pick::str(line, "toolDenialKind").filter(|_| results.len() == 1);
         if let Some(id) = beside.as_ref().and_then(|beside| beside.get("agentId")).and_then(Value::as_str) {
             let id = Some(id.to_owned());
             sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id }));
         }
         for mut result in results {
-            let output = tools::output(&mut result, beside.take(), place.at);
+            let beside = beside.take();
             let id = pick::string(&result, "tool_use_id");
-            if let Some(words) = tools::refusal(&output.text) {
-                said.push(&Speaker::User, words.to_owned());
+            // The record tells that a person spoke; what stands in an output could have been printed by anything.
+            let asks_person = id.as_deref().and_then(|id| self.calls.get(hash(id))).copied();
+            let is_refused = match denial {
+                Some(denial) => denial == "user-rejected",
+                None => asks_person.is_some() && tools::is_refused(&result, beside.as_ref()),
+            };
+            let is_answered =
+                asks_person != Some(false) && tools::is_answered(&result, beside.as_ref(), asks_person == Some(true));
+            let output = tools::output(&mut result, beside, place.at);
+            if let Some(words) = tools::refusal(&output.text).filter(|_| is_refused && output.failed == Some(true)) {
+                // Who declines a question picks a reply that the harness words.
+                let speaker = if asks_person == Some(true) { Speaker::System } else { Speaker::User };
+                said.push(&speaker, words.to_owned());
             }
-            if let Some(words) = tools::answers(&output.text).filter(|_| self.may_be_answered(id.as_deref())) {
+            if let Some(words) = tools::answers(&output.text).filter(|_| is_answered) {
                 said.push(&Speaker::User, words);
             }
             self.result_of_tool(place, id, output, sink);
         }
         self.tell(place, said, line, sink);
-    }
-
-    /// Whether a person may have answered this call: other tools could only pretend it.
-    fn may_be_answered(&self, id: Option<&str>) -> bool {
-        id.and_then(|id| self.calls.get(hash(id))).copied().unwrap_or(true)
     }
 
     fn result_of_tool(&mut self, place: &Place, id: Option<String>, output: Output, sink: &mut dyn Sink) {

@@ -122,8 +122,61 @@ box user notes: less blue, "Go?"="Yes" user notes: now"#;
     {
         let text = format!("{text}{end}");
         assert_eq!(words(vec![ask("AskUserQuestion"), answered(&text)]), [expected]);
-        assert_eq!(words(vec![answered(&text)]), [expected], "the question is elsewhere");
+        let told = with(answered(&text), json!({"toolUseResult": {"answers": {"Which db?": "x"}}}));
+        assert_eq!(words(vec![told.clone()]), [expected], "the question is elsewhere");
+        assert_eq!(words(vec![ask("WebFetch"), told]), Vec::<String>::new(), "a page pretends");
+        assert_eq!(words(vec![answered(&text)]), Vec::<String>::new(), "nothing but the text tells");
         assert_eq!(words(vec![ask("WebFetch"), answered(&text)]), Vec::<String>::new(), "a page pretends");
         assert_eq!(outputs(&events(vec![answered(&text)])).len(), 1);
     }
+}
+
+#[test]
+fn the_reason_of_a_refusal_is_a_persons_words_only_by_its_record() {
+    let call = agent("m1", json!([{"type": "tool_use", "id": "t1", "name": "Edit", "input": {}}]), json!(1));
+    let text = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to \
+                proceed, the user said:\nuse tabs\n\nNote: The user's next message may help.";
+    let result = |is_error: bool, beside: Value| {
+        let block = json!({"type": "tool_result", "tool_use_id": "t1", "content": text, "is_error": is_error});
+        with(user(json!([block])), json!({"toolUseResult": beside}))
+    };
+    let words = |lines: Vec<Value>| -> Vec<String> {
+        let said = said(&events(lines)).into_iter().filter(|(speaker, _)| *speaker == Speaker::User);
+        said.map(|(_, text)| text).collect()
+    };
+    for beside in [json!(format!("Error: {text}")), json!("User rejected tool use")] {
+        assert_eq!(words(vec![call.clone(), result(true, beside.clone())]), ["use tabs"]);
+        assert_eq!(words(vec![result(true, beside.clone())]), Vec::<String>::new(), "no such call");
+        assert_eq!(words(vec![call.clone(), result(false, beside)]), Vec::<String>::new(), "no error");
+    }
+    for beside in [json!({"stdout": text}), json!("Error: Exit code 1"), json!(null)] {
+        assert_eq!(words(vec![call.clone(), result(true, beside)]), Vec::<String>::new(), "a file that says so");
+    }
+    for (kind, expected) in [("user-rejected", vec!["use tabs"]), ("hook-denied", vec![])] {
+        let flagged = with(result(true, json!(format!("Error: {text}"))), json!({"toolDenialKind": kind}));
+        assert_eq!(words(vec![call.clone(), flagged.clone()]), expected, "{kind}");
+        assert_eq!(words(vec![flagged]), expected, "{kind}, and the call is elsewhere");
+    }
+    let ask = agent("m1", json!([{"type": "tool_use", "id": "t1", "name": "AskUserQuestion", "input": {}}]), json!(1));
+    let declined = vec![ask, result(true, json!(format!("Error: {text}")))];
+    assert!(said(&events(declined.clone())).contains(&(Speaker::System, "use tabs".to_owned())));
+    assert_eq!(words(declined), Vec::<String>::new(), "the harness words how a question is declined");
+    let shown = outputs(&events(vec![call, result(false, json!({"stdout": text}))])).remove(0).1;
+    assert!(!shown.interrupted, "showing such a text interrupts nothing");
+}
+
+#[test]
+fn requests_that_repeat_messages_count_once() {
+    let blob = json!({"type": "api-request-blob", "uuid": "b", "message": {"role": "user", "content": "hello"},
+        "messages": [{"role": "user", "content": "hello"}]});
+    let events = events(vec![user(json!("hello")), blob]);
+    assert_eq!(said(&events), [(Speaker::User, "hello".to_owned())]);
+    assert!(!events.iter().any(|event| matches!(event, crate::domain::Event::Skipped(_))));
+}
+
+#[test]
+fn queued_words_are_whose_the_record_says() {
+    let queued = |mode: &str| json!({"type": "attachment", "attachment": {"type": "queued_command", "prompt": "build is done", "commandMode": mode}});
+    assert_eq!(said(&events(vec![queued("prompt")])), [(Speaker::User, "build is done".to_owned())]);
+    assert_eq!(said(&events(vec![queued("task-notification")])), [(Speaker::System, "build is done".to_owned())]);
 }
