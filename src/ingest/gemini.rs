@@ -38,6 +38,10 @@ const HARNESS_BEGINNINGS: &[&str] = &[
     "System: ",
 ];
 
+/// The tag in which Gemini puts what a hook adds.
+const HOOK_CONTEXT: &str = "<hook_context>";
+const HOOK_CONTEXT_END: &str = "</hook_context>";
+
 /// Where what a person wrote ends and what the harness read for it begins.
 const REFERENCED: &str = "--- Content from referenced files ---";
 
@@ -138,7 +142,11 @@ impl Gemini {
         let mut added: Vec<String> = Vec::new();
         let mut own: Vec<String> = Vec::new();
         let mut is_referenced = false;
-        for text in sent.texts {
+        for mut text in sent.texts {
+            added.extend(take_hook_contexts(&mut text));
+            if text.is_empty() {
+                continue;
+            }
             is_referenced |= text.trim_start().starts_with(REFERENCED);
             let is_added = HARNESS_BEGINNINGS.iter().any(|beginning| text.trim_start().starts_with(beginning));
             if is_referenced || is_added { added.push(text) } else { own.push(text) }
@@ -265,6 +273,25 @@ impl Gemini {
     }
 }
 
+/// Takes out what hooks added before and behind a prompt. They cannot write the tag's end: Gemini escapes it.
+fn take_hook_contexts(text: &mut String) -> Vec<String> {
+    let mut contexts = Vec::new();
+    while let Some((context, rest)) =
+        text.trim_start().strip_prefix(HOOK_CONTEXT).and_then(|inside| inside.split_once(HOOK_CONTEXT_END))
+    {
+        contexts.push(format!("{HOOK_CONTEXT}{context}{HOOK_CONTEXT_END}"));
+        *text = rest.trim_start().to_owned();
+    }
+    while let Some((prompt, context)) =
+        text.trim_end().strip_suffix(HOOK_CONTEXT_END).and_then(|before| before.rsplit_once(HOOK_CONTEXT))
+        && prompt.ends_with('\n')
+    {
+        contexts.push(format!("{HOOK_CONTEXT}{context}{HOOK_CONTEXT_END}"));
+        *text = prompt.trim_end().to_owned();
+    }
+    contexts
+}
+
 /// The parts of a content, by what they are.
 #[derive(Debug, Default)]
 struct Parts {
@@ -364,7 +391,10 @@ fn response_output(result: Value, at: Option<Timestamp>) -> Output {
     }
     texts.retain(|text| !text.is_empty());
     let text = texts.join("\n");
-    let exit_code = text
+    // Hooks add their words behind the output.
+    let printed = text.trim_end().strip_suffix(HOOK_CONTEXT_END).and_then(|before| before.rsplit_once(HOOK_CONTEXT));
+    let exit_code = printed
+        .map_or(text.as_str(), |(printed, _)| printed)
         .lines()
         .rev()
         .take(MAX_TAIL_LINES)

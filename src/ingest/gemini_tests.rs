@@ -104,6 +104,11 @@ fn ends_of_calls_are_read() {
                 "result": [{"functionResponse": {"id": "1", "response": {"output": "Exit Code: (none)"}}}]}),
             "1 gives Exit Code: (none) fine",
         ),
+        (
+            json!({"id": "1", "name": "x", "status": "success", "result": [{"functionResponse": {"id": "1",
+                "response": {"output": "no\nExit Code: 1\n\n<hook_context>1\n2\n3\n4\n5\n6\n7\n8\n9</hook_context>"}}}]}),
+            "1 gives no⏎Exit Code: 1⏎⏎<hook_context>1⏎2⏎3⏎4⏎5⏎6⏎7⏎8⏎9</hook_context> exit 1 failed",
+        ),
     ] {
         assert_eq!(output(call), expected);
     }
@@ -158,5 +163,21 @@ proptest! {
             mutate(&mut lines[at], &path, how);
         }
         prop_assert!(is_in_order(&events(&mut Gemini::default(), &lines)));
+    }
+}
+
+#[test]
+fn what_a_hook_adds_to_a_prompt_is_not_the_persons() {
+    let hook = "<hook_context>Remember &lt;x&gt;.</hook_context>";
+    let table = [
+        (format!("{hook}\n\nFix it."), vec!["1 user: Fix it.".to_owned(), format!("2 system: {hook}")]),
+        (format!("Fix it.\n\n{hook}"), vec!["1 user: Fix it.".to_owned(), format!("2 system: {hook}")]),
+        (hook.to_owned(), vec![format!("1 system: {hook}")]),
+        (format!("Why {hook}"), vec![format!("1 user: Why {hook}")]),
+        ("<hook_context>never ends".to_owned(), vec!["1 system: <hook_context>never ends".to_owned()]),
+    ];
+    for (text, expected) in table {
+        let message = json!({"type": "user", "id": "m1", "content": [{"text": text}]});
+        assert_eq!(tale(&events(&mut Gemini::default(), &[message])), expected, "{text}");
     }
 }
