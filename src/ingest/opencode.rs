@@ -222,13 +222,9 @@ fn tool(mut part: Object, sink: &mut dyn Sink) -> (Call, Option<Output>) {
     {
         sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(session) }));
     }
-    let (start, end) = (pick::count(&time, "start"), pick::count(&time, "end"));
-    let over = Output {
-        exit_code: pick::integer(&metadata, "exit"),
-        at: pick::time(&time, "end"),
-        duration_ms: start.zip(end).map(|(start, end)| end.saturating_sub(start)),
-        ..Output::default()
-    };
+    // Between its start and its end a call may have waited for a person's permission: how long it took is not told.
+    let over =
+        Output { exit_code: pick::integer(&metadata, "exit"), at: pick::time(&time, "end"), ..Output::default() };
     let output = match pick::str(&state, "status").unwrap_or_default() {
         "completed" => {
             let failed = Some(over.exit_code.is_some_and(|code| code != 0));
