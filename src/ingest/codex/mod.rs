@@ -4,12 +4,16 @@
 //! (in paginated files as a typed item). Whichever comes first is told. What the model gave between two counts of
 //! tokens is one step. Records that a fork or a subagent took over from its parent are told as copied and not counted.
 
+mod background;
 mod events;
 mod items;
 mod origin;
 mod outputs;
 mod prompts;
 mod replies;
+mod script_literals;
+mod script_outputs;
+mod scripts;
 mod steps;
 mod tokens;
 mod twins;
@@ -33,6 +37,7 @@ use crate::domain::Sink;
 use crate::domain::Speaker;
 use crate::domain::Step;
 use crate::domain::Timestamp;
+use background::BackgroundCommands;
 use origin::Origin;
 use prompts::Prompts;
 use tokens::Meter;
@@ -69,6 +74,7 @@ pub(super) struct Codex {
     prompts: Prompts,
     twins: Twins,
     calls: Calls,
+    background: BackgroundCommands,
     meter: Meter,
     /// Whether an output came since the agent spoke; bare items have no other sign of a new request.
     is_answered: bool,

@@ -112,8 +112,14 @@ fn is_of_head(line: &str) -> bool {
         .any(|beginning| line.starts_with(beginning))
 }
 
+/// Finds the session in which a command runs on, in the head of its output.
+pub(super) fn running_session(text: &str) -> Option<&str> {
+    let mut head = text.lines().take(MAX_HEAD_LINES).take_while(|line| line.trim_end() != "Output:");
+    head.find_map(|line| line.strip_prefix("Process running with session ID ")).map(str::trim)
+}
+
 /// Seconds as milliseconds.
-fn milliseconds(seconds: f64) -> Option<u64> {
+pub(super) fn milliseconds(seconds: f64) -> Option<u64> {
     let milliseconds = (seconds * 1000.0).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
     (0.0..=1e15).contains(&milliseconds).then_some(milliseconds as u64)

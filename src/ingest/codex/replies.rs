@@ -101,7 +101,9 @@ impl Codex {
             .find_map(|key| item.get_mut(key).map(Value::take).filter(|value| !value.is_null()));
         let call = Call { id, tool, arguments: arguments(given), output: None };
         if self.calls.is_news(&call.id) {
-            self.tell_call(call, sink);
+            for call in self.background.unwrap_call(call) {
+                self.tell_call(call, sink);
+            }
         }
     }
 
@@ -118,19 +120,24 @@ impl Codex {
     pub(super) fn output(&mut self, mut item: Object, sink: &mut dyn Sink) {
         self.is_answered = true;
         let content = ["output", "tools", "content"].into_iter().find_map(|key| item.get_mut(key).map(Value::take));
-        let mut output = outputs::output(content.unwrap_or_default());
-        output.at = self.at;
-        if matches!(pick::str(&item, "status"), Some("failed" | "error")) {
-            output.failed = output.failed.or(Some(true));
-        }
-        match pick::string(&item, "call_id").or_else(|| pick::string(&item, "id")) {
-            Some(id) => {
-                if let Some(output) = self.calls.answer(&id, output) {
-                    sink.hear(Event::Output(OutputOf::Call(id), output));
-                }
+        let content = content.unwrap_or_default();
+        let has_failed = matches!(pick::str(&item, "status"), Some("failed" | "error"));
+        let finish = |output: Output, at| Output { at, failed: output.failed.or(has_failed.then_some(true)), ..output };
+        let Some(id) = pick::string(&item, "call_id").or_else(|| pick::string(&item, "id")) else {
+            let output = finish(outputs::output(content), self.at);
+            if self.steps.last() > 0 {
+                sink.hear(Event::Output(OutputOf::Step(self.steps.last()), output));
+            } else {
+                self.beside(Speaker::Tool, output.text, sink);
             }
-            None if self.steps.last() > 0 => sink.hear(Event::Output(OutputOf::Step(self.steps.last()), output)),
-            None => self.beside(Speaker::Tool, output.text, sink),
+            return;
+        };
+        for (of, output) in self.background.read_output(&id, content) {
+            let output = finish(output, self.at);
+            let output = if of == id { self.calls.answer(&id, output) } else { Some(output) };
+            if let Some(output) = output {
+                sink.hear(Event::Output(OutputOf::Call(of), output));
+            }
         }
     }
 
@@ -163,7 +170,9 @@ impl Codex {
                     call.id = format!("{}-{}", call.tool, self.line);
                 }
                 let id = call.id.clone();
-                if self.calls.is_unheard_of(&id, source) {
+                if !self.calls.is_known(&id) && self.background.absorb_event(&call.tool, output.as_ref()) {
+                    // A script's own call, told where the script stands.
+                } else if self.calls.is_unheard_of(&id, source) {
                     self.tell_call(call, sink);
                     if let Some(output) = output {
                         self.calls.completed(&id);

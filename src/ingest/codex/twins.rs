@@ -144,6 +144,11 @@ impl Calls {
         }
     }
 
+    /// Tells whether somebody told this call.
+    pub(super) fn is_known(&self, id: &str) -> bool {
+        self.known.contains_key(&fingerprint(id))
+    }
+
     /// Whether nobody told this call; it counts as told from now on.
     pub(super) fn is_unheard_of(&mut self, id: &str, source: Source) -> bool {
         if self.known.contains_key(&fingerprint(id)) {
