@@ -13,6 +13,9 @@ const MAX_DEPTH: usize = 16;
 /// Constants may be put in for so many bytes: a few of them that stand for one another would make texts without end.
 const MAX_CONSTANT_BYTES: usize = 1024 * 1024;
 
+/// A regular expression is looked for so far.
+const MAX_PATTERN_CHARS: usize = 1024;
+
 /// Texts, numbers and flags by name.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
@@ -370,8 +373,8 @@ impl<'s> LiteralReader<'s> {
         self.bump();
         let mut ahead = self.clone();
         let mut is_in_class = false;
-        while let Some(next) = ahead.bump() {
-            match next {
+        for _ in 0..MAX_PATTERN_CHARS {
+            match ahead.bump().unwrap_or('\n') {
                 '\n' => return,
                 '\\' => {
                     ahead.bump();
