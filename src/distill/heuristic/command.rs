@@ -4,8 +4,6 @@ use super::purpose::{asks, is_inline};
 use super::words::any;
 use crate::context::{Part, parts};
 
-pub(super) use super::shown::shown;
-
 #[cfg(test)]
 #[path = "command_tests.rs"]
 mod tests;

@@ -18,8 +18,8 @@ mod scene;
 mod shown;
 mod tell;
 mod trouble;
+mod user_preferences;
 mod weigh;
-mod wish;
 mod words;
 
 use super::claim::{Cited, Claim, Place};
@@ -79,7 +79,7 @@ pub(super) fn distil(context: &ReflectionContext) -> Distillate {
         }
     }
     claims.extend(checks::flaky(&scene, &mut dropped));
-    claims.extend(wish::claims(&scene, &mut dropped));
+    claims.extend(user_preferences::collect_claims(&scene, &mut dropped));
     claims.extend(checks::slow(&scene));
     // The best first; of equals the one that came first.
     claims.sort_by(|a, b| b.importance.value().total_cmp(&a.importance.value()));

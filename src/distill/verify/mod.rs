@@ -28,6 +28,7 @@ pub(in crate::distill) mod test_support;
 
 pub(super) use self::failing::reads_as_failure;
 pub use self::generic::is_generic as is_generic_word;
+pub(super) use self::pasted::plain_parts;
 
 use self::injection::Judgement;
 use self::provenance::Provenance;

@@ -59,6 +59,11 @@ pub(super) fn own(message: &str, speaker: &TrustClass) -> String {
     parts(message, speaker).iter().filter(|part| !part.is_strange).map(|part| part.text).collect()
 }
 
+/// The stretches of a message that are set off neither as somebody else's words nor as code.
+pub(in crate::distill) fn plain_parts(message: &str) -> Vec<&str> {
+    pieces(message).into_iter().filter(|(_, _, set)| *set == Set::Plain).map(|(_, text, _)| text).collect()
+}
+
 /// How a stretch is set off from the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Set {
