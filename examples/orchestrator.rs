@@ -61,6 +61,7 @@ fn trigger(root: &std::path::Path, log: &str, went_well: bool) -> Result<Reflect
         subtask_id: None,
         log_paths: vec![log.display().to_string()],
         healer_status: None,
+        outcome: None,
         extra: Extra::new(),
     })
 }

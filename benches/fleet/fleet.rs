@@ -141,6 +141,7 @@ impl Fleet {
             subtask_id: None,
             log_paths: vec![path.to_str().unwrap().to_owned()],
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         };
         let job = Job {

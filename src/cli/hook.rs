@@ -135,6 +135,7 @@ impl<'s> At<'s> {
         trigger.subtask_id.clone_from(&call.subtask);
         trigger.log_paths.clone_from(&call.transcript);
         trigger.healer_status.clone_from(&call.healer_status);
+        trigger.outcome.clone_from(&call.status);
         Errand::Reflect(trigger)
     }
 

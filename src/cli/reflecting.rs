@@ -82,6 +82,7 @@ pub(super) fn trigger(session: &Session, session_id: SessionId, scenario: Reflec
         subtask_id: None,
         log_paths: Vec::new(),
         healer_status: None,
+        outcome: None,
         extra: Extra::new(),
     }
 }

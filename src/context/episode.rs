@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::gather::Gathered;
 use super::signal::{Signal, SignalKind};
+use super::status::{JudgedStatus, judge_status};
 use crate::domain::{
-    Episode, EpisodeId, EpisodeKind, EpisodeStatus, EpisodeUsage, ErrorFamily, Extra, SessionId, Speaker, Timestamp,
-    Usage,
+    Episode, EpisodeId, EpisodeKind, EpisodeStatus, EpisodeUsage, ErrorFamily, Extra, SessionId, Speaker, StatusBasis,
+    Timestamp, Usage,
 };
 
 #[cfg(test)]
@@ -37,6 +38,8 @@ pub struct Run {
     pub subtask_id: Option<String>,
     /// Who ran, if somebody says so.
     pub kind: Option<EpisodeKind>,
+    /// How it ended, if whoever called it says so.
+    pub outcome: Option<EpisodeStatus>,
     /// When it is read; stands in where the log has no time.
     pub now: Timestamp,
 }
@@ -46,14 +49,16 @@ pub struct Run {
 pub struct Outline {
     /// In a word.
     pub status: EpisodeStatus,
+    /// What that rests on.
+    pub basis: StatusBasis,
     /// In one to three sentences.
     pub summary: String,
 }
 
-/// Says how a run ended, as far as its logs tell.
-pub fn outline(gathered: &Gathered) -> Outline {
-    let status = status(gathered);
-    Outline { summary: summary(gathered, &status), status }
+/// Says how a run ended, as far as whoever called it and its logs tell.
+pub fn outline(gathered: &Gathered, caller: Option<&EpisodeStatus>) -> Outline {
+    let JudgedStatus { status, basis } = judge_status(gathered, caller);
+    Outline { summary: summary(gathered, &status), status, basis }
 }
 
 /// The run as one record.
@@ -63,7 +68,7 @@ pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
     let started_at = gathered.trajectories.iter().filter_map(|one| one.about.started_at).min().unwrap_or(run.now);
     let finished_at = gathered.trajectories.iter().filter_map(|one| one.about.finished_at).max().unwrap_or(run.now);
     let project = run.repo_id.as_deref().unwrap_or(&run.project_root);
-    let Outline { status, summary } = outline(gathered);
+    let Outline { status, basis, summary } = outline(gathered, run.outcome.as_ref());
     Episode {
         id: EpisodeId::of_session(project, run.session_id.as_str()),
         project_root: run.project_root.clone(),
@@ -75,6 +80,7 @@ pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
         started_at,
         finished_at,
         status,
+        status_basis: Some(basis),
         summary,
         tags: tags(gathered),
         error_families: families(&gathered.signals),
@@ -110,37 +116,6 @@ fn usage(usage: Usage) -> Option<EpisodeUsage> {
         cost_usd: usage.cost_usd,
         extra: Extra::new(),
     })
-}
-
-/// How it ended: what somebody said about it, else what its last check said, else how it broke off.
-fn status(gathered: &Gathered) -> EpisodeStatus {
-    let told: Vec<&EpisodeStatus> =
-        gathered.trajectories.iter().filter_map(|one| one.outcome.as_ref()).map(|outcome| &outcome.status).collect();
-    if let Some(first) = told.first() {
-        let is_one_word = told.iter().all(|status| status == first);
-        return if is_one_word { (*first).clone() } else { EpisodeStatus::Partial };
-    }
-    if is_broken_off(gathered) {
-        return EpisodeStatus::Aborted;
-    }
-    match gathered.survey.last_check_passed {
-        Some(true) => EpisodeStatus::Success,
-        Some(false) => EpisodeStatus::Failed,
-        None if gathered.survey.counts.steps == 0 => EpisodeStatus::Aborted,
-        None if unfixed(gathered).next().is_some() => EpisodeStatus::Partial,
-        None => EpisodeStatus::Success,
-    }
-}
-
-/// Whether the last word is a person's, on stopping it.
-fn is_broken_off(gathered: &Gathered) -> bool {
-    let last =
-        gathered.trajectories.first().and_then(|main| main.steps.iter().rev().find(|step| step.subagent.is_none()));
-    gathered.survey.happenings.contains_key("interrupted")
-        && last.is_some_and(|step| {
-            matches!(step.speaker, Speaker::User | Speaker::System)
-                || step.calls.last().is_some_and(|call| call.output.as_ref().is_none_or(|output| output.interrupted))
-        })
 }
 
 /// Failures that nothing in the log says were mended.

@@ -1,7 +1,7 @@
-use super::super::test_support::Does::{Agent, Edits, Fails, Runs, Stop, User};
-use super::super::test_support::{Does, events, gather, gather_events};
+use super::super::test_support::Does::{Edits, Fails, Runs, User};
+use super::super::test_support::{gather, gather_events};
 use super::*;
-use crate::domain::{About, Event, Outcome};
+use crate::domain::{About, Event};
 
 const RED: &str = "test result: FAILED. 1 passed; 1 failed; 0 ignored";
 const GREEN: &str = "test result: ok. 2 passed; 0 failed; 0 ignored";
@@ -14,30 +14,8 @@ fn run() -> Run {
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now: Timestamp::from_timestamp(1_800_000_000, 0).unwrap(),
-    }
-}
-
-fn told(session: &[Does<'_>], outcome: EpisodeStatus) -> Gathered {
-    let mut events = events(session);
-    events.push(Event::Outcome(Outcome { status: outcome, reward: None, error: None, from: "result.json".to_owned() }));
-    gather_events(events)
-}
-
-#[test]
-fn how_it_ended_is_read_from_what_is_known() {
-    let table = [
-        (gather(&[]), EpisodeStatus::Aborted),
-        (gather(&[User("hi"), Agent("done")]), EpisodeStatus::Success),
-        (gather(&[Fails("cargo test", RED)]), EpisodeStatus::Failed),
-        (gather(&[Fails("cargo test", RED), Edits("a", "b", "c"), Runs("cargo test", GREEN)]), EpisodeStatus::Success),
-        (gather(&[Fails("./deploy.sh", "bash: ./deploy.sh: No such file or directory")]), EpisodeStatus::Partial),
-        (gather(&[User("hi"), Agent("working"), Stop, User("stop that")]), EpisodeStatus::Aborted),
-        (told(&[Fails("cargo test", RED)], EpisodeStatus::Success), EpisodeStatus::Success),
-        (told(&[Runs("cargo test", GREEN)], EpisodeStatus::Failed), EpisodeStatus::Failed),
-    ];
-    for (number, (gathered, expected)) in table.into_iter().enumerate() {
-        assert_eq!(outline(&gathered).status, expected, "{number}");
     }
 }
 
@@ -49,7 +27,7 @@ fn a_summary_has_one_to_three_sentences() {
         Edits("src/cart.rs", "a", "b"),
         Runs("cargo test", GREEN),
     ]);
-    let summary = outline(&gathered).summary;
+    let summary = outline(&gathered, None).summary;
     assert_eq!(
         summary,
         "Make the tests green; Then push; And tell me. Success: 4 steps, 3 calls, 1 failed. \

@@ -16,6 +16,7 @@ mod reflection;
 mod related;
 mod settle;
 mod signal;
+mod status;
 mod survey;
 mod trust;
 
@@ -34,4 +35,5 @@ pub use passage::{Passage, passages, step_text};
 pub use reflection::{Inputs, ReflectionContext, SessionSummary};
 pub use related::related;
 pub use signal::{SeenAt, Signal, SignalKind};
+pub use status::{JudgedStatus, judge_status};
 pub use survey::{Counts, Survey};

@@ -12,6 +12,7 @@ fn inputs() -> Inputs {
             task_id: None,
             subtask_id: None,
             kind: None,
+            outcome: None,
             now: Timestamp::default(),
         },
         gathered: gather(&[User("build"), Fails("cargo build", "error: could not compile `shop`")]),

@@ -14,6 +14,7 @@ fn episode(name: &str, task: Option<&str>, families: &[&str], tags: &[&str], day
         started_at: at,
         finished_at: at,
         status: EpisodeStatus::Success,
+        status_basis: None,
         summary: String::new(),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),

@@ -33,6 +33,9 @@ pub struct Episode {
     pub finished_at: Timestamp,
     /// How it ended.
     pub status: EpisodeStatus,
+    /// What the status rests on; records of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_basis: Option<StatusBasis>,
     /// One to three sentences.
     pub summary: String,
     /// Words to find it by.
@@ -131,6 +134,30 @@ words! {
         Failed = "failed",
         /// It was stopped.
         Aborted = "aborted",
+    }
+}
+
+words! {
+    /// What the status of a session rests on.
+    StatusBasis, "a status basis" {
+        /// Whoever started the session, or its orchestrator in the log, said how it ended.
+        Caller = "caller",
+        /// A verifier graded the result.
+        Verifier = "verifier",
+        /// The person complained, or went on from what was delivered.
+        Person = "person",
+        /// A test, build, linter or type check ran after the last change.
+        Check = "check",
+        /// Something visible came of it: a commit, a push, a pull request.
+        Result = "result",
+        /// An answer was all that was asked for, and one was given.
+        Answer = "answer",
+        /// The agent says so, and nothing else shows it.
+        Claim = "claim",
+        /// The person or the end of the log broke it off.
+        Interrupted = "interrupted",
+        /// There is nothing to go by.
+        Nothing = "nothing",
     }
 }
 

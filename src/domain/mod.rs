@@ -23,7 +23,7 @@ mod trajectory;
 mod tests;
 
 pub use candidate::{Candidate, Distilled, DropReason, Dropped, Engine, Reflection};
-pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, Reflected};
+pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, Reflected, StatusBasis};
 pub use evidence::{Evidence, EvidenceLevel, Quote, TrustClass};
 pub use facets::{Facet, FacetSet, Facets};
 pub use hud::HudMessage;

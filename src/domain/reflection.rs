@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{Extra, SessionId};
+use super::{EpisodeStatus, Extra, SessionId};
 
 /// Asks for a reflection on one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,9 +28,24 @@ pub struct ReflectionTrigger {
     /// How a rescue ended: `resolved`, `contained`, `unresolved` or `skipped`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healer_status: Option<String>,
+    /// How the session ended, where the caller says so; its word counts before what the logs show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<EpisodeStatus>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
+}
+
+impl ReflectionTrigger {
+    /// Returns how the session ended in the caller's word: its outcome, else how a rescue ended, else that it failed.
+    /// A session that is complete is over, and may have failed all the same.
+    pub fn ended_as(&self) -> Option<EpisodeStatus> {
+        let rescue = || EpisodeStatus::from_outcome(self.healer_status.as_deref()?).ok();
+        let failure = || (self.scenario == ReflectionScenario::SessionFailed).then_some(EpisodeStatus::Failed);
+        let outcome = self.outcome.clone();
+        let outcome = outcome.map(|told| EpisodeStatus::from_outcome(told.as_str()).unwrap_or(told));
+        outcome.or_else(rescue).or_else(failure)
+    }
 }
 
 words! {

@@ -208,6 +208,7 @@ fn run(line: &str, now: Timestamp, redactor: &Redactor) -> Result<Episode, Strin
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now,
     };
     Ok(episode(&run, &gathered))

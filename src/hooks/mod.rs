@@ -119,7 +119,10 @@ fn call(agent: Agent, dialect: &Dialect, payload: &Payload) -> Result<Call, &'st
         task: payload.label(dialect.task),
         subtask: payload.label(dialect.subtask),
         reason: payload.word(dialect.reason),
-        status: status.or_else(|| implied(&scenario(agent, payload)?)),
+        status: status.or_else(|| {
+            let has_failed = scenario(agent, payload) == Some(ReflectionScenario::SessionFailed);
+            has_failed.then_some(EpisodeStatus::Failed)
+        }),
         healer_status,
         model: payload.label(&["model"]),
     })
@@ -145,15 +148,6 @@ fn scenario(agent: Agent, payload: &Payload) -> Option<ReflectionScenario> {
 
 fn is_rescue(agent: Agent, payload: &Payload) -> bool {
     agent == Agent::Healer || scenario(agent, payload) == Some(ReflectionScenario::HealerInvocation)
-}
-
-/// How a session ended whose scenario is all that is known.
-fn implied(scenario: &ReflectionScenario) -> Option<EpisodeStatus> {
-    match scenario {
-        ReflectionScenario::SessionComplete => Some(EpisodeStatus::Success),
-        ReflectionScenario::SessionFailed => Some(EpisodeStatus::Failed),
-        _ => None,
-    }
 }
 
 /// How a rescue ended. An outcome says it only where the talk is of a rescue.

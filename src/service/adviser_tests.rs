@@ -74,6 +74,7 @@ async fn distil(adviser: &Arc<Adviser>) -> Distilled {
             task_id: None,
             subtask_id: None,
             kind: None,
+            outcome: None,
             now: now(),
         },
         gathered: Gathering::new(&redactor).finish(),

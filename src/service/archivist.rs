@@ -423,6 +423,7 @@ impl ArchivistService {
             task_id: trigger.main_task_id.clone(),
             subtask_id: trigger.subtask_id.clone(),
             kind: is_rescue.then_some(EpisodeKind::HealerRun),
+            outcome: trigger.ended_as(),
             now: self.clock.now(),
         }
     }

@@ -104,6 +104,7 @@ impl ArchivistService {
             subtask_id: episode.subtask_id.clone(),
             log_paths: Vec::new(),
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         };
         let scene = self.scene(&trigger, Material { logs, stamps: Vec::new() }).await?;

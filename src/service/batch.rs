@@ -91,6 +91,7 @@ impl ArchivistService {
             subtask_id: None,
             log_paths: sources.files.iter().map(|path| path.display().to_string()).collect(),
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         };
         Some((trigger, sources))

@@ -20,6 +20,7 @@ fn episode(number: i64, families: &[&str], importance: f64) -> Episode {
         started_at: at,
         finished_at: at,
         status: EpisodeStatus::Failed,
+        status_basis: None,
         summary: String::new(),
         tags: Vec::new(),
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),

@@ -15,6 +15,7 @@ fn trigger(scenario: ReflectionScenario, healer_status: Option<&str>) -> Reflect
         subtask_id: None,
         log_paths: Vec::new(),
         healer_status: healer_status.map(str::to_owned),
+        outcome: None,
         extra: Extra::new(),
     }
 }

@@ -12,6 +12,7 @@ fn trigger(root: &Path, paths: &[&str]) -> ReflectionTrigger {
         subtask_id: None,
         log_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
         healer_status: None,
+        outcome: None,
         extra: Extra::new(),
     }
 }

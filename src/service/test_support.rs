@@ -88,6 +88,7 @@ impl World {
             subtask_id: None,
             log_paths: vec![path.display().to_string()],
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         }
     }

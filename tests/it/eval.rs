@@ -244,3 +244,36 @@ fn the_effect_of_lessons_is_measured_as_a_table() {
     exit 2
     ");
 }
+
+#[test]
+fn the_status_of_sessions_is_compared_with_what_is_known_of_them() {
+    let world = World::new();
+    let data = world.project().join("runs");
+    std::fs::create_dir_all(&data).unwrap();
+    let log = |command: &str, output: &str| {
+        let call = serde_json::json!({"id": "c1", "name": "bash", "arguments": {"command": command}});
+        let edit = serde_json::json!({"id": "c0", "name": "edit",
+            "arguments": {"path": "src/cart.rs", "old_string": "a", "new_string": "b"}});
+        [
+            serde_json::json!({"session": {"id": "s", "agent": "a"}}),
+            serde_json::json!({"role": "user", "content": "Mend the cart."}),
+            serde_json::json!({"role": "assistant", "content": "", "tool_calls": [edit]}),
+            serde_json::json!({"role": "tool", "tool_call_id": "c0", "content": "edited"}),
+            serde_json::json!({"role": "assistant", "content": "", "tool_calls": [call]}),
+            serde_json::json!({"role": "tool", "tool_call_id": "c1", "content": output}),
+            serde_json::json!({"role": "assistant", "content": "All done!"}),
+        ]
+        .map(|line| line.to_string())
+        .join("\n")
+    };
+    std::fs::write(data.join("one.jsonl"), log("cargo test", "test result: ok. 2 passed; 0 failed; 0 ignored"))
+        .unwrap();
+    std::fs::write(data.join("two.jsonl"), log("cat src/cart.rs", "b")).unwrap();
+    let index = "{\"file\": \"one.jsonl\", \"resolved\": true}\n{\"file\": \"two.jsonl\", \"resolved\": false}\n{}\n";
+    std::fs::write(data.join("index.jsonl"), index).unwrap();
+    let report: Value = serde_json::from_str(&world.ok(&["eval", "status", "--data", "runs", "--json"])).unwrap();
+    assert_eq!((&report["sessions"], &report["strict"], &report["lenient"]), (&2.into(), &1.into(), &2.into()));
+    assert_eq!(report["groups"]["unresolved"]["statuses"]["partial"], 1);
+    assert_eq!(report["groups"]["resolved"]["successByBasis"]["check"], 1);
+    assert_ne!(world.run(&["eval", "status", "--data", "."]).status, 0);
+}

@@ -273,6 +273,7 @@ async fn a_reflection_leaves_vectors_behind() {
             subtask_id: None,
             log_paths: vec![log.display().to_string()],
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         })
         .await;

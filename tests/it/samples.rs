@@ -51,6 +51,7 @@ pub(crate) fn episode(key: &str) -> Episode {
         started_at: at(),
         finished_at: day(1),
         status: EpisodeStatus::Success,
+        status_basis: None,
         summary: "It went well.".into(),
         tags: Vec::new(),
         error_families: Vec::new(),
@@ -80,6 +81,7 @@ pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
         subtask_id: None,
         log_paths: Vec::new(),
         healer_status: None,
+        outcome: None,
         extra: Extra::new(),
     };
     Job {

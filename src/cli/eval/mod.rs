@@ -10,6 +10,7 @@ mod planted;
 mod real;
 mod recall;
 mod redact;
+mod status;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -26,7 +27,8 @@ Examples:
   archivist eval effect
   archivist eval real --data real-lessons
   archivist eval recall
-  archivist eval redact";
+  archivist eval redact
+  archivist eval status --data sessions";
 
 /// What can be measured.
 #[derive(Debug, Subcommand)]
@@ -45,6 +47,8 @@ pub(super) enum EvalCommand {
     Recall(recall::EvalRecall),
     /// Measure how many secrets are found and what else is taken for one
     Redact(redact::EvalRedact),
+    /// Measure how often the status of a session is right
+    Status(status::EvalStatus),
 }
 
 impl EvalCommand {
@@ -57,6 +61,7 @@ impl EvalCommand {
             Self::Real(command) => command.run(now, console),
             Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),
+            Self::Status(command) => command.run(console),
         }
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn run(session: &str, status: EpisodeStatus, summary: &str) -> Episod
         started_at: at("2026-03-01T08:00:00Z"),
         finished_at: at("2026-03-01T09:00:00Z"),
         status,
+        status_basis: None,
         summary: summary.to_owned(),
         tags: Vec::new(),
         error_families: Vec::new(),

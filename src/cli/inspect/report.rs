@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::context::{Outline, Signal, Survey, outline};
-use crate::domain::{EpisodeStatus, Outcome, Timestamp};
+use crate::domain::{EpisodeStatus, Outcome, StatusBasis, Timestamp};
 use crate::ingest::Unreadable;
 use crate::service::Log;
 
@@ -28,6 +28,8 @@ pub(super) struct Report {
     pub(super) outcome: Option<Outcome>,
     /// How it ended, as far as the log tells.
     pub(super) status: EpisodeStatus,
+    /// What that rests on.
+    pub(super) status_basis: StatusBasis,
     /// In one to three sentences.
     pub(super) summary: String,
     #[serde(flatten)]
@@ -39,7 +41,7 @@ impl Report {
     pub(super) fn of(path: &str, log: Log) -> Self {
         let Log { format, mut gathered } = log;
         let about = gathered.trajectories.first().map(|main| main.about.clone()).unwrap_or_default();
-        let Outline { status, summary } = outline(&gathered);
+        let Outline { status, basis, summary } = outline(&gathered, None);
         Self {
             path: path.to_owned(),
             format: format.as_str(),
@@ -54,6 +56,7 @@ impl Report {
             finished_at: gathered.trajectories.iter().filter_map(|one| one.about.finished_at).max(),
             outcome: gathered.trajectories.first_mut().and_then(|main| main.outcome.take()),
             status,
+            status_basis: basis,
             summary,
             survey: gathered.survey,
             signals: gathered.signals,

@@ -5,7 +5,7 @@ use crate::cli::console::{Console, Style};
 use crate::cli::failure::Failure;
 use crate::cli::prose::{count, cut, grouped, one_line, wrap};
 use crate::context::{Signal, SignalKind};
-use crate::domain::Usage;
+use crate::domain::{StatusBasis, Usage};
 
 /// How many of a kind are shown; `--json` has them all.
 const SHOWN: usize = 8;
@@ -154,7 +154,7 @@ fn cost(usage: Usage) -> Option<String> {
 /// What was not as it should be.
 fn remarks(report: &Report) -> Vec<String> {
     let survey = &report.survey;
-    let mut remarks = Vec::new();
+    let mut remarks = vec![format!("{}: {}", report.status, describe_basis(&report.status_basis))];
     if let Some(first) = survey.skipped.first() {
         let place = if first.line > 0 { format!("line {}: ", first.line) } else { String::new() };
         remarks.push(format!("{} not read ({place}{})", plural(survey.skipped_total, "line"), one_line(&first.why)));
@@ -172,6 +172,21 @@ fn remarks(report: &Report) -> Vec<String> {
         remarks.push(format!("{} {times}×", what.replace('_', " ")));
     }
     remarks
+}
+
+fn describe_basis(basis: &StatusBasis) -> &str {
+    match basis {
+        StatusBasis::Caller => "whoever started the session says so",
+        StatusBasis::Verifier => "a verifier graded the result",
+        StatusBasis::Person => "as the person took it",
+        StatusBasis::Check => "by the check that ran after the last change",
+        StatusBasis::Result => "by what was delivered",
+        StatusBasis::Answer => "an answer was asked for and given",
+        StatusBasis::Claim => "only the agent's own word speaks for it",
+        StatusBasis::Interrupted => "it was broken off",
+        StatusBasis::Nothing => "the log does not show how it ended",
+        StatusBasis::Other(word) => word,
+    }
 }
 
 fn plural(number: u64, word: &str) -> String {

@@ -196,20 +196,19 @@ impl Part {
             MENDS.iter().any(|flag| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
                 || (!word.contains(['/', '.']) && word.split([':', '-', '_']).any(|part| part == "fix"))
         });
-        let formats = words
-            .iter()
-            .take(3)
-            .any(|word| matches!(base(word), "fmt" | "format" | "black" | "isort" | "rustfmt" | "gofmt" | "prettier"));
-        let only_says = || {
-            words.iter().any(|word| {
-                matches!(word.as_str(), "--check" | "-c" | "-l" | "-d" | "--diff" | "--list-different" | "--check-only")
-            })
-        };
-        !self.writes && !mends && (!formats || only_says()) && is_verification(&self.line())
+        !self.writes && !mends && !self.formats() && is_verification(&self.line())
+    }
+
+    /// Whether it formats files, and is not told only to look at them.
+    pub(in crate::context) fn formats(&self) -> bool {
+        let has =
+            |count: usize, names: &[&str]| self.words().iter().take(count).any(|word| names.contains(&base(word)));
+        has(3, &["fmt", "format", "black", "isort", "rustfmt", "gofmt", "prettier"])
+            && !has(usize::MAX, &["--check", "-c", "-l", "-d", "--diff", "--list-different", "--check-only"])
     }
 
     /// Its words as a line that can be taken apart again.
-    fn line(&self) -> String {
+    pub(in crate::context) fn line(&self) -> String {
         let mut line = String::new();
         for word in &self.words {
             let is_plain = !word.contains(|c: char| c.is_whitespace() || "|&;<>()'\"`\\#".contains(c));
@@ -221,7 +220,7 @@ impl Part {
     }
 
     /// The script that it has a shell run.
-    fn script(&self) -> Option<&str> {
+    pub(in crate::context) fn script(&self) -> Option<&str> {
         match self.words() {
             [shell, flag, script, ..]
                 if super::is_shell(shell) && flag.starts_with('-') && flag.ends_with('c') && flag.len() <= 5 =>

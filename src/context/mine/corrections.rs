@@ -69,6 +69,7 @@ const OPENINGS: &[&str] = &[
     "still failing",
     "still broken",
     "it's still",
+    "its still",
     "that didn't",
     "that did not",
     "it didn't work",

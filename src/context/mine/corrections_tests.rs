@@ -30,6 +30,7 @@ fn corrections_are_told_from_other_words() {
         "Don't use floats, thanks",
         "> we always squash\nNo, rebase.",
         "Never push to main",
+        "its still there",
     ] {
         assert!(read(correction, false).is_some(), "{correction}");
     }

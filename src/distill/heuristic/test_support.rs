@@ -134,6 +134,7 @@ pub(super) fn run(session: &str) -> Run {
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now: chrono::DateTime::UNIX_EPOCH,
     }
 }

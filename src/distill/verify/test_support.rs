@@ -70,6 +70,7 @@ pub(in crate::distill) fn session(did: &[Did<'_>]) -> ReflectionContext {
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now: "2026-11-16T18:00:00Z".parse::<Timestamp>().unwrap(),
     };
     let inputs = Inputs {

@@ -142,6 +142,7 @@ impl Served {
             subtask_id: None,
             log_paths: files.iter().map(|path| path.display().to_string()).collect(),
             healer_status: None,
+            outcome: None,
             extra: Extra::new(),
         })
     }

@@ -23,6 +23,7 @@ pub(in crate::service) fn trigger(session: &str) -> ReflectionTrigger {
         subtask_id: None,
         log_paths: Vec::new(),
         healer_status: None,
+        outcome: None,
         extra: Default::default(),
     }
 }

@@ -162,6 +162,7 @@ pub(crate) fn context_of_log(
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now,
     };
     let inputs = Inputs {
