@@ -285,7 +285,7 @@ impl SessionCourse {
             return (Aborted, StatusBasis::Interrupted);
         }
         if self.is_complaint && self.request > self.change.max(self.delivery) {
-            return (Failed, StatusBasis::Person);
+            return (if self.is_check_doubted { Partial } else { Failed }, StatusBasis::Person);
         }
         if self.request > last_word || last_word == 0 {
             return (Aborted, StatusBasis::Nothing);

@@ -116,6 +116,11 @@ fn results_answers_and_the_person_show_success_too() {
             "person",
         ),
         (&[User("Mend it"), EDIT, Agent("Done."), User("No, that is wrong"), Agent("Sorry.")], "failed", "person"),
+        (
+            &[User("Mend it"), EDIT, Runs("cargo test", GREEN), Agent("Done."), User("No, use decimals")],
+            "partial",
+            "person",
+        ),
     ]);
 }
 

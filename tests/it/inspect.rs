@@ -119,7 +119,8 @@ fn a_context_has_everything_a_reflection_looks_at() {
     write(&world.project().join("session.log"), &session());
     let context: Value = serde_json::from_str(&world.ok(&["inspect", "--context", "session.log"])).unwrap();
     assert_eq!(context["episode"]["sessionId"], "shop-7");
-    assert_eq!(context["episode"]["status"], "success");
+    assert_eq!(context["episode"]["status"], "partial");
+    assert_eq!(context["episode"]["statusBasis"], "person");
     assert_eq!(context["trajectories"].as_array().unwrap().len(), 1);
     assert_eq!(context["sessions"][0]["toolCalls"], 3);
     assert_eq!(context["existingMemories"].as_array().unwrap().len(), 1);

@@ -36,6 +36,7 @@ fn context(log: &Path, redactor: &Redactor) -> ReflectionContext {
         task_id: None,
         subtask_id: None,
         kind: None,
+        outcome: None,
         now: at(),
     };
     let inputs = Inputs {
