@@ -277,3 +277,46 @@ fn the_status_of_sessions_is_compared_with_what_is_known_of_them() {
     assert_eq!(report["groups"]["resolved"]["successByBasis"]["check"], 1);
     assert_ne!(world.run(&["eval", "status", "--data", "."]).status, 0);
 }
+
+#[test]
+fn failures_are_measured_against_the_steps_that_people_marked() {
+    let world = World::new();
+    let data = world.project().join("marked");
+    std::fs::create_dir_all(data.join("plain")).unwrap();
+    let call = |id: &str, output: &str| {
+        let call = serde_json::json!({"role": "assistant", "content": "", "tool_calls": [{"id": id, "name": "python", "arguments": {"code": "f()"}}]});
+        format!("{call}\n{}\n", serde_json::json!({"role": "tool", "tool_call_id": id, "content": output}))
+    };
+    let log = [
+        "{\"session\": {\"id\": \"one\", \"agent\": \"smolagents\", \"directory\": \"/work/p\"}}\n{\"role\": \"user\", \"content\": \"Do it.\"}\n".to_owned(),
+        call("a", "Error:\nError when executing tool f: TypeError: f() got no x"),
+        call("b", "Execution logs:\n3"),
+        call("c", "it went wrong, but nothing says so"),
+    ];
+    std::fs::write(data.join("plain/one.jsonl"), log.concat()).unwrap();
+    std::fs::write(data.join("labels.jsonl"), "{\"id\": \"one\", \"errors\": [2, 4]}\n").unwrap();
+    assert_snapshot!(world.ok(&["eval", "errors", "--data", "marked", "--show"]), @"
+    logs   sessions  marked  found  recall  said  precision
+    plain         1       2      1   0.500     1      1.000
+    missed plain one s4: it went wrong, but nothing says so
+    right plain one s2: python: Error when executing tool f: TypeError: f() got no x
+    ");
+    assert_snapshot!(world.run(&["eval", "errors", "--data", "."]), @"
+    ! error: there is no labels.jsonl in .
+    ! hint: see --help
+    exit 1
+    ");
+}
+
+/// The public set is not part of the project; `ARCHIVIST_BENCH` says where it is.
+#[test]
+fn failures_of_the_public_set_are_found() {
+    let Some(bench) = std::env::var_os("ARCHIVIST_BENCH") else { return };
+    let data = PathBuf::from(bench).join("trail").display().to_string();
+    let printed = World::new().ok(&["eval", "errors", "--data", &data, "--json"]);
+    let scores: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    for score in scores {
+        let figure = |name: &str| score[name].as_f64().unwrap();
+        assert!(figure("recall") >= 0.95 && figure("precision") >= 0.95, "{}: {score}", score["folder"]);
+    }
+}

@@ -5,6 +5,7 @@ mod dedup;
 mod distill;
 mod draw;
 mod effect;
+mod errors;
 mod model;
 mod planted;
 mod real;
@@ -25,6 +26,7 @@ Examples:
   archivist eval dedup
   archivist eval distill
   archivist eval effect
+  archivist eval errors --data bench/trail
   archivist eval real --data real-lessons
   archivist eval recall
   archivist eval redact
@@ -41,6 +43,8 @@ pub(super) enum EvalCommand {
     Distill(distill::EvalDistill),
     /// Measure how surely lessons that do harm are found by holding lessons back
     Effect(effect::EvalEffect),
+    /// Measure how many of the failures that people marked in sessions are found
+    Errors(errors::EvalErrors),
     /// Measure what is learned from real sessions with labelled lessons
     Real(real::EvalReal),
     /// Measure how well lessons are found again, and how well nothing is said where nothing is known
@@ -58,6 +62,7 @@ impl EvalCommand {
             Self::Dedup(command) => command.run(console),
             Self::Distill(command) => command.run(now, console),
             Self::Effect(command) => command.run(seed, console),
+            Self::Errors(command) => command.run(console),
             Self::Real(command) => command.run(now, console),
             Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),

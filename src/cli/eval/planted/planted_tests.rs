@@ -148,8 +148,10 @@ fn atif_documents_obey_the_rules_of_their_format() {
 
 #[test]
 fn calls_that_fail_are_read_as_failed_and_others_are_not() {
-    // Looks that find nothing, and comparisons that find something, answer by their exit code.
-    let answers = |command: &str| ["grep ", "diff ", "test "].iter().any(|program| command.starts_with(program));
+    // Looks that find nothing, and comparisons and linters that find something, answer by their exit code.
+    let answers = |command: &str| {
+        ["grep ", "diff ", "test ", "npx eslint ", "bundle exec rubocop"].iter().any(|one| command.starts_with(one))
+    };
     let has_failed = |turn: &weave::Turn| match &turn.does {
         Does::Agent { call: Some(weave::Call { act: Act::Run(command), exit, .. }), .. } => {
             *exit != 0 && !answers(command)
