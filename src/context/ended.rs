@@ -1,7 +1,7 @@
 //! How a call came back, read once more from what is kept of it.
 
 use super::action::Action;
-use super::failure::{self, Class, Told, family, is_noise, outcome_of_tests};
+use super::failure::{self, Told, family, outcome_of_tests};
 use super::gather::is_no_result;
 use crate::domain::{ErrorFamily, Output};
 
@@ -16,7 +16,7 @@ pub(crate) enum Ended {
     Passed,
     /// It failed.
     Failed(Fault),
-    /// It was refused, broken off, sent to the background or never answered.
+    /// It was refused, broken off, sent to the background or never answered, or it is a linter's findings.
     Unknown,
 }
 
@@ -40,9 +40,7 @@ pub(crate) fn ended(tool: &str, action: &Action, output: Option<&Output>) -> End
     let Some(failure) = failure::read(tool, action.command(), &told, &output.text) else {
         return if is_no_result(&output.text) { Ended::Unknown } else { Ended::Passed };
     };
-    let has_ended = failure.exit_code.is_some_and(|code| code != 0);
-    let is_void = matches!(failure.class, Class::Interrupted | Class::Harness) || is_noise(&failure.headline);
-    if is_void && !has_ended {
+    if failure.is_void() {
         return Ended::Unknown;
     }
     let tests = outcome_of_tests(&output.text).map(|tests| tests.names).unwrap_or_default();

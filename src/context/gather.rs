@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::clip;
-use super::failure::{self, Class, Failure, Told, family, is_noise, is_verification, outcome_of_tests};
+use super::failure::{self, Class, Failure, Told, family, is_verification, outcome_of_tests};
 use super::injected;
 use super::keep::Keep;
 use super::mine::{Came, Miner, Place, Returned};
@@ -344,7 +344,7 @@ impl<'r> Gathering<'r> {
             output.text = String::new();
         }
         let output = if made.is_copied {
-            let trust = Some(trust::of_output(&made.tool, &made.action));
+            let trust = Some(trust::of_output(&made.tool, &made.action, None));
             Output { text: self.clip(std::mem::take(&mut output.text)), trust, ..output }
         } else {
             self.returned(self.place(made.step), &made.tool, &made.action, made.directory.as_deref(), output)
@@ -426,26 +426,25 @@ impl<'r> Gathering<'r> {
         }
         // A lesson in an output is no evidence; whether the call failed was read before anything was taken out.
         self.strip_tagged(&mut output.text);
-        self.current.counts.tool_errors += u64::from(failure.is_some());
+        let is_error = failure.as_ref().is_some_and(|failure| failure.class != Class::Lint);
+        self.current.counts.tool_errors += u64::from(is_error);
         let came = match (came, &failure) {
             (Came::Failed(..), Some(failure)) => self.came(tool, failure),
             (came, _) => came,
         };
-        output.trust = Some(trust::of_output(tool, action));
+        let failed = failure.as_ref().map(|failure| (failure, output.text.as_str()));
+        output.trust = Some(trust::of_output(tool, action, failed));
         let duration_ms = output.duration_ms;
         self.miner.returned(&Returned { at, tool, action, came, tests, is_check, duration_ms, directory });
         output
     }
 
-    /// What became of a call that did not pass. Refusals and rules of the harness say nothing about the work, unless
-    /// something ran and ended badly.
+    /// What became of a call that did not pass.
     fn came(&self, tool: &str, failure: &Failure) -> Came {
-        let has_ended = failure.exit_code.is_some_and(|code| code != 0);
-        match failure.class {
-            Class::Interrupted | Class::Harness if !has_ended => Came::Void,
-            _ if !has_ended && is_noise(&failure.headline) => Came::Void,
-            _ => Came::Failed(failure.clone(), family(tool, failure.class.as_str(), &failure.headline)),
+        if failure.is_void() {
+            return Came::Void;
         }
+        Came::Failed(failure.clone(), family(tool, failure.class.as_str(), &failure.headline))
     }
 
     fn happened(&mut self, step: u32, what: Happening, text: &str) {

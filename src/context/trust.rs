@@ -1,7 +1,7 @@
 //! Whose words they are.
 
 use super::action::{Action, is_look};
-use super::failure::is_verification;
+use super::failure::{Class, Failure, is_verification};
 use crate::domain::{Speaker, TrustClass};
 
 #[cfg(test)]
@@ -20,12 +20,15 @@ pub(super) fn of_words(speaker: &Speaker) -> TrustClass {
 }
 
 /// The class of what comes back from a call. A class above `ToolOutput` must be earned by every part of it.
-pub(super) fn of_output(tool: &str, action: &Action) -> TrustClass {
+pub(super) fn of_output(tool: &str, action: &Action, failed: Option<(&Failure, &str)>) -> TrustClass {
     if is_foreign(tool) {
         return TrustClass::Web;
     }
     match action {
-        Action::Run { command } if fetches(command) => TrustClass::Web,
+        Action::Run { command } if fetches(command) => match failed {
+            Some((failure, text)) if is_local(command, failure, text) => TrustClass::ToolOutput,
+            _ => TrustClass::Web,
+        },
         Action::Run { command } if is_look(command) => TrustClass::RepoFile,
         Action::Run { command } if checks_only(command) => TrustClass::BuildOutput,
         Action::Read { path: Some(path) }
@@ -38,6 +41,43 @@ pub(super) fn of_output(tool: &str, action: &Action) -> TrustClass {
         Action::Delegate => TrustClass::OtherAgent,
         Action::Run { .. } | Action::Other => TrustClass::ToolOutput,
     }
+}
+
+/// Says whether a command that was to fetch something failed before it got there: it is not installed, was called
+/// wrongly, knows no account or finds no host. Its complaint must open a short output, for below it may stand anything.
+fn is_local(command: &str, failure: &Failure, text: &str) -> bool {
+    const MAX_BYTES: usize = 1500;
+    const COMPLAINTS: &[&str] = &[
+        "unknown ",
+        "unrecognized",
+        "invalid option",
+        "no such option",
+        "unexpected argument",
+        "required argument",
+        "accepts ",
+        "usage:",
+        "not found",
+        "not logged in",
+        "auth login",
+        "authentication required",
+        "not a git repository",
+        "already exists and is not an empty",
+        "no such file or directory",
+        "permission denied",
+        "externally-managed",
+        "no such command",
+        "is not a command",
+    ];
+    const SPEAKERS: &[&str] = &["error", "fatal", "bash", "sh", "zsh", "e"];
+    let lower = failure.headline.to_ascii_lowercase();
+    let complaint = COMPLAINTS.iter().find_map(|complaint| lower.find(complaint));
+    let speaker = lower.split([':', ' ']).next().unwrap_or_default();
+    let is_own = SPEAKERS.contains(&speaker)
+        || command.split_whitespace().any(|word| word == speaker)
+        || complaint.and_then(|at| lower.get(..at)).is_some_and(|before| !before.contains(':'));
+    let is_unreached = failure.class == Class::Network || matches!(failure.exit_code, Some(126 | 127));
+    let opens = text.trim_start().lines().take(3).any(|line| line.contains(failure.headline.as_str()));
+    text.len() <= MAX_BYTES && opens && is_own && (is_unreached || complaint.is_some())
 }
 
 /// Whether a tool belongs to a server of somebody else's: it has a namespace that is none of the harness's.

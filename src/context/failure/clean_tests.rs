@@ -82,6 +82,34 @@ fn an_exit_code_that_answers_is_no_failure() {
     clean(exited(1), "Bash", "git diff --quiet", "");
     clean(exited(1), "Bash", "od -c x | grep match", "\n\n(Command exited with code 1)");
     clean(exited(141), "Bash", "yes | head -1", "y");
+    clean(exited(2), "Bash", "ls build dist", "ls: cannot access 'dist': No such file or directory\nbuild/x");
+    clean(FLAGGED, "Bash", "ls dist", "ls: cannot access 'dist': No such file or directory");
+    clean(exited(1), "Bash", "which jq; command -v yq", "/usr/bin/jq");
+    clean(exited(127), "Bash", "node --version", "bash: line 1: node: command not found");
+    clean(exited(1), "Bash", "cat a.rs && grep -n error b.rs", "fn f() {}\nerror: no\n");
+    clean(
+        exited(2),
+        "Bash",
+        "rg -n 'error: ' src nope",
+        "src/a.rs:3:error: x\nrg: nope: No such file or directory (os error 2)",
+    );
+    clean(exited(1), "Bash", "git diff --exit-code", "-error: a\n+error: b");
+    clean(exited(8), "Bash", "gh pr checks 12", "build\tpending\t0\thttps://x\n");
+    clean(
+        exited(0),
+        "Bash",
+        "for i in 1 2; do curl -sf x:1 && break; sleep 1; done; ./run",
+        "curl: (7) Failed to connect to x\nup\n",
+    );
+}
+
+#[test]
+fn a_file_shown_beside_other_work_is_no_failure() {
+    let shown = "Traceback (most recent call last):\n  File \"x\"\nValueError: no\n";
+    let filler = "an ordinary line of text\n".repeat(60);
+    clean(exited(0), "Bash", "make; cat old.log", &format!("built\n{filler}{shown}"));
+    clean(exited(0), "Bash", "git log -3; make | tail -3", &format!("{shown}{filler}built\n"));
+    clean(exited(0), "Bash", "python x.py || true; rg -n Error src", &format!("done\n{filler}{shown}"));
 }
 
 proptest! {

@@ -73,6 +73,22 @@ fn exit_of_line(line: &str) -> Option<i32> {
     (behind.is_empty() || behind.starts_with([')', ']', '<', '.', ',', ':', '('])).then_some(code)
 }
 
+/// The exit code that a command prints itself: `make; echo "EXIT: $?"`.
+pub(super) fn echoed_exit(command: &str, output: &str) -> Option<i32> {
+    let at = command.rfind("$?").or_else(|| command.rfind("${PIPESTATUS[0]}"))?;
+    let (_, label) = command.get(..at)?.rsplit_once("echo ")?;
+    let label = label.trim_start_matches(['"', '\'', ' ']);
+    let tail = from_byte(output, output.len().saturating_sub(EDGE_BYTES));
+    if label.contains(['\n', ';', '|', '$', '`']) {
+        return None;
+    }
+    tail.lines().rev().take(4).find_map(|line| {
+        let rest = line.trim().strip_prefix(label.trim_end())?.trim_start();
+        let is_number = rest.trim_end_matches(|c: char| !c.is_ascii_digit()).bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| leading_number(rest)).flatten()
+    })
+}
+
 fn json_exit(edge: &str) -> Option<i32> {
     for key in ["\"exit_code\"", "\"exitCode\"", "\"returncode\""] {
         if let Some(at) = edge.rfind(key) {

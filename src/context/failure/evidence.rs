@@ -48,6 +48,7 @@ pub(super) const ANCHORS: &[&str] = &[
     "panic",
     "raceback",
     "ot found",
+    "hes found",
     "No such",
     "No module",
     "enied",
@@ -132,6 +133,10 @@ pub(super) fn judge(line: &str) -> Option<Saying> {
         return strict;
     }
     let lower = bare.to_ascii_lowercase();
+    // A warning is a headline only where nothing else is said.
+    if strict.is_none() && ["warn", "[warn", "npm warn", "(warn"].iter().any(|start| lower.starts_with(start)) {
+        return by_words(bare, &lower).and_then(|saying| say(saying.class, 8, Belief::Weak));
+    }
     let worded = by_wording(bare, &lower, indented);
     match (strict, worded) {
         (Some(strict), Some(worded)) => Some(Saying {
@@ -242,9 +247,10 @@ fn by_form(line: &str, bare: &str, indented: bool) -> Option<Saying> {
     if bare.contains(" problems (") && !bare.contains("(0 errors") && bare.starts_with('✖') {
         return say(Class::Lint, 50, Content);
     }
-    if bare.starts_with("Found ") && (bare.contains(" error in ") || bare.contains(" errors in ")) || is_ruff_sum(bare)
-    {
-        return if bare.starts_with("Found 0") { None } else { say(Class::Lint, 50, at_start(Content)) };
+    if bare.starts_with("Found ") && !bare.starts_with("Found 0") {
+        let counts_types = bare.contains(" error in ") || bare.contains(" errors in ");
+        let class = if counts_types { Class::Compile } else { Class::Lint };
+        return if counts_types || is_ruff_sum(bare) { say(class, 50, at_start(Content)) } else { None };
     }
     if let Some(rest) = indented.then(|| bare.split_once("  error  ")).flatten() {
         return rest.0.split(':').all(|part| part.trim().parse::<u32>().is_ok()).then(|| say(Class::Lint, 85, Weak))?;
@@ -391,7 +397,12 @@ fn by_words(bare: &str, lower: &str) -> Option<Saying> {
     } else {
         Class::Command
     };
-    if STARTS.iter().any(|start| lower.starts_with(start)) {
+    let is_told = STARTS.iter().any(|start| lower.starts_with(start)) || bare.starts_with("E: ");
+    if let Some(inner) = super::shells::inner_exception(bare) {
+        let belief = if is_told { Belief::Closing } else { Belief::Weak };
+        return say(inner.class, 62, belief);
+    }
+    if is_told {
         let follows_script = lower.contains("exited with code") || lower.contains("failed with exit code");
         return say(class, if follows_script { 35 } else { 60 }, Belief::Closing);
     }

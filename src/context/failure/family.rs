@@ -146,6 +146,9 @@ impl Masked {
             self.push_trail(trail);
             return;
         }
+        // `1 error` and `2 errors`.
+        let is_counted = lead.is_empty() && self.out.trim_end_matches(' ').ends_with(NUMBER);
+        let inner = if is_counted && inner.len() > 3 { inner.strip_suffix('s').unwrap_or(inner) } else { inner };
         let kept = self.names_error(inner);
         let masked = if kept { inner.to_owned() } else { mask_word(inner) };
         if masked == NUMBER && self.joins_number(lead) {

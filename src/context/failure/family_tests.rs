@@ -35,6 +35,7 @@ fn messages_that_differ_by_run_are_one() {
         ("timed out after 2m 0.0s", "timed out after 45s"),
         ("used 512MB of 1GiB", "used 3.5GB of 8GiB"),
         ("87% done, failed", "3.5% done, failed"),
+        ("found 1 error in 3 files", "found 2 errors in 1 file"),
         ("2 failed, 3 passed in 0.12s", "1 failed, 30 passed in 4.00s"),
         ("prompt is too long: 210000 tokens > 200000 maximum", "prompt is too long: 199,999 tokens > 180,000 maximum"),
         ("[2025-01-01 12:00:00] ERROR no", "[2026-11-16T05:09:25.123Z] ERROR no"),

@@ -16,7 +16,6 @@ mod wordings;
 
 pub(crate) use command::is_verification;
 pub(super) use family::family;
-pub(super) use noise::is_noise;
 pub(super) use read::{Class, Failure, Told, read};
 pub(super) use split::{Characters, document_end, skip_document};
 pub(super) use verification::{TestOutcome, outcome_of_tests};

@@ -44,6 +44,16 @@ pub(in crate::context) struct Failure {
     pub exit_code: Option<i32>,
 }
 
+impl Failure {
+    /// Says whether it is nothing that the work failed at: a linter's findings, or a refusal or a rule of the harness,
+    /// unless something ran and ended badly.
+    pub(in crate::context) fn is_void(&self) -> bool {
+        let has_ended = self.exit_code.is_some_and(|code| code != 0);
+        let is_refused = matches!(self.class, Class::Interrupted | Class::Harness) || is_noise(&self.headline);
+        self.class == Class::Lint || is_refused && !has_ended
+    }
+}
+
 /// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::context) enum Class {
@@ -53,7 +63,7 @@ pub(in crate::context) enum Class {
     Test,
     /// Code does not compile, parse or type-check.
     Compile,
-    /// A linter objects.
+    /// A linter or a formatter objects. That is its work.
     Lint,
     /// An assertion did not hold.
     Assertion,
@@ -167,11 +177,12 @@ pub(in crate::context) fn read(tool: &str, command: Option<&str>, told: &Told, o
         return None;
     }
     let line = command.map(Line::parse).unwrap_or_default();
-    if is_told_good && !line.hides_failure() {
+    let echoed = command.and_then(|command| envelope::echoed_exit(command, output)).filter(|code| *code != 0);
+    if is_told_good && echoed.is_none() && !line.hides_failure() {
         return None;
     }
     let Opened { text, exit_code, failed } = envelope::open(kind, output);
-    let exit = exit.or(exit_code);
+    let exit = echoed.or(exit).or(exit_code);
     let call = Call { kind, line, exit, text };
     // An exit code of 0 beside a flag of failure: the flag knows more.
     if is_told_bad || exit.is_some_and(|code| code != 0) || (failed == Some(true) && !is_told_good) {
@@ -204,7 +215,11 @@ impl Call<'_> {
         let found = survey::survey(&self.text, Look::Known, |_, saying, _| !only_reads || saying.belief == Belief::Own);
         let coded = self.exit.and_then(class_of_exit);
         let Some(found) = found else {
-            let class = if told.interrupted { Class::Interrupted } else { coded.unwrap_or(Class::Command) };
+            let class = match () {
+                () if told.interrupted => Class::Interrupted,
+                () if self.reports_findings() => Class::Lint,
+                () => coded.unwrap_or(Class::Command),
+            };
             return Some(self.failure(class, self.fallback()));
         };
         let mut class = self.class_of(&found);
@@ -218,7 +233,8 @@ impl Call<'_> {
 
     /// The exit code is good, but a pipe or the like may have hidden a bad one.
     fn hidden_failure(&self) -> Option<Failure> {
-        if self.kind == Kind::Runs && self.line.hides_failure() { self.failure_in_text() } else { None }
+        let may_hide = self.kind == Kind::Runs && self.line.hides_failure() && !self.line.polls();
+        if may_hide { self.failure_in_text() } else { None }
     }
 
     /// Nothing tells; the text must show it beyond doubt.
@@ -249,12 +265,16 @@ impl Call<'_> {
     }
 
     fn failure_in_text(&self) -> Option<Failure> {
-        let only_reads = self.line.only_reads();
+        let (only_reads, dump) = (self.line.only_reads(), self.line.dump());
         let look = if only_reads { Look::Edges } else { Look::Doubt };
         let found = survey::survey(&self.text, look, |line, saying, place| match saying.belief {
             Belief::Own => self.is_own(line, only_reads),
-            Belief::Content => !only_reads,
-            Belief::Closing => !only_reads && (place.first || place.last),
+            Belief::Content if dump.is_none() => !only_reads,
+            // Words at an end of the output that no file was shown at are those of a program.
+            Belief::Content | Belief::Closing => {
+                let (opens, closes) = dump.unwrap_or_default();
+                !only_reads && (place.first && !opens || place.last && !closes)
+            }
             Belief::Weak => false,
         })?;
         let is_sure = found.class == Class::Compile && found.weight >= 85;
@@ -262,40 +282,60 @@ impl Call<'_> {
             return None;
         }
         // The telling line may be one that would not be believed alone.
-        let best = if only_reads { None } else { survey::survey(&self.text, Look::Known, |_, _, _| true) };
+        let is_all_own = !only_reads && dump.is_none();
+        let best = is_all_own.then(|| survey::survey(&self.text, Look::Known, |_, _, _| true)).flatten();
         let best = best.filter(|best| best.weight > found.weight && best.weight >= 70).unwrap_or(found);
         Some(self.failure(self.class_of(&best), best.headline))
     }
 
-    /// Whether a complaint comes from a program that was run, and is about more than a directory it may not enter.
+    /// Whether a complaint comes from a program that was run, and is about more than a directory it may not enter, or
+    /// something that was looked for and is not there.
     fn is_own(&self, line: &str, only_reads: bool) -> bool {
         const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "fish", "ksh", "env", "sudo"];
+        const FINDERS: &[&str] = &["find", "du", "ls", "tree", "stat", "which", "file", "readlink"];
         // These are words of the harness.
-        if to_byte(line, 17).eq_ignore_ascii_case("command timed out") {
+        if to_byte(line, 17).eq_ignore_ascii_case("command timed out") || super::shells::is_unmatched(line) {
             return true;
         }
-        let Some(program) = line.split_once(": ").and_then(|(program, _)| super::shells::program_name(program)) else {
-            return !only_reads;
-        };
-        if line.ends_with("Permission denied") && matches!(program, "find" | "du" | "grep" | "rg" | "ls" | "tree") {
+        let Some((program, rest)) = line.split_once(": ") else { return !only_reads };
+        let Some(program) = super::shells::program_name(program) else { return !only_reads };
+        // A search that found something elsewhere has answered, too.
+        let looks =
+            FINDERS.contains(&program) || matches!(program, "grep" | "rg") && survey::lines_with_words(&self.text) > 1;
+        if looks && ["Permission denied", "No such file or directory"].iter().any(|answer| rest.contains(answer)) {
+            return false;
+        }
+        let missing = rest.strip_suffix(": command not found").or_else(|| rest.strip_suffix(": not found"));
+        if missing.is_some_and(|missing| self.line.only_probes(missing.rsplit(": ").next().unwrap_or(missing))) {
             return false;
         }
         let is_git = program == "fatal" && self.line.runs("git");
         !only_reads || is_git || SHELLS.contains(&program) || self.line.runs(program)
     }
 
-    /// `grep` that finds nothing and `diff` that finds something exit with 1 and are well.
+    /// Says whether a bad exit code is an answer and no failure: `grep` that finds nothing, `diff` that finds something,
+    /// `ls` of what is not there, checks of a pull request that still run.
     fn is_answer(&self) -> bool {
         match self.exit {
-            Some(1) if self.line.answers_by_exit() => survey::survey(&self.text, Look::Edges, |line, saying, _| {
-                saying.belief == Belief::Own && self.is_own(line, true)
-            })
-            .is_none(),
-            Some(1) if self.line.may_answer_by_exit() => survey::first_line(&self.text).is_none(),
+            Some(1) if self.line.answers_by_exit() => self.failure_in_text().is_none(),
+            Some(1) if self.line.may_answer_by_exit() && survey::first_line(&self.text).is_none() => true,
+            Some(8) if self.line.asks_for_checks() => true,
             // The reader at the end of a pipe had enough.
             Some(141) => self.line.hides_failure() || self.line.only_reads(),
+            Some(code) if code != 0 && code < 124 || code == 127 => {
+                self.line.only_looks() && self.failure_in_text().is_none()
+            }
+            None if self.line.only_looks() => {
+                let complains = survey::survey(&self.text, Look::Edges, |_, saying, _| saying.belief == Belief::Own);
+                complains.is_some() && self.failure_in_text().is_none()
+            }
             _ => false,
         }
+    }
+
+    /// Says whether a linter or a formatter did its work and found something, rather than could not run.
+    fn reports_findings(&self) -> bool {
+        matches!(self.exit, None | Some(0 | 1 | 101)) && self.line.lints() && survey::names_findings(&self.text)
     }
 
     /// What the harness says about its own rules, if that is what the text is.
@@ -304,11 +344,15 @@ impl Call<'_> {
             return None;
         }
         let head = to_byte(&self.text, HARNESS_BYTES);
-        head.lines().map(untagged).filter(|line| !line.is_empty()).take(4).find(|line| is_noise(line)).map(headline)
+        let lines = head.lines().map(untagged).filter(|line| !line.is_empty());
+        lines.take(4).find(|line| is_noise(line) && !survey::is_bare_label(line)).map(headline)
     }
 
     fn class_of(&self, found: &Found) -> Class {
         match found.class {
+            Class::Command | Class::Compile | Class::Assertion if found.weight < 90 && self.reports_findings() => {
+                Class::Lint
+            }
             Class::Exception | Class::Assertion | Class::Command if found.saw_tests => Class::Test,
             Class::Command if self.line.compiles() && found.weight >= 35 => Class::Compile,
             class => class,

@@ -30,13 +30,6 @@ const SPEAKING_FOR_ITSELF: &[(&str, &str, &str, Class, &str)] = &[
         Class::NotFound,
         "cat: nope: No such file or directory",
     ),
-    (
-        "bash_command",
-        "ls zzz\n",
-        "New Terminal Output:\n\nroot@x:/app# ls zzz\nls: cannot access 'zzz': No such file or directory\n",
-        Class::NotFound,
-        "ls: cannot access 'zzz': No such file or directory",
-    ),
     ("Bash", "./x.sh", "bash: ./x.sh: Permission denied", Class::Permission, "bash: ./x.sh: Permission denied"),
     (
         "Bash",
@@ -474,4 +467,125 @@ fn the_telling_line_is_found_deep_inside() {
     let filler = "all quiet here\n".repeat(40_000);
     let output = format!("{filler}error[E0499]: cannot borrow `x`\n{filler}");
     check(exited(101), "Bash", "cargo build", &output, Class::Compile, "error[E0499]: cannot borrow `x`");
+}
+
+#[test]
+fn a_line_that_only_announces_an_error_does_not_hide_it() {
+    for told in [FLAGGED, SILENT] {
+        check(
+            told,
+            "python",
+            "",
+            "Error:\nError when executing tool f with arguments {}: TypeError: f() got no x\nUse it rightly.",
+            Class::Exception,
+            "Error when executing tool f with arguments {}: TypeError: f() got no x",
+        );
+        check(
+            told,
+            "python",
+            "",
+            "Error:\nError in generating model output:\nlitellm.RateLimitError: too many requests",
+            Class::RateLimit,
+            "litellm.RateLimitError: too many requests",
+        );
+    }
+    check(
+        FLAGGED,
+        "python",
+        "",
+        "Error:\nCode execution failed at line 'for x in y:\n    f(x)' due to: InterpreterError: f is not allowed",
+        Class::Exception,
+        "f(x)' due to: InterpreterError: f is not allowed",
+    );
+    check(
+        FLAGGED,
+        "Bash",
+        "deploy",
+        "warning: old flag\nError:\n\n  the host is gone",
+        Class::Command,
+        "the host is gone",
+    );
+}
+
+#[test]
+fn a_failure_is_read_behind_what_hides_its_exit_code() {
+    let failed = "E   assert 1 == 2\nFAILED tests/a.py::b - assert 1 == 2\n1 failed in 0.1s\n";
+    let headline = "FAILED tests/a.py::b - assert 1 == 2";
+    for command in ["pytest | tail -5", "pytest || true", "pytest; true", "pytest > log 2>&1; tail -5 log"] {
+        check(exited(0), "Bash", command, failed, Class::Test, headline);
+    }
+    check(exited(0), "Bash", "cat a.py; pytest | tail -3", failed, Class::Test, headline);
+    check(exited(0), "Bash", "./deploy; echo \"EXIT: $?\"", "copying\nEXIT: 3\n", Class::Command, "copying");
+    check(exited(0), "Bash", "./deploy; echo $?", "3\n", Class::Command, "Exit code 3");
+    check(
+        exited(1),
+        "Bash",
+        "cargo build && grep -n x y",
+        "error[E0382]: moved\n",
+        Class::Compile,
+        "error[E0382]: moved",
+    );
+    check(
+        exited(1),
+        "Bash",
+        "grep -rn x --include=*.go .",
+        "(eval):1: no matches found: --include=*.go",
+        Class::NotFound,
+        "(eval):1: no matches found: --include=*.go",
+    );
+}
+
+#[test]
+fn findings_of_a_linter_are_told_from_a_linter_that_cannot_run() {
+    for (command, output) in [
+        ("golangci-lint run", "a/b.go:12:4: Error return value is not checked (errcheck)\n"),
+        (
+            "cargo clippy -- -D warnings",
+            "error: this could be simpler\n --> src/a.rs:3:5\nerror: could not compile `a`\n",
+        ),
+        ("cargo fmt --check", "Diff in /a/src/b.rs:12:\n-x\n+y\n"),
+        ("npx prettier --check .", "Checking formatting...\n[warn] a.ts\n"),
+        ("ruff check .", "a.py:1:1: F401 `os` imported but unused\nFound 1 error.\n"),
+    ] {
+        let failure = read("Bash", Some(command), &exited(1), output).unwrap();
+        assert!(failure.class == Class::Lint && failure.is_void(), "{command}: {failure:?}");
+    }
+    for (command, code, output) in [
+        ("ruff check .", 127, "bash: ruff: command not found"),
+        ("npm run lint", 1, "npm ERR! Missing script: \"lint\"\n"),
+        ("npx eslint .", 2, "Oops! Something went wrong! :(\nESLint couldn't find a configuration file.\n"),
+        ("cargo clippy", 101, "error[E0425]: cannot find value `x`\n --> src/a.rs:3:5\n"),
+        ("mypy .", 1, "a.py:3: error: Incompatible types\nFound 1 error in 1 file (checked 3 source files)\n"),
+    ] {
+        let failure = read("Bash", Some(command), &exited(code), output).unwrap();
+        assert!(!failure.is_void(), "{command}: {failure:?}");
+    }
+}
+
+#[test]
+fn the_headline_is_the_error_and_not_a_warning_before_it() {
+    for (output, class, headline) in [
+        (
+            "WARNING: apt does not have a stable CLI interface.\n\nE: Unable to locate package isoinfo\n\nReading lists...",
+            Class::Command,
+            "E: Unable to locate package isoinfo",
+        ),
+        (
+            "WARNING: Retrying after connection timed out\nERROR: No matching distribution found for x",
+            Class::Command,
+            "ERROR: No matching distribution found for x",
+        ),
+        (
+            "npm warn deprecated a@1: does not work\nnpm error Missing script: \"x\"",
+            Class::Command,
+            "npm error Missing script: \"x\"",
+        ),
+        (
+            "Traceback (most recent call last):\n  File \"a.py\"\n\n... [133 characters truncated] ...\nValueError: no",
+            Class::Exception,
+            "ValueError: no",
+        ),
+    ] {
+        check(FLAGGED, "Bash", "./install", output, class, headline);
+    }
 }

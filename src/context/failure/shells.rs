@@ -37,6 +37,7 @@ pub(super) fn complaint(bare: &str, indented: bool) -> Option<Saying> {
     }
     if bare.starts_with("zsh: command not found: ")
         || bare.starts_with("fish: Unknown command")
+        || is_unmatched(bare)
         || bare.contains("is not recognized as an internal or external command")
         || bare.contains("is not recognized as the name of a cmdlet")
     {
@@ -62,12 +63,25 @@ pub(super) fn complaint(bare: &str, indented: bool) -> Option<Saying> {
     own(class, 78)
 }
 
+/// zsh runs nothing if a pattern matches no file: `(eval):1: no matches found: *.go`.
+pub(super) fn is_unmatched(bare: &str) -> bool {
+    (bare.starts_with("zsh") || bare.starts_with("(eval)")) && bare.contains(": no matches found: ")
+}
+
 /// The program that a complaint names, or nothing if this cannot be one.
 pub(super) fn program_name(program: &str) -> Option<&str> {
     let plain = program.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/+[\\:".contains(&byte));
     let name = super::command::base(program).trim_start_matches('-');
     let is_file_place = name.contains(':') || program.starts_with("--");
     (plain && !is_file_place && !name.is_empty() && program.len() <= 80).then_some(name)
+}
+
+/// The exception that a line names behind other words: `failed at line 'f()' due to: ValueError: no`.
+pub(super) fn inner_exception(bare: &str) -> Option<Saying> {
+    ["Error: ", "Exception: "].iter().filter_map(|mark| bare.find(mark)).min().and_then(|at| {
+        let start = bare.get(..at)?.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_')?;
+        exception(bare.get(start..)?.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()), true)
+    })
 }
 
 /// `TypeError: x is not a function`, `java.lang.IllegalStateException: no`, `x.rb:3:in 'f': no (NoMethodError)`.

@@ -17,6 +17,9 @@ const EDGE_BYTES: usize = 16 * 1024;
 /// A program's last word stands here.
 const CLOSING_BYTES: usize = 800;
 
+/// What a harness writes before the first line of an output.
+const FRAMED: &[&str] = &["Output: ", "Stdout: ", "Stderr: "];
+
 /// Longer stacks are not followed to their end.
 const MAX_FRAMES: usize = 300;
 
@@ -141,7 +144,8 @@ pub(super) fn survey(text: &str, look: Look, accept: impl Fn(&str, &Saying, Plac
         }
         let place = Place { first: hit < first, last: end + CLOSING_BYTES >= text.len() };
         let line = plain(raw);
-        let Some((saying, told)) = tell(&line, text, end) else { continue };
+        let line = FRAMED.iter().find_map(|frame| line.strip_prefix(frame)).unwrap_or(&line);
+        let Some((saying, told)) = tell(line, text, end) else { continue };
         if !accept(line.trim(), &saying, place) {
             continue;
         }
@@ -152,7 +156,7 @@ pub(super) fn survey(text: &str, look: Look, accept: impl Fn(&str, &Saying, Plac
                 || (saying.weight == best.weight && told.is_some() && saying.weight == TRACEBACK)
         });
         if is_better {
-            let headline = headline(told.as_deref().unwrap_or(&line));
+            let headline = headline(told.as_deref().unwrap_or(line));
             best = Some(Found { class: saying.class, weight: saying.weight, headline, saw_tests });
         }
     }
@@ -172,6 +176,9 @@ fn is_shown(line: &str) -> bool {
 /// The weight of what ends a traceback.
 const TRACEBACK: u8 = 85;
 
+/// The weight of what stands below a line that only announces an error.
+const LABELLED: u8 = 61;
+
 /// What a line says; for the head of a stack or a panic, what the lines below it say.
 fn tell(line: &str, text: &str, end: usize) -> Option<(Saying, Option<String>)> {
     let bare = line.trim();
@@ -179,7 +186,7 @@ fn tell(line: &str, text: &str, end: usize) -> Option<(Saying, Option<String>)> 
         let indent = line.len() - line.trim_start().len();
         let last = rest_of(text, end).lines().take(MAX_FRAMES).find(|next| {
             let next = plain(next);
-            !next.trim().is_empty() && next.len() - next.trim_start().len() <= indent
+            says_something(&next) && next.len() - next.trim_start().len() <= indent
         })?;
         let last = plain(last);
         let saying = judge(last.trim());
@@ -187,6 +194,12 @@ fn tell(line: &str, text: &str, end: usize) -> Option<(Saying, Option<String>)> 
         let class = saying.map_or(Class::Exception, |saying| saying.class);
         let class = if class == Class::Command { Class::Exception } else { class };
         return Some((Saying { class, weight: TRACEBACK, belief }, Some(last.into_owned())));
+    }
+    if is_bare_label(bare) {
+        let below = rest_of(text, end).lines().map(plain).find(|next| says_something(next) && !is_bare_label(next))?;
+        let (class, weight) = judge(below.trim()).map_or((Class::Command, 0), |saying| (saying.class, saying.weight));
+        let weight = weight.max(LABELLED);
+        return Some((Saying { class, weight, belief: Belief::Closing }, Some(below.into_owned())));
     }
     let saying = judge(line)?;
     if bare.starts_with("thread '") && bare.ends_with(':') && bare.contains("panicked at") {
@@ -203,6 +216,32 @@ fn tell(line: &str, text: &str, end: usize) -> Option<(Saying, Option<String>)> 
         }
     }
     Some((saying, None))
+}
+
+/// Says whether a line only announces an error, and what it is stands below: `Error:`, `Error in code parsing:`.
+pub(super) fn is_bare_label(line: &str) -> bool {
+    const LABELS: &[&str] = &["error", "exception", "failure", "failed", "fatal", "stderr"];
+    let lower = to_byte(line.trim(), 64).to_ascii_lowercase();
+    let first = lower.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty());
+    let is_announced = lower.ends_with(':') && line.trim().len() < 60 || lower.split_whitespace().count() == 1;
+    is_announced && first.is_some_and(|word| LABELS.contains(&word)) && !lower.contains(": ")
+}
+
+/// Says whether an output names places in files, or files that are not formatted, as linters do.
+pub(super) fn names_findings(text: &str) -> bool {
+    const FINDINGS: &[&str] = &["Diff in ", "would reformat ", "[warn] ", "--> ", "@@ ", "would be reformatted"];
+    let is_place = |word: &str| {
+        let (name, numbers) = word.split_once([':', '(']).unwrap_or((word, ""));
+        let is_file = name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ending.len() <= 6);
+        (is_file || name.parse::<u32>().is_ok()) && numbers.starts_with(|c: char| c.is_ascii_digit())
+    };
+    to_byte(text, EDGE_BYTES).lines().any(|line| {
+        let line = plain(line);
+        let bare = line.trim_start();
+        FINDINGS.iter().any(|finding| bare.starts_with(finding))
+            || bare.starts_with("In ") && bare.contains(" line ")
+            || bare.split_whitespace().next().is_some_and(is_place)
+    })
 }
 
 fn rest_of(text: &str, end: usize) -> &str {
@@ -241,6 +280,7 @@ pub(super) fn lines_with_words(text: &str) -> usize {
 /// Neither empty, nor a rule of dashes, nor what a harness puts around an output.
 fn says_something(line: &str) -> bool {
     const FRAME: &[&str] = &[
+        "... [",
         "exit code",
         "wall time:",
         "output:",
@@ -280,5 +320,8 @@ fn says_something(line: &str) -> bool {
         return false;
     }
     let lower = to_byte(line, 64).to_ascii_lowercase();
-    !FRAME.iter().any(|frame| lower.starts_with(frame))
+    // `EXIT: 1`, as commands print it themselves.
+    let is_code = |word: &str| matches!(word, "exit" | "status" | "code" | "rc") || word.parse::<i32>().is_ok();
+    let is_exit = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).all(is_code);
+    !is_exit && !FRAME.iter().any(|frame| lower.starts_with(frame))
 }

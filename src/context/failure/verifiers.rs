@@ -163,6 +163,41 @@ pub(super) fn verifies(words: &[String]) -> bool {
     head.contains('/') && is_check(name)
 }
 
+/// Whether one command that checks is a linter or a formatter: what it reports is its work, not its failure.
+pub(super) fn lints(words: &[String]) -> bool {
+    const LINTS: &[&str] = &[
+        "lint",
+        "fmt",
+        "format",
+        "style",
+        "clippy",
+        "eslint",
+        "oxlint",
+        "biome",
+        "ruff",
+        "flake8",
+        "pylint",
+        "black",
+        "isort",
+        "prettier",
+        "gofmt",
+        "goimports",
+        "golangci",
+        "rustfmt",
+        "shellcheck",
+        "rubocop",
+        "stylelint",
+        "markdownlint",
+        "actionlint",
+        "hadolint",
+        "yamllint",
+        "standard",
+        "xo",
+    ];
+    let is_lint = |word: &str| base(word).split([':', '-', '_', '.']).any(|part| LINTS.contains(&part));
+    words.iter().filter(|word| !word.starts_with('-')).take(3).any(|word| is_lint(word))
+}
+
 /// Whether one command builds or checks types.
 pub(super) fn compiles(words: &[String]) -> bool {
     const COMPILERS: &[&str] = &[

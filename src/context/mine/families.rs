@@ -22,7 +22,7 @@ const REPEATED_LIMIT: u32 = 2;
 const MAX_FAMILIES: usize = 4096;
 
 /// How many of the places are remembered.
-const PLACES: usize = 8;
+const PLACES: usize = 32;
 
 /// How many trajectories are remembered, each with its first place.
 const MAX_TRAJECTORIES: usize = 128;
@@ -43,6 +43,12 @@ struct Seen {
 }
 
 impl Seen {
+    /// The steps of one trajectory in which it was seen.
+    fn steps_in(&self, trajectory: u32) -> Vec<u32> {
+        let places = self.places.iter().chain([&self.last]);
+        steps(places.filter(|at| at.trajectory == trajectory).map(|at| at.step))
+    }
+
     /// How often it must come to be a repeated one.
     fn least(&self) -> u32 {
         match self.class {
@@ -110,6 +116,13 @@ impl Families {
         })
     }
 
+    /// Completes the signal of a family's first failure with all the others of it.
+    pub(super) fn count(&self, signal: &mut Signal) {
+        let Some(seen) = signal.error_family.as_ref().and_then(|family| self.seen.get(family)) else { return };
+        signal.times = seen.times;
+        signal.steps = seen.steps_in(signal.trajectory);
+    }
+
     /// One signal for each family that came again and again, those that came most often first.
     pub(super) fn repeated(self) -> Vec<Signal> {
         let mut families: Vec<(ErrorFamily, Seen)> =
@@ -120,13 +133,7 @@ impl Families {
             .map(|(family, seen)| {
                 let text = format!("{}: {}", seen.tool, seen.headline);
                 let mut signal = signal(SignalKind::RepeatedFailure, seen.last, text);
-                signal.steps = steps(
-                    seen.places
-                        .iter()
-                        .chain([&seen.last])
-                        .filter(|at| at.trajectory == seen.last.trajectory)
-                        .map(|at| at.step),
-                );
+                signal.steps = seen.steps_in(seen.last.trajectory);
                 let others = seen.runs.iter().filter(|(trajectory, _)| **trajectory != seen.last.trajectory);
                 signal.also = others.map(|(&trajectory, &step)| SeenAt { trajectory, step }).collect();
                 signal.error_family = Some(family);

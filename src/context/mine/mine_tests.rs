@@ -51,6 +51,31 @@ fn signals_are_found_where_they_are_and_nowhere_else() {
             &["failed_call@1", "retry_loop@3", "repeated_failure@3"],
         ),
         (
+            "red before green on fresh tests",
+            &[
+                Edits("tests/cart.rs", "", "fn total() {}"),
+                Fails("cargo test", RED),
+                Edits("src/cart.rs", "a", "b"),
+                Runs("cargo test", GREEN),
+            ],
+            &["verification_passed@4"],
+        ),
+        (
+            "fresh tests that fail, and are mended themselves",
+            &[
+                Edits("tests/cart.rs", "", "fn total() {}"),
+                Fails("cargo test", RED),
+                Edits("tests/cart.rs", "a", "b"),
+                Runs("cargo test", GREEN),
+            ],
+            &["failed_call@2", "verification_passed@4"],
+        ),
+        (
+            "a linter's findings",
+            &[Fails("cargo clippy", "Exit code 101\nwarning: unused\n --> src/a.rs:3:5\n"), Runs("make", "ok")],
+            &["verification_passed@2"],
+        ),
+        (
             "another way",
             &[Fails("npm install", "npm error ERESOLVE could not resolve"), Runs("npm install --force", "ok")],
             &["failed_call@1", "fixed@2"],
@@ -304,4 +329,17 @@ fn the_failures_met_most_often_are_told() {
 /// A number in letters, which no mask takes for a number.
 fn letters(number: u32) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
+}
+
+#[test]
+fn a_failure_is_counted_as_often_as_it_came() {
+    let cannot = |step: &'static str| Fails("make deploy", step);
+    let session = [
+        cannot("curl: (7) Failed to connect to 10.0.0.7 port 8080 after 12 ms"),
+        Edits("a", "b", "c"),
+        cannot("curl: (7) Failed to connect to 10.0.0.9 port 9090 after 3 ms"),
+    ];
+    let told: Vec<(u32, Vec<u32>)> =
+        of_kind(&session, SignalKind::FailedCall).into_iter().map(|signal| (signal.times, signal.steps)).collect();
+    assert_eq!(told, [(2, vec![1, 3])]);
 }

@@ -74,6 +74,15 @@ struct Found {
     last: VecDeque<(u64, Signal)>,
 }
 
+/// What was written since the last check, and whether that check failed on fresh tests alone.
+#[derive(Debug, Default)]
+struct FreshEdits {
+    has_tests: bool,
+    has_code: bool,
+    /// The failure of such a check. It is none if code is written next: the tests asked for it.
+    red: Option<(Place, String, Failure, ErrorFamily)>,
+}
+
 /// Watches calls, words and costs of a log go by.
 #[derive(Debug, Default)]
 pub(super) struct Miner {
@@ -82,6 +91,7 @@ pub(super) struct Miner {
     edits: Edits,
     outliers: Outliers,
     checks: Checks,
+    fresh: FreshEdits,
     /// The folder that a command last went to.
     folder: Option<String>,
     /// The step after which somebody pressed the stop key.
@@ -132,9 +142,22 @@ impl Miner {
 
     /// A call came back.
     pub(super) fn returned(&mut self, call: &Returned<'_>) {
+        let is_red = call.is_check && self.fresh.has_tests && !self.fresh.has_code;
+        if call.is_check && !matches!(call.came, Came::Void) {
+            self.report_red();
+            self.fresh = FreshEdits::default();
+        }
         let passed = match &call.came {
             Came::Void => return,
             Came::Passed => true,
+            Came::Failed(failure, family) if is_red => {
+                self.fresh.red = Some((call.at, call.tool.to_owned(), failure.clone(), family.clone()));
+                if let Action::Run { command } = call.action {
+                    let folder = call.directory.or(at_folder(command).0).or(self.folder.as_deref());
+                    self.checks.ran(call.at, folder, command, false);
+                }
+                return;
+            }
             Came::Failed(failure, family) => {
                 if self.families.saw(call.at, call.tool, failure, family) {
                     self.push(failed(call.at, call.tool, failure, family.clone()));
@@ -150,6 +173,13 @@ impl Miner {
                 self.ran(call, command, &mut fresh);
             }
             Action::Edit(changes) if passed => {
+                let is_code = !changes.iter().all(|change| names_test(&change.path));
+                if is_code {
+                    self.fresh.red = None;
+                }
+                self.report_red();
+                self.fresh.has_code |= is_code;
+                self.fresh.has_tests |= changes.iter().any(|change| names_test(&change.path));
                 self.edits.edited(call.at, changes, &mut fresh);
                 self.attempts.something_changed();
             }
@@ -158,6 +188,14 @@ impl Miner {
         }
         for signal in fresh {
             self.push(signal);
+        }
+    }
+
+    /// Tells of a check that failed on fresh tests after all: no code was written for them.
+    fn report_red(&mut self) {
+        let Some((at, tool, failure, family)) = self.fresh.red.take() else { return };
+        if self.families.saw(at, &tool, &failure, &family) {
+            self.push(failed(at, &tool, &failure, family));
         }
     }
 
@@ -193,6 +231,8 @@ impl Miner {
     /// A trajectory is over: what is open stays open, and the next one starts afresh. Says whether its checks passed: yes
     /// if one did and none failed last.
     pub(super) fn over(&mut self) -> Option<bool> {
+        self.report_red();
+        self.fresh = FreshEdits::default();
         let verdict = std::mem::take(&mut self.checks).verdict();
         if let Some((passed, at, command)) = &verdict {
             let (kind, word) = match passed {
@@ -218,6 +258,13 @@ impl Miner {
 
     /// Everything found, in the order of the log, and how much was left out.
     pub(super) fn finish(mut self) -> (Vec<Signal>, u64) {
+        let firsts = [SignalKind::FailedCall, SignalKind::Timeout, SignalKind::RateLimit, SignalKind::ContextWindow];
+        for kind in firsts {
+            let found = self.found.get_mut(&kind);
+            for (_, signal) in found.into_iter().flat_map(|found| found.first.iter_mut().chain(&mut found.last)) {
+                self.families.count(signal);
+            }
+        }
         // Those that came most often are told, wherever they stand.
         let mut repeated = std::mem::take(&mut self.families).repeated();
         let left_out = repeated.len().saturating_sub(MAX_OF_A_KIND);
@@ -284,6 +331,12 @@ fn signal(kind: SignalKind, at: Place, text: String) -> Signal {
         quote: None,
         extra: Extra::new(),
     }
+}
+
+/// Says whether a file holds tests by its name or folder: `tests/x.py`, `x_test.go`, `x.spec.ts`.
+fn names_test(path: &str) -> bool {
+    let is_test = |part: &str| matches!(part, "test" | "tests" | "spec" | "specs" | "__tests__" | "Test" | "Tests");
+    path.rsplit('/').take(4).any(|part| part.split(['.', '_', '-']).any(is_test) || part.ends_with("__tests__"))
 }
 
 /// Steps in order, each once.
