@@ -47,30 +47,14 @@ pub(super) fn of_output(tool: &str, action: &Action, failed: Option<(&Failure, &
 /// wrongly, knows no account or finds no host. Its complaint must open a short output, for below it may stand anything.
 fn is_local(command: &str, failure: &Failure, text: &str) -> bool {
     const MAX_BYTES: usize = 1500;
-    const COMPLAINTS: &[&str] = &[
-        "unknown ",
-        "unrecognized",
-        "invalid option",
-        "no such option",
-        "unexpected argument",
-        "required argument",
-        "accepts ",
-        "usage:",
-        "not found",
-        "not logged in",
-        "auth login",
-        "authentication required",
-        "not a git repository",
-        "already exists and is not an empty",
-        "no such file or directory",
-        "permission denied",
-        "externally-managed",
-        "no such command",
-        "is not a command",
-    ];
+    const COMPLAINTS: &str = "\
+        unknown |unrecognized|invalid option|no such option|unexpected argument|required argument|accepts |\
+        usage:|not found|not logged in|auth login|authentication required|not a git repository|\
+        already exists and is not an empty|no such file or directory|permission denied|externally-managed|\
+        no such command|is not a command";
     const SPEAKERS: &[&str] = &["error", "fatal", "bash", "sh", "zsh", "e"];
     let lower = failure.headline.to_ascii_lowercase();
-    let complaint = COMPLAINTS.iter().find_map(|complaint| lower.find(complaint));
+    let complaint = COMPLAINTS.split('|').find_map(|complaint| lower.find(complaint));
     let speaker = lower.split([':', ' ']).next().unwrap_or_default();
     let is_own = SPEAKERS.contains(&speaker)
         || command.split_whitespace().any(|word| word == speaker)

@@ -35,7 +35,7 @@ fn the_command_reference_is_current() {
         reference.push_str(&format!("\n## archivist {command}\n\n```text\n{}```\n", trimmed(&text)));
         let parts: &[&str] = match command {
             "config" => &["show", "schema"],
-            "eval" => &["audit", "dedup", "distill", "effect", "recall", "redact"],
+            "eval" => &["audit", "dedup", "distill", "effect", "errors", "recall", "redact"],
             "feedback" => &["ignore", "outcome", "validate"],
             "prompt" => &["show"],
             _ => &[],

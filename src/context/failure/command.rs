@@ -13,35 +13,9 @@ const MAX_COMMAND_BYTES: usize = 16 * 1024;
 const MAX_DEPTH: usize = 4;
 
 /// Words before a command that do not change what it is.
-const WRAPPERS: &[&str] = &[
-    "sudo",
-    "env",
-    "time",
-    "nice",
-    "nohup",
-    "command",
-    "exec",
-    "stdbuf",
-    "xvfb-run",
-    "npx",
-    "bunx",
-    "pnpx",
-    "dlx",
-    "uvx",
-    "do",
-    "then",
-    "else",
-    "if",
-    "elif",
-    "while",
-    "until",
-    "!",
-    "{",
-    "(",
-    "builtin",
-    "caffeinate",
-    "rtk",
-];
+const WRAPPERS: &str = "\
+    sudo env time nice nohup command exec stdbuf xvfb-run npx bunx pnpx dlx uvx do then else if elif \
+    while until ! { ( builtin caffeinate rtk";
 
 /// Two words that do the same.
 const WRAPPER_PAIRS: &[(&str, &str)] = &[
@@ -69,7 +43,8 @@ const WRAPPER_PAIRS: &[(&str, &str)] = &[
 const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "fish", "ksh"];
 
 /// Commands that look at what is there. What they print is not their own failure.
-const READERS: &str = " cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk ls find fd tree wc sort uniq \
+const READERS: &str = "\
+     cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk ls find fd tree wc sort uniq \
     cut tr jq yq echo printf pwd cd true file stat du df diff cmp comm which type command hash column nl od xxd strings \
     tee xargs journalctl dmesg ps env export set source . sleep date test [ [[ false exit history pushd popd fi done \
     esac } ) for case return read unset wait man tac realpath dirname basename zcat clear ";
@@ -78,11 +53,12 @@ const READERS: &str = " cat head tail less more bat grep egrep fgrep zgrep rg ag
 const MESSENGERS: &str = " curl wget gh mkdir touch rm cp mv ln chmod ";
 
 /// Commands whose exit code 1 is an answer: nothing found, or the two differ.
-const ANSWERS_BY_EXIT: &str = " grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ which type command pgrep pidof expr \
+const ANSWERS_BY_EXIT: &str = "\
+     grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ which type command pgrep pidof expr \
     false comm fd hash colordiff ";
 
 /// Says whether a list of words parted by spaces has this one.
-fn lists(words: &str, word: &str) -> bool {
+pub(super) fn lists(words: &str, word: &str) -> bool {
     !word.is_empty() && words.split_ascii_whitespace().any(|listed| listed == word)
 }
 
@@ -250,7 +226,8 @@ impl Simple {
 
     /// Says whether it prints what stands in a file, a log or a history.
     fn dumps(&self) -> bool {
-        const DUMPERS: &str = " cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk jq nl zcat tac journalctl \
+        const DUMPERS: &str = "\
+             cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk jq nl zcat tac journalctl \
             dmesg git docker kubectl podman diff ";
         let is_kept = |word: &String| word.contains('>') && !word.starts_with("2>") || word == "-i";
         lists(DUMPERS, self.head()) && !self.words.iter().any(is_kept)
@@ -355,7 +332,7 @@ fn unwrapped(simple: Simple) -> Simple {
             rest = rest.get(rest.iter().take_while(|word| word.starts_with("--")).count()..).unwrap_or_default();
         } else if name == "command" && tail.first().is_some_and(|flag| matches!(flag.as_str(), "-v" | "-V")) {
             break;
-        } else if WRAPPERS.contains(&name) {
+        } else if lists(WRAPPERS, name) {
             let flags = tail.iter().take_while(|word| word.starts_with('-')).count();
             rest = tail.get(flags..).unwrap_or_default();
         } else {

@@ -34,92 +34,21 @@ const fn say(class: Class, weight: u8, belief: Belief) -> Option<Saying> {
 }
 
 /// Pieces of text without which no line is believed. Short, so that one search finds them all.
-pub(super) const ANCHORS: &[&str] = &[
-    "rror",
-    "ERR!",
-    "FAIL",
-    "ailed",
-    "ailure",
-    "failing",
-    " fail",
-    "(fail)",
-    "xception",
-    "atal: ",
-    "panic",
-    "raceback",
-    "ot found",
-    "hes found",
-    "No such",
-    "No module",
-    "enied",
-    "ermitted",
-    "Killed",
-    "SIGKILL",
-    "emory",
-    "OOM",
-    "o space",
-    "refused",
-    "resolve ",
-    "imed out",
-    "TIMEDOUT",
-    "eadline",
-    "ate limit",
-    "ate_lim",
-    " 429",
-    "verloaded",
-    "oo many",
-    "uota",
-    "ontext ",
-    "too long",
-    "fault",
-    "dumped",
-    "not ok",
-    "ECONN",
-    "EACCES",
-    "ENOSPC",
-    "reset by",
-    "ertificate",
-    "recognized",
-    "option",
-    "** (",
-    ".go:",
-    "problems (",
-    "limit ",
-    "unexpected ",
-    "unbound",
-    "directory",
-    "exceeds",
-];
+pub(super) const ANCHORS: &str = "\
+    rror|ERR!|FAIL|ailed|ailure|failing| fail|(fail)|xception|atal: |panic|raceback|ot found|hes found|\
+    No such|No module|enied|ermitted|Killed|SIGKILL|emory|OOM|o space|refused|resolve |imed out|\
+    TIMEDOUT|eadline|ate limit|ate_lim| 429|verloaded|oo many|uota|ontext |too long|fault|dumped|not ok|\
+    ECONN|EACCES|ENOSPC|reset by|ertificate|recognized|option|** (|.go:|problems (|limit |unexpected |\
+    unbound|directory|exceeds";
 
 /// Pieces that tell a failure even in the middle of a long output. Few, so that the search runs at full speed.
 pub(super) const DEEP_ANCHORS: &[&str] =
     &["raceback (most", "rror[E", "panicked at", "FAILED", "FAIL: ", "error TS", ": error: ", "rror: "];
 
 /// Pieces that more lines have. They only help to find a headline for a failure that is known.
-pub(super) const WEAK_ANCHORS: &[&str] = &[
-    "● ",
-    "ndefined",
-    "not defined",
-    "annot",
-    "an't ",
-    "nknown",
-    "nvalid",
-    "issing",
-    "nable",
-    "ould not",
-    "ouldn't",
-    "nterrupt",
-    "oes not",
-    "oesn't",
-    "nsupported",
-    "onflict",
-    "xpected",
-    "ENOENT",
-    "ERR",
-    "✗",
-    "ERROR",
-    "atal",
-];
+pub(super) const WEAK_ANCHORS: &str = "\
+    ● |ndefined|not defined|annot|an't |nknown|nvalid|issing|nable|ould not|ouldn't|nterrupt|oes not|\
+    oesn't|nsupported|onflict|xpected|ENOENT|ERR|✗|ERROR|atal";
 
 /// Reads one line, colours taken off. `None` if it says nothing.
 pub(super) fn judge(line: &str) -> Option<Saying> {
@@ -309,39 +238,14 @@ fn by_wording(bare: &str, lower: &str, indented: bool) -> Option<Saying> {
 
 /// Whether a line complains, rather than shows code or tells a story.
 fn is_loud(bare: &str, lower: &str) -> bool {
-    const LOUD: &[&str] = &[
-        "error",
-        "fatal",
-        "failed",
-        "failure",
-        "exception",
-        "exceeded",
-        "http",
-        "api ",
-        "curl:",
-        "wget:",
-        "request",
-        "429",
-        "unable",
-        "could not",
-        "couldn't",
-        "prompt is too long",
-        "input is too long",
-        "connect",
-        "getaddrinfo",
-        "ssh:",
-        "{\"type\":\"error\"",
-        "{\"error\"",
-        "usage limit",
-        "timeout",
-        "timed out",
-        "your input exceeds",
-        "npm err",
-    ];
+    const LOUD: &str = "\
+        error|fatal|failed|failure|exception|exceeded|http|api |curl:|wget:|request|429|unable|could not|\
+        couldn't|prompt is too long|input is too long|connect|getaddrinfo|ssh:|{\"type\":\"error\"|\
+        {\"error\"|usage limit|timeout|timed out|your input exceeds|npm err";
     const CODE: &[&str] =
         &["//", "#", "*", "/*", "- ", "+", "def ", "fn ", "if ", "assert", "test ", "✓", "(pass)", "|", ">"];
     let head = super::plain::clip(lower, 48);
-    LOUD.iter().any(|word| head.contains(word))
+    LOUD.split('|').any(|word| head.contains(word))
         && !CODE.iter().any(|word| lower.starts_with(word))
         && !bare.ends_with(['{', ';', ','])
         && !lower.ends_with("... ok")
@@ -351,40 +255,14 @@ fn is_loud(bare: &str, lower: &str) -> bool {
 
 /// Plain words for trouble. They only serve to find a headline.
 fn by_words(bare: &str, lower: &str) -> Option<Saying> {
-    static TROUBLE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(WORDS).ok());
+    static TROUBLE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(WORDS.split('|')).ok());
     static CALM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CLEAN).ok());
     const STARTS: &[&str] =
         &["error: ", "error - ", "error ", "fatal ", "failed ", "failure: ", "err: ", "outcome: error"];
-    const WORDS: &[&str] = &[
-        "not defined",
-        "undefined",
-        "not found",
-        "cannot",
-        "can't",
-        "could not",
-        "couldn't",
-        "unable to",
-        "unrecognized",
-        "unknown",
-        "invalid",
-        "missing",
-        "denied",
-        "unexpected",
-        "failed",
-        "failure",
-        "error",
-        "exception",
-        "refused",
-        "not a ",
-        "no such",
-        "does not",
-        "doesn't",
-        "unsupported",
-        "conflict",
-        "expected",
-        "fatal",
-        "err: ",
-    ];
+    const WORDS: &str = "\
+        not defined|undefined|not found|cannot|can't|could not|couldn't|unable to|unrecognized|unknown|\
+        invalid|missing|denied|unexpected|failed|failure|error|exception|refused|not a |no such|does not|\
+        doesn't|unsupported|conflict|expected|fatal|err: ";
     const CLEAN: &[&str] =
         &["0 errors", "0 failed", "no errors", "0 failures", "without error", "error handling", "0 error"];
     if !TROUBLE.as_ref()?.is_match(lower) || CALM.as_ref()?.is_match(lower) {

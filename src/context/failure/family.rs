@@ -1,5 +1,6 @@
 //! How "the same failure" is known: by the message with everything masked that changes from run to run.
 
+use super::command::lists;
 use super::plain::{plain, to_byte};
 use super::read::Kind;
 use crate::domain::ErrorFamily;
@@ -97,29 +98,9 @@ fn unwrapped(mut text: &str) -> &str {
 }
 
 /// What a number may be counted in; `30s` and `30 seconds` are the same.
-const UNIT_WORDS: &[&str] = &[
-    "milliseconds",
-    "millisecond",
-    "ms",
-    "seconds",
-    "second",
-    "secs",
-    "sec",
-    "s",
-    "minutes",
-    "minute",
-    "mins",
-    "min",
-    "hours",
-    "hour",
-    "days",
-    "day",
-    "bytes",
-    "byte",
-    "kb",
-    "mb",
-    "gb",
-];
+const UNIT_WORDS: &str = "\
+    milliseconds millisecond ms seconds second secs sec s minutes minute mins min hours hour days day \
+    bytes byte kb mb gb";
 
 /// Puts the masked words together again.
 #[derive(Default)]
@@ -140,8 +121,7 @@ impl Masked {
         let (lead, core) = if core.starts_with('/') && lead.ends_with(['.', '~']) { ("", word) } else { (lead, core) };
         let inner = core.trim_end_matches([':', '.', '-', '+', '/', '#', '&']);
         let trail = core.get(inner.len()..).unwrap_or_default();
-        if self.out.trim_end_matches(' ').ends_with(NUMBER) && UNIT_WORDS.contains(&inner.to_ascii_lowercase().as_str())
-        {
+        if self.out.trim_end_matches(' ').ends_with(NUMBER) && lists(UNIT_WORDS, &inner.to_ascii_lowercase()) {
             self.out.truncate(self.out.trim_end_matches(' ').len());
             self.push_trail(trail);
             return;

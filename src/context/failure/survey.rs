@@ -51,8 +51,9 @@ pub(super) enum Look {
     Edges,
 }
 
-static STRONG: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| searcher(ANCHORS.to_vec(), Ahead::No));
-static ALL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| searcher([ANCHORS, WEAK_ANCHORS].concat(), Ahead::No));
+static STRONG: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| searcher(ANCHORS.split('|').collect(), Ahead::No));
+static ALL: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| searcher(ANCHORS.split('|').chain(WEAK_ANCHORS.split('|')).collect(), Ahead::No));
 static DEEP: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| searcher(DEEP_ANCHORS.to_vec(), Ahead::Yes));
 
 /// Whether to look ahead for rare bytes. With many anchors none is rare, and looking costs more than it saves.
@@ -279,42 +280,12 @@ pub(super) fn lines_with_words(text: &str) -> usize {
 
 /// Neither empty, nor a rule of dashes, nor what a harness puts around an output.
 fn says_something(line: &str) -> bool {
-    const FRAME: &[&str] = &[
-        "... [",
-        "exit code",
-        "wall time:",
-        "output:",
-        "chunk id:",
-        "original token count:",
-        "total output lines:",
-        "process exited with code",
-        "(command exited with code",
-        "[stdout]",
-        "[stderr]",
-        "[exit_code]",
-        "[metadata]",
-        "[error] tool reported failure",
-        "<retrieval_status>",
-        "<task_id>",
-        "<task_type>",
-        "<status>",
-        "<exit_code>",
-        "<output>",
-        "</output>",
-        "<stdout>",
-        "</stdout>",
-        "<stderr>",
-        "</stderr>",
-        "stderr:",
-        "stdout:",
-        "traceback (most",
-        "note: run with",
-        "new terminal output:",
-        "current terminal ",
-        "current screen",
-        "for more information about this error",
-        "a complete log of this run",
-    ];
+    const FRAME: &str = "... [|exit code|wall time:|output:|chunk id:|original token count:|total output lines:|\
+        process exited with code|(command exited with code|[stdout]|[stderr]|[exit_code]|[metadata]|\
+        [error] tool reported failure|<retrieval_status>|<task_id>|<task_type>|<status>|<exit_code>|\
+        <output>|</output>|<stdout>|</stdout>|<stderr>|</stderr>|stderr:|stdout:|traceback (most|\
+        note: run with|new terminal output:|current terminal |current screen|\
+        for more information about this error|a complete log of this run";
     let line = line.trim();
     if line.chars().filter(|c| c.is_alphanumeric()).count() < 2 {
         return false;
@@ -323,5 +294,5 @@ fn says_something(line: &str) -> bool {
     // `EXIT: 1`, as commands print it themselves.
     let is_code = |word: &str| matches!(word, "exit" | "status" | "code" | "rc") || word.parse::<i32>().is_ok();
     let is_exit = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).all(is_code);
-    !is_exit && !FRAME.iter().any(|frame| lower.starts_with(frame))
+    !is_exit && !FRAME.split('|').any(|frame| lower.starts_with(frame))
 }

@@ -1,86 +1,16 @@
 //! Which commands check work: tests, builds, type checks, linters.
 
-use super::command::base;
+use super::command::{base, lists};
 
 /// Programs that do nothing else.
-const ALWAYS: &[&str] = &[
-    "pytest",
-    "py.test",
-    "tox",
-    "nox",
-    "unittest",
-    "tsc",
-    "vue-tsc",
-    "svelte-check",
-    "eslint",
-    "oxlint",
-    "biome",
-    "prettier",
-    "ruff",
-    "flake8",
-    "pylint",
-    "mypy",
-    "pyright",
-    "basedpyright",
-    "black",
-    "isort",
-    "jest",
-    "vitest",
-    "mocha",
-    "ava",
-    "tap",
-    "karma",
-    "cypress",
-    "playwright",
-    "ctest",
-    "rspec",
-    "rubocop",
-    "minitest",
-    "phpunit",
-    "pest",
-    "phpstan",
-    "psalm",
-    "golangci-lint",
-    "staticcheck",
-    "gotestsum",
-    "ginkgo",
-    "shellcheck",
-    "hadolint",
-    "clippy-driver",
-    "rustc",
-    "javac",
-    "kotlinc",
-    "scalac",
-    "ghc",
-    "gcc",
-    "g++",
-    "clang",
-    "clang++",
-    "cc",
-    "ninja",
-    "bats",
-    "ktlint",
-    "checkstyle",
-    "swiftlint",
-    "credo",
-    "dialyzer",
-    "pre-commit",
-    "actionlint",
-    "yamllint",
-    "markdownlint",
-    "stylelint",
-    "trybuild",
-    "cargo-nextest",
-    "coverage",
-    "py_compile",
-    "compileall",
-    "busted",
-    "runtests.py",
-    "webpack",
-    "esbuild",
-    "rollup",
-    "xcodebuild",
-];
+const ALWAYS: &str = "\
+    pytest py.test tox nox unittest tsc vue-tsc svelte-check eslint oxlint biome prettier ruff flake8 \
+    pylint mypy pyright basedpyright black isort jest vitest mocha ava tap karma cypress playwright \
+    ctest rspec rubocop minitest phpunit pest phpstan psalm golangci-lint staticcheck gotestsum ginkgo \
+    shellcheck hadolint clippy-driver rustc javac kotlinc scalac ghc gcc g++ clang clang++ cc ninja \
+    bats ktlint checkstyle swiftlint credo dialyzer pre-commit actionlint yamllint markdownlint \
+    stylelint trybuild cargo-nextest coverage py_compile compileall busted runtests.py webpack esbuild \
+    rollup xcodebuild";
 
 /// A program and the first words behind it that make it a check.
 const VERBS: &[(&[&str], &[&str])] = &[
@@ -108,35 +38,9 @@ const VERBS: &[(&[&str], &[&str])] = &[
 ];
 
 /// Words in the name of a script or a target that make it a check.
-const CHECK_WORDS: &[&str] = &[
-    "test",
-    "tests",
-    "spec",
-    "check",
-    "checks",
-    "build",
-    "lint",
-    "typecheck",
-    "tsc",
-    "types",
-    "verify",
-    "validate",
-    "ci",
-    "compile",
-    "clippy",
-    "unit",
-    "e2e",
-    "integration",
-    "format",
-    "fmt",
-    "style",
-    "vet",
-    "coverage",
-    "jest",
-    "vitest",
-    "eslint",
-    "pytest",
-];
+const CHECK_WORDS: &str = "\
+    test tests spec check checks build lint typecheck tsc types verify validate ci compile clippy unit \
+    e2e integration format fmt style vet coverage jest vitest eslint pytest";
 
 /// Whether one command, wrappers taken off, checks work.
 pub(super) fn verifies(words: &[String]) -> bool {
@@ -146,7 +50,7 @@ pub(super) fn verifies(words: &[String]) -> bool {
     if rest().any(|word| matches!(word, "--version" | "--help" | "-V")) && words.len() == 2 {
         return false;
     }
-    if ALWAYS.contains(&name) || (name.starts_with("python") && runs_tests(words)) {
+    if lists(ALWAYS, name) || (name.starts_with("python") && runs_tests(words)) {
         return true;
     }
     match name {
@@ -165,65 +69,21 @@ pub(super) fn verifies(words: &[String]) -> bool {
 
 /// Whether one command that checks is a linter or a formatter: what it reports is its work, not its failure.
 pub(super) fn lints(words: &[String]) -> bool {
-    const LINTS: &[&str] = &[
-        "lint",
-        "fmt",
-        "format",
-        "style",
-        "clippy",
-        "eslint",
-        "oxlint",
-        "biome",
-        "ruff",
-        "flake8",
-        "pylint",
-        "black",
-        "isort",
-        "prettier",
-        "gofmt",
-        "goimports",
-        "golangci",
-        "rustfmt",
-        "shellcheck",
-        "rubocop",
-        "stylelint",
-        "markdownlint",
-        "actionlint",
-        "hadolint",
-        "yamllint",
-        "standard",
-        "xo",
-    ];
-    let is_lint = |word: &str| base(word).split([':', '-', '_', '.']).any(|part| LINTS.contains(&part));
+    const LINTS: &str = "\
+        lint fmt format style clippy eslint oxlint biome ruff flake8 pylint black isort prettier gofmt \
+        goimports golangci rustfmt shellcheck rubocop stylelint markdownlint actionlint hadolint yamllint \
+        standard xo";
+    let is_lint = |word: &str| base(word).split([':', '-', '_', '.']).any(|part| lists(LINTS, part));
     words.iter().filter(|word| !word.starts_with('-')).take(3).any(|word| is_lint(word))
 }
 
 /// Whether one command builds or checks types.
 pub(super) fn compiles(words: &[String]) -> bool {
-    const COMPILERS: &[&str] = &[
-        "tsc",
-        "vue-tsc",
-        "rustc",
-        "javac",
-        "kotlinc",
-        "scalac",
-        "ghc",
-        "gcc",
-        "g++",
-        "clang",
-        "clang++",
-        "cc",
-        "ninja",
-        "mypy",
-        "pyright",
-        "svelte-check",
-        "make",
-        "cmake",
-        "esbuild",
-        "webpack",
-    ];
+    const COMPILERS: &str = "\
+        tsc vue-tsc rustc javac kotlinc scalac ghc gcc g++ clang clang++ cc ninja mypy pyright svelte-check \
+        make cmake esbuild webpack";
     let Some(head) = words.first() else { return false };
-    COMPILERS.contains(&base(head))
+    lists(COMPILERS, base(head))
         || words.iter().skip(1).take(3).any(|word| {
             matches!(
                 word.as_str(),
@@ -249,7 +109,7 @@ fn manager_verifies(words: &[String]) -> bool {
         Some("run" | "run-script" | "workspace" | "workspaces") => rest.take(2).any(is_check),
         Some("test" | "t" | "tst" | "audit") => true,
         Some("install" | "i" | "add" | "ci" | "remove" | "init" | "create" | "exec" | "why" | "pm" | "update") => false,
-        Some(word) => is_check(word) || ALWAYS.contains(&word) || rest.take(2).any(is_check),
+        Some(word) => is_check(word) || lists(ALWAYS, word) || rest.take(2).any(is_check),
         None => false,
     }
 }
@@ -262,5 +122,5 @@ fn targets_verify(words: &[String]) -> bool {
 /// `test:unit`, `check-types`, `run_tests.sh`, `lint`.
 fn is_check(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    stem.split([':', '-', '_', '.', '/']).any(|part| CHECK_WORDS.contains(&part.to_ascii_lowercase().as_str()))
+    stem.split([':', '-', '_', '.', '/']).any(|part| lists(CHECK_WORDS, &part.to_ascii_lowercase()))
 }
