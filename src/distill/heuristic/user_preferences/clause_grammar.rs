@@ -139,6 +139,8 @@ pub(super) fn is_general(start: &str) -> bool {
     match (word(0), word(1)) {
         _ if begins("i prefer |i hate |we prefer ") => is_kind(2),
         _ if begins("i'd prefer |i don't like |i never want ") => is_kind(3) && word(2) != "to",
+        // "Keep your answers short": what every session makes.
+        (_, "your") if begins_order(start) => is_plural(word(2)),
         ("i", "want") => contains_word("all|every|each", word(2)),
         ("use", _) => is_kind(1) && start.contains(" here, ") && has_reason(start),
         ("stop" | "avoid" | "quit", verb) => verb.ends_with("ing") && is_kind(2),
@@ -172,6 +174,14 @@ pub(super) fn ban_object(start: &str) -> Option<&str> {
     BANS.split('|').find_map(|ban| start.strip_prefix(ban)).filter(|object| {
         object.split(' ').next().is_some_and(|verb| !verb.is_empty() && !verb.ends_with("ly") && verb != "mind,")
     })
+}
+
+/// "Could you please not run prettier on the whole repo?"
+pub(super) fn declines(start: &str) -> bool {
+    let asked = ["could you please not ", "could you not ", "would you mind not "]
+        .iter()
+        .find_map(|ask| start.strip_prefix(ask));
+    asked.and_then(|object| object.split(' ').nth(1)).is_some_and(|what| !contains_word(POINTERS, what))
 }
 
 /// "Secrets go in Vault", "dates are always stored in utc": a kind of thing, and what is done with it.
@@ -244,16 +254,15 @@ pub(super) fn names_people(start: &str) -> bool {
 
 /// Says whether a sentence tells how something fares, and not how it is to be done.
 pub(super) fn reports_state(lower: &str) -> bool {
-    any(
-        "error|errors|warnings|problems|issues|changes|fail|fails|failing|failed|broken|broke|crash|crashes|slow|wrong|missing|flaky|red|green|works|looks",
-        |word| contains_words(lower, word),
-    )
+    any("fail|fails|failing|failed|broken|broke|crash|crashes|slow|wrong|missing|flaky|red|green|works|looks", |word| {
+        contains_words(lower, word)
+    })
 }
 
 /// Says whether people only have, need or wait for something: "we need it in this project".
 pub(super) fn has_state(start: &str) -> bool {
     let words: Vec<&str> = start.split(' ').collect();
-    words.iter().take(6).any(|word| contains_word(STATES, word)) || contains_words(start, "may")
+    words.iter().take(6).any(|word| *word != "are" && contains_word(STATES, word)) || contains_words(start, "may")
 }
 
 pub(super) fn contains_word(list: &str, word: &str) -> bool {

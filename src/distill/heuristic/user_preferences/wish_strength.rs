@@ -3,8 +3,8 @@
 use super::super::words::any;
 use super::clause_grammar::{
     FUNCTION_WORDS, LEADS, POINTERS, PROGRAM_VERBS, PROTECTED, TIMES, ban_object, begins_condition, begins_lasting,
-    begins_order, contains_word, contains_words, has_reason, has_state, is_general, is_plural, is_rule_of_kind,
-    names_people, points, reports_state, spell_out, stands, strip_lead,
+    begins_order, contains_word, contains_words, declines, has_reason, has_state, is_general, is_plural,
+    is_rule_of_kind, names_people, points, reports_state, spell_out, stands, strip_lead,
 };
 
 /// How a sentence asks for something that outlasts the task.
@@ -107,7 +107,8 @@ impl WishSentence {
         }
         match () {
             () if self.has(PASSING) || self.describes_program() => None,
-            () if self.is_question => self.asks_for_good().then_some(Standing),
+            () if self.asks_for_good() => Some(Standing),
+            () if self.is_question => self.starts.iter().any(|start| declines(start)).then_some(Waiting),
             () if self.is_decision() => Some(Decision),
             () if self.is_lasting() => Some(Unmistakable),
             () if self.starts.iter().any(|start| stands(start)) || self.is_custom() || self.asks_for_consent() => {
@@ -195,9 +196,10 @@ impl WishSentence {
 
     /// "Would you mind asking me before you push from now on?" A question that points at something asks for one thing.
     fn asks_for_good(&self) -> bool {
-        let is_polite = any("could you |can you |would you |will you |can we agree |could we agree ", |ask| {
-            self.starts.iter().any(|start| start.starts_with(ask))
-        });
+        let is_polite = self.is_question
+            && any("could you |can you |would you |will you |can we agree |could we agree ", |ask| {
+                self.starts.iter().any(|start| start.starts_with(ask))
+            });
         let is_for_good = self.has(TIMES) || self.has("always|never|every time|agree");
         (is_polite && is_for_good && !self.has("it|this|that one|these")) || self.lower.starts_with("why do you keep ")
     }
@@ -234,15 +236,19 @@ impl WishSentence {
                 let is_ours = any("we |it's |in this |in our ", |who| start.starts_with(who)) && !has_state(start);
                 let is_ruled = any("always|never|must|only", |all| contains_words(start, all))
                     && !any("the |it ", |one| start.starts_with(one));
-                let is_told = is_placed && (begins_order(start) || is_ours || is_ruled);
+                let is_none = start.starts_with("no ") && !contains_words(start, "is");
+                let is_told = is_placed && (begins_order(start) || is_ours || is_ruled || is_none);
                 let is_kept = (is_placed || contains_words(start, "here")) && is_rule_of_kind(start);
-                is_of_project || ((is_told || is_kept) && !reports_state(start))
+                let is_used = any("we use |we're on |we run |we write |we keep ", |who| start.starts_with(who))
+                    && contains_words(start, "here")
+                    && !points(start);
+                is_of_project || is_used || ((is_told || is_kept) && !reports_state(start))
             })
     }
 
     /// "Ask me before you delete anything", "don't push unless I say so"; also what is ruled out for good.
     fn asks_for_consent(&self) -> bool {
-        let is_me = self.has("ask me|asking me|you asked|you ask|check with me")
+        let is_me = self.has("ask me|asking me|you to ask|you asked|you ask|check with me")
             || self.starts.iter().any(|start| start.starts_with("ask ") || start.contains(", ask first"));
         let is_asked = is_me && self.has("before|first");
         let is_consent =
