@@ -1,6 +1,6 @@
-use super::super::super::claim::Claim;
 use super::super::test_support::Session;
 use super::typed_words::TypedWords;
+use crate::distill::claim::Claim;
 use crate::domain::{DropReason, MemoryKind};
 
 fn claims_after(words: &str) -> Vec<Claim> {
