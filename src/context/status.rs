@@ -219,7 +219,10 @@ impl SessionCourse {
                 self.failures.push((self.now, fault.family));
                 match fault.class {
                     _ if is_known || blames_others => CallEnd::FailedElsewhere,
+                    _ if action.command().is_none() => CallEnd::Failed,
                     "not_found" | "permission" => CallEnd::Open,
+                    // A sandbox kept it from running.
+                    _ if fault.headline.contains("operation not permitted") => CallEnd::Open,
                     _ => CallEnd::Failed,
                 }
             }
@@ -287,7 +290,7 @@ impl SessionCourse {
         if self.is_complaint && self.request > self.change.max(self.delivery) {
             return (if self.is_check_doubted { Partial } else { Failed }, StatusBasis::Person);
         }
-        if self.request > last_word || last_word == 0 {
+        if self.request > last_word.max(self.returned_call) || last_word == 0 {
             return (Aborted, StatusBasis::Nothing);
         }
         // What the last request led to; what came before it the person has seen and gone on from.
@@ -295,7 +298,8 @@ impl SessionCourse {
         if self.delivery > self.change.max(self.check) && is_news(self.delivery) {
             return (Success, StatusBasis::Result);
         }
-        let is_check_all = made == 0 && self.check > self.answer;
+        // Where nothing was made, words may follow a check that passed; one that failed stays the last that is known.
+        let is_check_all = made == 0 && is_news(self.check) && (self.check > self.answer || !self.has_check_passed);
         if self.check > self.change && (made > 0 && is_news(made) || is_check_all) {
             return match self.has_check_passed {
                 true if self.is_check_doubted && !self.is_test_run => (Partial, StatusBasis::Claim),
@@ -306,14 +310,17 @@ impl SessionCourse {
         if is_news(self.delivery) && self.delivery > self.change {
             return (Success, StatusBasis::Result);
         }
-        if !is_news(self.answer) || self.answer < work {
+        let has_answered = is_news(self.answer) && self.answer > work;
+        if is_news(self.document) && !is_news(self.change) && !(has_answered && self.is_admission) {
+            return (Success, StatusBasis::Result);
+        }
+        if !has_answered {
             return (Partial, StatusBasis::Nothing);
         }
         let has_gone_on = made > 0 && self.request > made;
         match self.is_admission {
             true if self.change > 0 && self.request > self.change => (Partial, StatusBasis::Claim),
             true => (Failed, StatusBasis::Claim),
-            false if is_news(self.document) && !is_news(self.change) => (Success, StatusBasis::Result),
             false if has_gone_on => (Success, StatusBasis::Person),
             // An answer that rests on nothing that was looked at is no more than a claim.
             false if self.request > 0 && made == 0 && self.returned_call > 0 => (Success, StatusBasis::Answer),
@@ -433,6 +440,6 @@ fn rewrites(words: &[String]) -> bool {
         "apply_patch" | "patch" | "tee" | "mv" | "cp" | "rm" => true,
         "sed" | "perl" => is_in_place(),
         "xargs" => rewrites(words.get(1..).unwrap_or_default()),
-        _ => git(words).is_some_and(|git| matches!(git.verb, "mv" | "rm" | "apply" | "revert")),
+        _ => git(words).is_some_and(|git| matches!(git.verb, "mv" | "rm" | "apply" | "revert" | "restore")),
     }
 }

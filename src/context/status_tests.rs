@@ -27,7 +27,8 @@ fn a_check_counts_when_it_follows_the_last_change() {
         (&[User("Mend it"), Runs("cargo test", GREEN), EDIT, Agent("Done.")], "partial", "claim"),
         (&[User("Mend it"), EDIT, lint(), Agent("Done.")], "success", "check"),
         (&[User("Test it"), Fails("cargo test", RED)], "failed", "check"),
-        (&[User("Test it"), Fails("cargo test", RED), Agent("One of two fails: the cart.")], "success", "answer"),
+        (&[User("Test it"), Fails("cargo test", RED), Agent("The cart works now.")], "failed", "check"),
+        (&[User("Review it"), Runs("cargo test", GREEN), Agent("Two remarks.")], "success", "answer"),
         (&[User("Mend it"), EDIT, Runs("cargo fmt", ""), Agent("Done.")], "partial", "claim"),
         // No check covers a document.
         (
@@ -50,6 +51,19 @@ fn a_check_counts_when_it_follows_the_last_change() {
             ],
             "partial",
             "claim",
+        ),
+        (
+            &[
+                User("Review it"),
+                Reads("cart.go"),
+                Fails(
+                    "go test ./...",
+                    "panic: httptest: failed to listen on a port: bind: operation not permitted\nFAIL",
+                ),
+                Agent("Two remarks."),
+            ],
+            "success",
+            "answer",
         ),
         // The linter had nothing against it when the person complained; a test run is another matter.
         (

@@ -37,7 +37,7 @@ fn replayed() -> Vec<(String, Value)> {
 #[test]
 fn what_a_real_model_said_is_read_and_every_lesson_of_it_proved() {
     let replayed = replayed();
-    assert!(replayed.len() >= 10, "{}", replayed.len());
+    assert!(replayed.len() >= 9, "{}", replayed.len());
     let mut told = Vec::new();
     for (log, outcome) in &replayed {
         // What it would have said to a second question was not recorded.
@@ -73,6 +73,6 @@ fn the_estimate_is_close_to_what_was_billed() {
         exchanges += 1;
         assert!((0.85..=1.15).contains(&(estimate / billed)), "{}: {estimate} for {billed}", path.display());
     }
-    assert!(exchanges >= 10, "{exchanges}");
+    assert!(exchanges >= 9, "{exchanges}");
     println!("{exchanges} exchanges, at most {:.1} % off", worst * 100.0);
 }

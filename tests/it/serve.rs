@@ -219,7 +219,7 @@ fn figures_are_there_for_prometheus() {
     for expected in [
         "archivist_http_requests_total{route=\"/v1/health\",status=\"200\"} 1\n",
         "archivist_lessons{state=\"active\"} 2\n",
-        "archivist_episodes{status=\"success\"} 1\n",
+        "archivist_episodes{status=\"partial\"} 1\n",
         "archivist_worker_running 0\n",
         "archivist_spend_usd_today 0\n",
     ] {
