@@ -58,6 +58,8 @@ pub(super) enum Cause {
     Code,
     /// A text that was to be replaced was not there.
     Edit,
+    /// What the sandbox of the agent forbids.
+    Sandbox,
     /// Nobody knows.
     Unknown,
 }
@@ -298,6 +300,12 @@ impl Cause {
         }
     }
 
+    /// Tells whether a message is how a system answers to what a sandbox does not allow.
+    pub(super) fn is_forbidden(headline: &str) -> bool {
+        let lower = headline.to_lowercase();
+        lower.contains("operation not permitted") || lower.contains("read-only file system")
+    }
+
     /// Whether the cause lies around the code and not in it.
     pub(super) fn is_around(&self) -> bool {
         !matches!(self, Self::Code | Self::Edit | Self::Unknown | Self::Name(_))
@@ -342,6 +350,7 @@ impl Cause {
             | Self::Name(_)
             | Self::Code
             | Self::Edit
+            | Self::Sandbox
             | Self::Unknown => "",
         }
     }

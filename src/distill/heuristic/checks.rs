@@ -1,4 +1,4 @@
-//! Tests that cannot make up their mind, and calls that take their time.
+//! Tests that cannot make up their mind.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,11 @@ use super::shown;
 use super::weigh::{self, Ground};
 use super::words::telling;
 use crate::context::{Signal, SignalKind, is_verification};
-use crate::domain::{
-    DropReason, Dropped, EpisodeId, Facets, MemoryCategory, MemoryKind, MemoryScope, Severity, Speaker,
-};
+use crate::domain::{DropReason, Dropped, EpisodeId, Facets, MemoryCategory, MemoryKind, MemoryScope, Severity};
 
 #[cfg(test)]
 #[path = "checks_tests.rs"]
 mod tests;
-
-/// A command is slow from here on, in milliseconds, if it is so more than once.
-const SLOW_MS: u64 = 120_000;
 
 /// A flaky test, wherever it was seen.
 #[derive(Debug, Default)]
@@ -128,16 +123,8 @@ fn is_undisturbed(scene: &Scene<'_>, outcomes: &Outcomes) -> bool {
     let (first, last) = (failed.min(passed), failed.max(passed));
     let asks = |deed: &Deed<'_>| deed.line.as_ref().is_some_and(Line::asks);
     let is_spoken =
-        scene.deeds.get(first).zip(scene.deeds.get(last)).is_some_and(|(one, two)| is_spoken(scene, one, two));
+        scene.deeds.get(first).zip(scene.deeds.get(last)).is_some_and(|(one, two)| scene.is_answered(one, two));
     !is_spoken && scene.deeds.iter().take(last).skip(first + 1).all(|deed| deed.is_look || deed.is_check || asks(deed))
-}
-
-/// Whether a person said something between two deeds of a run: who knows what they did.
-fn is_spoken(scene: &Scene<'_>, before: &Deed<'_>, after: &Deed<'_>) -> bool {
-    let Some(trajectory) = scene.trajectory(before.place.trajectory) else { return false };
-    let start = trajectory.steps.partition_point(|step| step.number <= before.place.step);
-    let between = trajectory.steps.iter().skip(start).take_while(|step| step.number < after.place.step);
-    between.filter(|step| !step.copied).any(|step| step.speaker == Speaker::User)
 }
 
 /// Tests of runners that are no checks to the log's reader: they fail and pass with nothing between.
@@ -146,7 +133,7 @@ fn again(scene: &Scene<'_>, found: &mut BTreeMap<String, Flaky>) {
         let [failed, passed] = pair else { continue };
         let (Some(line), Some(later), Some(fault)) = (&failed.line, &passed.line, failed.fault()) else { continue };
         let is_run = line.main().iter().any(|word| matches!(word.as_str(), "--test" | "test" | "tests"));
-        let is_next = failed.place.trajectory == passed.place.trajectory && !is_spoken(scene, failed, passed);
+        let is_next = failed.place.trajectory == passed.place.trajectory && !scene.is_answered(failed, passed);
         let is_same = !failed.is_check && !line.main().is_empty() && line == later;
         let test = failed.output.and_then(|output| fault.tests.first().cloned().or_else(|| marked(&output.text)));
         let Some(test) = test.filter(|_| is_run && is_next && is_same && passed.has_passed()) else { continue };
@@ -233,54 +220,4 @@ fn claim(scene: &Scene<'_>, name: &str, flaky: &Flaky) -> Option<Claim> {
 /// The last line of an output that says something.
 fn telling_line(text: &str) -> Option<&str> {
     text.lines().rev().map(str::trim).find(|line| line.chars().filter(|c| c.is_alphanumeric()).count() >= 6)
-}
-
-/// Claims about commands that were slow more than once.
-pub(super) fn slow(scene: &Scene<'_>) -> Vec<Claim> {
-    let mut slow: BTreeMap<Vec<String>, Vec<(u64, usize)>> = BTreeMap::new();
-    for (index, deed) in scene.deeds.iter().enumerate() {
-        let took = deed.output.and_then(|output| output.duration_ms).filter(|took| *took >= SLOW_MS);
-        let (Some(took), Some(line)) = (took, &deed.line) else { continue };
-        if !deed.is_look
-            && !line.waits
-            && !line.is_script
-            && !deed.is_background()
-            && !line.main().is_empty()
-            && deed.has_passed()
-        {
-            slow.entry(line.main().to_vec()).or_default().push((took, index));
-        }
-    }
-    slow.into_values().filter(|runs| runs.len() >= 2).filter_map(|runs| slow_claim(scene, &runs)).collect()
-}
-
-fn slow_claim(scene: &Scene<'_>, runs: &[(u64, usize)]) -> Option<Claim> {
-    let (longest, index) = runs.iter().max()?;
-    let deed = scene.deeds.get(*index)?;
-    let run = shown::shown(&shown::from(deed.command()?, scene.root(deed.place.trajectory)));
-    let minutes = longest.div_ceil(60_000);
-    let quotes = runs.iter().filter_map(|(_, index)| scene.deeds.get(*index));
-    let quotes = quote::few(quotes.map(|deed| quote::deed(scene.context, deed.place, deed.command()?)));
-    let mut episodes: Vec<EpisodeId> =
-        runs.iter().filter_map(|(_, index)| Some(scene.episode(scene.deeds.get(*index)?.place.trajectory))).collect();
-    episodes.sort();
-    episodes.dedup();
-    Some(Claim {
-        summary: format!("`{run}` takes up to {minutes} minutes: run it in the background or in parts."),
-        rule: Some(format!(
-            "IF you are about to run `{run}` THEN run it in the background with a long time limit, or split it."
-        )),
-        detail: Some(format!("It took more than two minutes {} times.", runs.len())),
-        kind: MemoryKind::Lesson,
-        category: MemoryCategory::Infra,
-        scope: MemoryScope::Project,
-        facets: Facets::default(),
-        tags: vec!["slow".to_owned()],
-        importance: weigh::importance(Ground::Slow, u32::try_from(runs.len()).unwrap_or(u32::MAX), false),
-        importance_reason: Some(format!("slow {} times; it costs time and nothing else", runs.len())),
-        severity: Some(Severity::Info),
-        quotes,
-        episodes,
-        near: Vec::new(),
-    })
 }

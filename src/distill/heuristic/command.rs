@@ -96,7 +96,10 @@ impl Line {
                 self.folder = self.folder.take().or_else(|| words.get(1).cloned());
             }
             "sleep" => self.waits = true,
-            name if any(SETUPS, |setup| setup == name) => self.setups.push(words.to_vec()),
+            // What is run by them is what is done: `mise exec -- pkl format`.
+            name if any(SETUPS, |setup| setup == name) && !words.iter().any(|word| word == "--") => {
+                self.setups.push(words.to_vec())
+            }
             _ if words.iter().all(|word| is_setting(word)) => self.settings.extend(words.iter().cloned()),
             _ if part.looks() => self.looks.push(words.to_vec()),
             name => {
@@ -140,7 +143,7 @@ impl Line {
             return None;
         }
         if let Some(at) = later.cores.iter().position(|core| core == main) {
-            let has_more = later.cores.iter().take(at).any(|core| !self.cores.contains(core))
+            let has_more = later.cores.iter().take(at).any(|core| !self.cores.contains(core) && !asks(core))
                 || later.setups.iter().any(|setup| !self.setups.contains(setup))
                 || later.settings.iter().any(|setting| !self.settings.contains(setting));
             return Some(match () {
@@ -316,5 +319,9 @@ pub(super) fn is_setting(word: &str) -> bool {
 fn is_script(command: &str) -> bool {
     const INLINE: &[&str] =
         &["python -c", "python3 -c", "node -e", "ruby -e", "perl -e", "php -r", "deno eval", "bun -e", "node --eval"];
-    command.contains("<<") || INLINE.iter().any(|inline| command.contains(inline)) || command.trim().lines().count() > 3
+    let is_loop = ["for ", "while ", "until "].iter().any(|start| command.trim_start().starts_with(start));
+    is_loop
+        || command.contains("<<")
+        || INLINE.iter().any(|inline| command.contains(inline))
+        || command.trim().lines().count() > 3
 }

@@ -80,7 +80,6 @@ pub(super) fn distil(context: &ReflectionContext) -> Distillate {
     }
     claims.extend(checks::flaky(&scene, &mut dropped));
     claims.extend(user_preferences::collect_claims(&scene, &mut dropped));
-    claims.extend(checks::slow(&scene));
     // The best first; of equals the one that came first.
     claims.sort_by(|a, b| b.importance.value().total_cmp(&a.importance.value()));
     let mut kept: Vec<Claim> = Vec::new();
@@ -116,15 +115,16 @@ fn order(claim: &Claim) -> Option<&str> {
 
 /// The claim that a failure makes.
 fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
-    let told = tell::tell(scene, trouble, worth);
+    let told = tell::tell(scene, trouble);
     let (category, scope) = place_of(scene, trouble, worth);
     let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
     let is_mended = trouble.is_mended(scene);
     let ground = match () {
         () if trouble.runs() >= 2 => Ground::AcrossRuns,
-        () if trouble.times >= 3 || trouble.in_a_row >= 3 => Ground::Repeated,
+        () if is_mended && trouble.times >= 3 => Ground::Repeated,
         () if is_mended => Ground::Fixed,
-        () => Ground::Repeated,
+        () if trouble.cause.is_limit() => Ground::Repeated,
+        () => Ground::Unmended,
     };
     let reason = match ground {
         Ground::AcrossRuns => format!("the same failure in {} runs, {} times", trouble.runs(), trouble.times),
@@ -164,7 +164,7 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
         category,
         scope,
         facets,
-        tags: tags(scene, trouble, worth),
+        tags: tags(scene, trouble),
         importance: weigh::importance(ground, trouble.times, has_failed),
         importance_reason: Some(format!("{reason}{failed}")),
         severity: Some(if is_mended { Severity::Info } else { Severity::Warning }),
@@ -200,7 +200,6 @@ fn place_of(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> (MemoryCatego
         }
         (Cause::Unknown, Some(How::After(_))) => (MemoryCategory::ToolUsage, MemoryScope::Project),
         (Cause::Unknown, _) if worth != Worth::Mended => (MemoryCategory::AntiPattern, MemoryScope::Project),
-        _ if worth == Worth::Loop && how.is_none() => (MemoryCategory::AntiPattern, MemoryScope::Project),
         _ => (MemoryCategory::Infra, MemoryScope::Project),
     }
 }
@@ -215,7 +214,7 @@ fn component(scene: &Scene<'_>, trouble: &Trouble) -> Option<String> {
     (!path.starts_with(['/', '.', '~'])).then_some(path)
 }
 
-fn tags(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Vec<String> {
+fn tags(scene: &Scene<'_>, trouble: &Trouble) -> Vec<String> {
     let cause = match &trouble.cause {
         Cause::Module(_) => "dependency",
         Cause::Program(_) => "missing-command",
@@ -239,15 +238,15 @@ fn tags(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Vec<String> {
         Cause::Room => "context-window",
         Cause::Length => "output-limit",
         Cause::Network => "network",
+        Cause::Sandbox => "sandbox",
         Cause::Code | Cause::Edit | Cause::Unknown => "",
     };
     let deed = trouble.deeds.last().and_then(|index| scene.deeds.get(*index));
     let program = deed.and_then(|deed| deed.line.as_ref()).map(|line| line.program().to_lowercase());
     let class = trouble.class.replace('_', "-");
-    let looped = if worth == Worth::Loop { "retry" } else { "" };
     let mut tags: Vec<String> = Vec::new();
     let class = if cause.is_empty() { class } else { String::new() };
-    for tag in [cause.to_owned(), program.unwrap_or_default(), class, looped.to_owned()] {
+    for tag in [cause.to_owned(), program.unwrap_or_default(), class] {
         let is_word = !tag.is_empty() && tag.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c));
         if is_word && tag != "command" && !tags.contains(&tag) {
             tags.push(tag);

@@ -49,7 +49,9 @@ pub(super) fn program(headline: &str) -> Option<String> {
             });
         }
     };
-    let name = if name.is_empty() || name.starts_with("zsh") { headline.rsplit(": ").next()? } else { name };
+    // A shell may say its own name and the line of the script first.
+    let is_line = name.bytes().all(|byte| byte.is_ascii_digit());
+    let name = if is_line || name.starts_with("zsh") { headline.rsplit(": ").next()? } else { name };
     let name = name.trim_matches(['\'', '"', '`', '.']);
     is_plain(name).then(|| name.to_owned())
 }
@@ -57,6 +59,7 @@ pub(super) fn program(headline: &str) -> Option<String> {
 /// How errors speak of what they miss, in lower case. Behind these words stands a module, which may lie in a package.
 const BEFORE_MODULES: &[&str] = &[
     "no module named",
+    "cannot find module providing package",
     "cannot find module",
     "cannot load such file",
     "cannot find package",

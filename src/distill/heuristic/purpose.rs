@@ -70,6 +70,7 @@ pub(super) fn asks(words: &[String]) -> bool {
         }),
         // `go env -w` and `poetry env use` set something.
         _ if word(0) == "env" => word(1).is_empty() && !rest.iter().any(|word| matches!(word.as_str(), "-w" | "-u")),
+        "ssh-add" => rest.iter().any(|word| matches!(word.as_str(), "-l" | "-L")),
         "make" | "just" | "task" | "cargo" | "go" => matches!(word(0), "help" | "version" | "list" | "tree"),
         name => any(PROGRAMS, |program| program == name) || any(VERBS, |verb| verb == word(0)),
     };

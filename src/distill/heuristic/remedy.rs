@@ -1,7 +1,7 @@
 //! What made a failure go away: the deeds between a command that failed and the same command when it passed.
 
 use super::cause::Cause;
-use super::command::{Difference, Line};
+use super::command::{Difference, Line, is_setting};
 use super::purpose::{asks, is_slip, target};
 use super::scene::{Deed, Scene};
 use super::shown::written;
@@ -51,6 +51,8 @@ pub(super) enum How {
     In(String),
     /// Somebody waited.
     Wait,
+    /// A person was asked, and it passed as it was.
+    Person,
     /// These edits of code came between.
     Code(Vec<usize>),
     /// Nothing that the log shows.
@@ -278,7 +280,7 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
     let between = Between::of(scene, failed, worked, cause);
     let edits = after.line.as_ref().is_some_and(|line| line.edits)
         || after.command().is_some_and(|run| is_fixer(&run.to_lowercase()));
-    if difference == Difference::Before && edits && !cause.is_around() {
+    if edits && !cause.is_around() {
         return How::Code(vec![worked]);
     }
     if difference == Difference::Folder && between.edits.is_empty() {
@@ -296,6 +298,8 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
         return match difference {
             // Other flags beside what does something about the cause say little.
             Difference::Flags if !between.cures.is_empty() && *cause != Cause::Flag => How::After(between.cures),
+            // Who finds another way to a program that is missing needs nothing else.
+            Difference::Program if matches!(cause, Cause::Program(_)) => How::Instead(difference, Vec::new()),
             _ => How::Instead(difference, between.cures),
         };
     }
@@ -318,6 +322,7 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
         }
         Between { edits, .. } if !edits.is_empty() => How::Code(edits),
         Between { others, .. } if !others.is_empty() && others.len() <= MOST_DEEDS => How::After(others),
+        Between { others, .. } if others.is_empty() && scene.is_answered(before, after) => How::Person,
         _ => How::Nothing,
     }
 }
@@ -383,7 +388,9 @@ impl Between {
                 if !is_done || is_bookkeeping(line.main()) {
                     return;
                 }
-                let lower = command.to_lowercase();
+                // What something is set to says nothing of what is done.
+                let words = command.split_whitespace().filter(|word| !is_setting(word));
+                let lower = words.collect::<Vec<_>>().join(" ").to_lowercase();
                 let named = match cause {
                     Cause::Variable(Some(name)) | Cause::Name(name) => command.contains(name.as_str()),
                     _ => false,

@@ -8,6 +8,9 @@ use super::purpose::prepares;
 use crate::context::{Action, Ended, Fault, ReflectionContext, ended, is_look, is_verification};
 use crate::domain::{Episode, EpisodeId, EpisodeStatus, Output, Speaker, Step, Trajectory, TrustClass};
 
+/// Among so many steps at the beginning the harness says where the agent works.
+const HARNESS_STEPS: usize = 8;
+
 /// One call and what came back.
 #[derive(Debug)]
 pub(super) struct Deed<'c> {
@@ -129,6 +132,23 @@ impl<'c> Scene<'c> {
         }
     }
 
+    /// Tells whether a person said something, or answered a question, between two deeds of a run.
+    pub(super) fn is_answered(&self, before: &Deed<'_>, after: &Deed<'_>) -> bool {
+        let Some(trajectory) = self.trajectory(before.place.trajectory) else { return false };
+        let start = trajectory.steps.partition_point(|step| step.number <= before.place.step);
+        let mut between = trajectory.steps.iter().skip(start).take_while(|step| step.number < after.place.step);
+        between.any(|step| {
+            let is_asked = step.calls.iter().any(|call| is_question(&call.tool) && call.output.is_some());
+            !step.copied && (step.speaker == Speaker::User || is_asked)
+        })
+    }
+
+    /// Tells whether the harness says that the agent works in a sandbox.
+    pub(super) fn is_sandboxed(&self, index: u32) -> bool {
+        let is_said = |step: &&Step| step.speaker == Speaker::System && step.text.contains("sandbox");
+        self.trajectory(index).is_some_and(|one| one.steps.iter().take(HARNESS_STEPS).any(|step| is_said(&step)))
+    }
+
     /// How many runs were read together.
     pub(super) fn runs(&self) -> usize {
         let mut episodes: Vec<EpisodeId> = (0..self.context.trajectories.len())
@@ -138,6 +158,14 @@ impl<'c> Scene<'c> {
         episodes.dedup();
         episodes.len()
     }
+}
+
+/// Tells whether a tool asks the person something.
+fn is_question(tool: &str) -> bool {
+    matches!(
+        tool,
+        "AskUserQuestion" | "request_user_input" | "ask_followup_question" | "question" | "ask_user" | "AskQuestion"
+    )
 }
 
 /// Who makes a model, as far as its name tells.

@@ -8,7 +8,7 @@ use super::headline::without_test;
 use super::remedy::{How, Remedy};
 use super::scene::{Deed, Scene};
 use super::shown::{quoted, secrets, written};
-use super::trouble::{Trouble, Worth};
+use super::trouble::Trouble;
 use super::words::{capital, cut, list, relative, telling};
 use crate::context::Action;
 use crate::distill::verify::reads_as_failure;
@@ -48,20 +48,20 @@ impl Words {
     }
 }
 
-pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Told {
+pub(super) fn tell(scene: &Scene<'_>, trouble: &Trouble) -> Told {
     let remedy = trouble.remedy.as_ref();
     let deed = remedy.map(|remedy| remedy.failed).or_else(|| trouble.deeds.last().copied());
     let deed = deed.and_then(|index| scene.deeds.get(index));
     let trajectory = trouble.places.keys().next().copied().unwrap_or_default();
     let root = scene.root(deed.map_or(trajectory, |deed| deed.place.trajectory)).to_owned();
-    let what = deed.and_then(Deed::command).map_or_else(|| tool_name(&trouble.tool), |run| quoted(run, &root));
+    let what = deed.and_then(|deed| run_text(deed, &root)).unwrap_or_else(|| tool_name(&trouble.tool));
     // What was fetched is not repeated.
     let said = if trouble.is_fetched { "" } else { without_test(&trouble.headline) };
     let words = Words { what, error: telling(&relative(said, Some(&root))), root };
     let clear = remedy.filter(|_| trouble.is_mended(scene));
     let (summary, rule) = match clear {
         Some(remedy) => mended(scene, trouble, remedy, &words),
-        None => recurring(scene, trouble, worth, &words),
+        None => recurring(scene, trouble, &words),
     };
     Told { summary, rule, detail: detail(scene, trouble, &words) }
 }
@@ -80,8 +80,7 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
     let Words { what, .. } = words;
     let (told, with) = (words.told(), words.with());
     let fix = fix(scene, trouble, remedy, words);
-    let run = scene.deeds.get(remedy.worked).and_then(Deed::command);
-    let worked = run.map(|run| quoted(run, &words.root));
+    let worked = scene.deeds.get(remedy.worked).and_then(|deed| run_text(deed, &words.root));
     let on_error = format!("IF {what} fails{with} THEN {fix}{}.", again(&remedy.how));
     let names: Vec<String> =
         remedy.commands(scene).into_iter().flat_map(secrets).map(|name| format!("`{name}`")).collect();
@@ -94,6 +93,16 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
     if let (How::Instead(..), Some(worked), Cause::Patience) = (&remedy.how, &worked, &trouble.cause) {
         let summary = format!("{what} can run into a rate limit{told}: run {worked} instead.");
         return (summary, format!("IF {what} is refused{with} THEN run {worked} instead of waiting."));
+    }
+    if remedy.how == How::Person {
+        return asked(scene, trouble, remedy, words);
+    }
+    let apart = scene.deeds.get(remedy.failed).zip(scene.deeds.get(remedy.worked));
+    if let (How::Instead(_, cures), Some(apart)) =
+        (&remedy.how, apart.and_then(|(failed, worked)| apart_by(failed, worked)))
+        && cures.is_empty()
+    {
+        return apart.tell(&told, &words.root);
     }
     if let (How::Instead(_, cures), Some(worked)) = (&remedy.how, worked) {
         let worked = match cures.as_slice() {
@@ -149,6 +158,104 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
     (summary, on_error)
 }
 
+/// A failure that only a person could mend.
+fn asked(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> (String, String) {
+    let failed = scene.deeds.get(remedy.failed);
+    // The arguments are of this one time; the program and its verb come again.
+    let main = failed.and_then(|deed| deed.line.as_ref()).map(|line| line.main()).unwrap_or_default();
+    let is_verb = |word: &&String| word.chars().all(|c| c.is_alphanumeric() || c == '-') && !word.starts_with('-');
+    let verb = main.iter().skip(1).take(1).filter(is_verb);
+    let what: Vec<&str> = main.iter().take(1).chain(verb).map(String::as_str).collect();
+    let what = quoted(&what.join(" "), &words.root);
+    let first = failed.and_then(|deed| deed.output).and_then(|output| {
+        output.text.lines().map(str::trim).find(|line| line.to_lowercase().contains("error") && reads_as_failure(line))
+    });
+    let first = first.filter(|first| *first != trouble.headline).map(|first| format!("{}; ", telling(first)));
+    let error = format!("{}{}", first.unwrap_or_default(), words.error);
+    let summary =
+        format!("{what} failed again and again ({error}) and passed unchanged once the person had been asked.");
+    let rule = format!(
+        "IF {what} fails with \"{}\" THEN do not try again by yourself: ask the person, then run it once more.",
+        words.error
+    );
+    (summary, rule)
+}
+
+/// The one thing by which a command that works differs from one that does not.
+enum Apart {
+    /// These are set for it.
+    Settings { command: Vec<String>, settings: Vec<String> },
+    /// Another program runs it.
+    Runner { command: Vec<String>, runner: Vec<String> },
+    /// Another program does the same.
+    Program { old: String, new: String },
+}
+
+/// Finds the one thing by which two commands differ, if it is one.
+fn apart_by(failed: &Deed<'_>, worked: &Deed<'_>) -> Option<Apart> {
+    let (before, after) = (failed.line.as_ref()?, worked.line.as_ref()?);
+    let command = before.main();
+    let exports = after.setups.iter().filter(|setup| setup.first().is_some_and(|word| word == "export"));
+    let settings = after.settings.iter().chain(exports.flat_map(|setup| setup.iter().skip(1)));
+    let settings: Vec<String> =
+        settings.filter(|word| command::is_setting(word) && !before.settings.contains(word)).cloned().collect();
+    if after.cores.iter().any(|core| core == command) && !settings.is_empty() {
+        return Some(Apart::Settings { command: command.to_vec(), settings });
+    }
+    let parts = || after.cores.iter().chain(&after.setups);
+    for core in before.cores.iter().filter(|core| !core.is_empty()) {
+        if let Some(part) = parts().find(|part| part.len() > core.len() && part.ends_with(core)) {
+            let runner = part.iter().take(part.len() - core.len()).cloned().collect();
+            return Some(Apart::Runner { command: core.clone(), runner });
+        }
+    }
+    let (old, arguments) = command.split_first()?;
+    let is_same = |part: &&Vec<String>| part.split_first().is_some_and(|(_, others)| others == arguments);
+    let new = parts().find(is_same).and_then(|part| part.first()).filter(|new| *new != old && !arguments.is_empty())?;
+    Some(Apart::Program { old: old.clone(), new: new.clone() })
+}
+
+impl Apart {
+    /// Tells the difference, and the rule that follows.
+    fn tell(&self, told: &str, root: &str) -> (String, String) {
+        let shown = |words: &[String]| quoted(&words.join(" "), root);
+        match self {
+            Self::Settings { command, settings } => {
+                let (command, settings) = (shown(command), shown(settings));
+                let summary = format!("{command} fails here{told}: run it with {settings}.");
+                (summary, format!("IF you are about to run {command} THEN run it with {settings}."))
+            }
+            Self::Runner { command, runner } => {
+                let (command, runner) = (shown(command), shown(runner));
+                let summary = format!("{command} fails here{told}: run it through {runner}.");
+                (summary, format!("IF you are about to run {command} THEN run it through {runner}."))
+            }
+            Self::Program { old, new } => {
+                let (old, new) = (quoted(old, root), quoted(new, root));
+                (
+                    format!("{old} fails here{told}: use {new}."),
+                    format!("IF you are about to run {old} THEN use {new}."),
+                )
+            }
+        }
+    }
+}
+
+/// What a deed ran, without what comes before and behind the command it is about.
+fn run_text(deed: &Deed<'_>, root: &str) -> Option<String> {
+    let run = deed.command()?;
+    let line = deed.line.as_ref().filter(|line| !line.is_script && line.cores.len() == 1);
+    let core = line.and_then(|line| line.main().first()).and_then(|head| {
+        let start = run.find(head.as_str())?;
+        let rest = run.get(start..)?;
+        let ends = [" | ", " && ", " || ", "; ", " 2>", "\n"];
+        let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+        rest.get(..end)
+    });
+    let is_prepared = line.is_some_and(|line| !line.settings.is_empty() || !line.setups.is_empty());
+    Some(quoted(core.filter(|_| !is_prepared).unwrap_or(run), root))
+}
+
 fn again(how: &How) -> &'static str {
     match how {
         How::After(_) => ", then run it again",
@@ -168,7 +275,7 @@ fn fix(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> 
         How::Background => "run it in the background".to_owned(),
         How::In(folder) => format!("run it in `{}`", relative(folder, Some(&words.root))),
         How::Wait => "wait a little and try again".to_owned(),
-        How::Instead(..) | How::Code(_) | How::Nothing => "do it in another way".to_owned(),
+        How::Instead(..) | How::Code(_) | How::Person | How::Nothing => "do it in another way".to_owned(),
     }
 }
 
@@ -237,17 +344,8 @@ pub(super) fn changed(deed: &Deed<'_>, root: &str) -> Option<String> {
 
 /// A failure that comes again and again, with no more than advice. How often is told beside it: the next run counts on,
 /// and the lesson is to stay the same.
-fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) -> (String, String) {
+fn recurring(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> (String, String) {
     let Words { what, error, .. } = words;
-    if let Some(Remedy { how: How::Code(edits), .. }) = &trouble.remedy {
-        let edit = edits.last().and_then(|index| scene.deeds.get(*index));
-        let change = edit.and_then(|deed| changed(deed, &words.root));
-        if let Some(change) = change {
-            let often = if trouble.attempts() > 1 { " again and again" } else { "" };
-            let summary = format!("{what} failed{often} ({error}) until this was done: {change}.");
-            return (summary, format!("IF {what} fails with \"{error}\" THEN {change}, or look there first."));
-        }
-    }
     let advice = match &trouble.cause {
         Cause::Code | Cause::Unknown | Cause::Network | Cause::Service if trouble.tool == "model" => {
             "change what is asked or pause before asking again: every attempt ended the same way".to_owned()
@@ -269,8 +367,8 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, worth: Worth, words: &Words) 
         Cause::Patience => format!("{} limits the rate of calls{said}.", capital(what)),
         Cause::Time => format!("{} runs out of time{said}.", capital(what)),
         Cause::Name(name) => format!("`{name}` is not defined where {what} needs it."),
-        _ if worth == Worth::Loop => {
-            format!("Running {what} again does not help: it fails every time with \"{error}\".")
+        Cause::Sandbox => {
+            format!("The agent's sandbox keeps {what} from its work ({error}): the code is not at fault.")
         }
         _ => format!("{} fails with \"{error}\", and nothing in the log mended it.", capital(what)),
     };
@@ -313,6 +411,10 @@ fn advice(cause: &Cause) -> String {
         Cause::Unmade => "build or generate what it asks for first".to_owned(),
         Cause::Resource => "free memory or disk, or do less at once, before trying again".to_owned(),
         Cause::Network => "see that the host can be reached before trying again".to_owned(),
+        Cause::Sandbox => {
+            "do not debug it: judge by what runs without that, and say what was not checked, or have it run outside"
+                .to_owned()
+        }
         Cause::Code | Cause::Edit | Cause::Unknown => {
             "find the cause before running it again: every attempt ended the same way".to_owned()
         }
@@ -334,7 +436,7 @@ fn detail(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> String {
     let ended = match &trouble.remedy {
         Some(remedy) => {
             let worked = scene.deeds.get(remedy.worked);
-            let run = worked.and_then(Deed::command).map(|run| quoted(run, &words.root)).unwrap_or_default();
+            let run = worked.and_then(|deed| run_text(deed, &words.root)).unwrap_or_default();
             match worked.is_some_and(Deed::has_passed) {
                 true => format!(", then {run} passed"),
                 false => format!(", then {run} got further"),

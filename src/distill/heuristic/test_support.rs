@@ -54,6 +54,11 @@ impl Session {
         self
     }
 
+    pub(super) fn system(mut self, text: &str) -> Self {
+        self.step(Speaker::System, text);
+        self
+    }
+
     pub(super) fn agent(mut self, text: &str) -> Self {
         self.step(Speaker::Agent, text);
         self

@@ -11,7 +11,7 @@ use super::remedy::{self, How, Remedy};
 use super::scene::{Deed, Scene};
 use super::shown;
 use super::words::{any, is_empty_talk};
-use crate::context::{Fault, Signal, SignalKind};
+use crate::context::{Signal, SignalKind};
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
 
 #[cfg(test)]
@@ -51,10 +51,6 @@ pub(super) struct Trouble {
     /// Where it was seen, one place for each trajectory.
     pub(super) places: BTreeMap<u32, Place>,
     pub(super) times: u32,
-    /// How often in a row, with nothing done between.
-    pub(super) in_a_row: u32,
-    /// How often one command failed for the same thing before it passed, edits between or not.
-    pub(super) rounds: u32,
     /// What came back was fetched from elsewhere, and what helped was not: the agent's own words tell it alone.
     pub(super) is_fetched: bool,
     /// Earlier episodes that met it.
@@ -73,8 +69,6 @@ pub(super) enum Worth {
     Mended,
     /// It comes again and again.
     Recurring,
-    /// The same was tried again and again.
-    Loop,
 }
 
 /// All troubles, in the order in which they first came.
@@ -90,15 +84,8 @@ pub(super) fn collect(scene: &Scene<'_>) -> Vec<Trouble> {
     let signals = scene.context.signals.iter();
     let of_provider: Vec<&str> =
         signals.filter(|one| one.tool.as_deref() == Some("model")).filter_map(|one| one.quote.as_deref()).collect();
-    let mut rounds: BTreeMap<(u32, &[String]), (ErrorFamily, String, u32)> = BTreeMap::new();
     for (index, deed) in scene.deeds.iter().enumerate() {
-        let command = deed.line.as_ref().map(|line| (deed.place.trajectory, line.main()));
-        let Some(fault) = deed.fault() else {
-            if let Some(command) = command.filter(|_| deed.has_passed()) {
-                rounds.remove(&command);
-            }
-            continue;
-        };
+        let Some(fault) = deed.fault() else { continue };
         // A provider's words stand in a step of their own; its signal knows more.
         if deed.tool.is_empty() && of_provider.contains(&fault.headline.as_str()) {
             continue;
@@ -111,22 +98,16 @@ pub(super) fn collect(scene: &Scene<'_>) -> Vec<Trouble> {
             if deed.is_check && trouble.cause == Cause::Unknown {
                 trouble.cause = Cause::Code;
             }
+            if deed.line.is_some() && Cause::is_forbidden(headline) && scene.is_sandboxed(deed.place.trajectory) {
+                trouble.cause = Cause::Sandbox;
+            }
             if matches!(&trouble.cause, Cause::Module(Some(name)) if own::is_of_project(scene, index, name)) {
                 trouble.cause = Cause::Code;
             }
             trouble
         };
-        let about = about(fault);
-        let round = match command.and_then(|command| rounds.get(&command)) {
-            Some((family, known, round)) if *family == fault.family && *known == about => round.saturating_add(1),
-            _ => 1,
-        };
-        if let Some(command) = command {
-            rounds.insert(command, (fault.family.clone(), about, round));
-        }
         let at = slot(&mut troubles, &fault.family, &fresh);
         if let Some(trouble) = troubles.get_mut(at) {
-            trouble.rounds = trouble.rounds.max(round);
             trouble.deeds.push(index);
             trouble.times = trouble.times.saturating_add(1);
             trouble.places.entry(deed.place.trajectory).or_insert(deed.place);
@@ -152,22 +133,6 @@ pub(super) fn collect(scene: &Scene<'_>) -> Vec<Trouble> {
     troubles
 }
 
-/// What failed, so far as it is the same in the next attempt: the test, or else the words without numbers that stand
-/// alone. The place in a file changes from edit to edit, the file does not.
-fn about(fault: &Fault) -> String {
-    if let Some(test) = fault.tests.first() {
-        return test.clone();
-    }
-    let mut kept = String::with_capacity(fault.headline.len());
-    for letter in fault.headline.chars() {
-        let is_inside = kept.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
-        if !letter.is_ascii_digit() || is_inside {
-            kept.push(letter);
-        }
-    }
-    kept
-}
-
 /// Whether a provider says that it never takes such a request.
 fn is_refusal(headline: &str) -> bool {
     const REFUSALS: &str =
@@ -187,8 +152,6 @@ impl Trouble {
             deeds: Vec::new(),
             places: BTreeMap::new(),
             times: 0,
-            in_a_row: 0,
-            rounds: 0,
             is_fetched: false,
             earlier: Vec::new(),
             episodes: BTreeSet::new(),
@@ -208,7 +171,6 @@ impl Trouble {
         let place = Place { trajectory: signal.trajectory, step: signal.step };
         let seen = signal.also.iter().map(|seen| Place { trajectory: seen.trajectory, step: seen.step });
         match signal.kind {
-            SignalKind::RetryLoop => self.in_a_row = self.in_a_row.max(signal.times),
             SignalKind::FlakyTest => {
                 self.is_flaky = !self.cause.is_limit();
                 return;
@@ -232,7 +194,11 @@ impl Trouble {
             if tried.len() >= TRIED || !tried.insert(key) {
                 continue;
             }
-            match remedy::find(scene, index, &self.cause) {
+            // What is forbidden stays so, unless the same is done with something else set.
+            let helps = |found: &Remedy| {
+                self.cause != Cause::Sandbox || matches!(found.how, How::Instead(Difference::Before, _))
+            };
+            match remedy::find(scene, index, &self.cause).filter(helps) {
                 Some(found) if found.how.is_clear() => return Some(found),
                 found => best = best.or(found),
             }
@@ -273,7 +239,7 @@ impl Trouble {
     /// Whether the log shows what somebody else could do about it.
     pub(super) fn is_mended(&self, scene: &Scene<'_>) -> bool {
         let Some(remedy) = self.remedy.as_ref().filter(|remedy| remedy.how.is_clear()) else { return false };
-        if remedy.commands(scene).iter().any(|command| shown::is_secret(command)) {
+        if remedy.commands(scene).iter().any(|command| shown::is_secret(command) || is_destructive(command)) {
             return false;
         }
         let is_once = self.times < 2 && self.runs() < 2;
@@ -282,6 +248,8 @@ impl Trouble {
             (Cause::Unknown, How::After(deeds)) if is_once => remedy::is_told_after(scene, remedy.failed, deeds),
             // Who edits and forgets to build learns nothing of the project.
             (Cause::Code | Cause::Unknown, How::After(deeds)) => !remedy::is_rebuilt(scene, remedy.failed, deeds),
+            // Who asks once may ask about anything.
+            (_, How::Person) => self.times >= 2,
             // What was started a moment ago takes a moment.
             (Cause::Service | Cause::Network, How::Wait) => {
                 let start = remedy.failed.saturating_sub(JUST_STARTED);
@@ -298,11 +266,6 @@ impl Trouble {
             let last = scene.trajectory(place.trajectory).and_then(|one| one.steps.last()).map(|step| step.number);
             last.is_some_and(|last| place.step + LAST_STEPS >= last)
         })
-    }
-
-    /// How often it was tried in vain. Red and green in turns are not: of code, what failed is counted until it passed.
-    pub(super) fn attempts(&self) -> u32 {
-        if self.cause == Cause::Code && !self.deeds.is_empty() { self.rounds } else { self.times }
     }
 
     /// How many episodes are known to have met it.
@@ -346,7 +309,8 @@ impl Trouble {
         let line = deeds.iter().rev().find_map(|deed| deed.line.as_ref());
         let is_everyday = line.is_some_and(|line| line.is_script || any(EVERYDAY, |known| known == line.program()));
         // Who asks for a state has to wait, or asks in another way.
-        let is_asked_again = !self.cause.is_around() && matches!(how, Some(How::Instead(Difference::Flags, _)));
+        let is_asked_again = !self.cause.is_around()
+            && matches!(how, Some(How::Instead(Difference::Flags, _) | How::In(_) | How::Person));
         if line.is_some_and(Line::asks) && !is_known && (self.cause == Cause::Time || is_asked_again) {
             return one_off;
         }
@@ -354,34 +318,32 @@ impl Trouble {
             self.cause,
             Cause::Lock | Cause::Login | Cause::Version | Cause::Service | Cause::Program(_) | Cause::Variable(_)
         );
-        if is_clear && (!is_everyday || is_own_matter) {
-            return Some(Ok(if self.in_a_row >= OFTEN { Worth::Loop } else { Worth::Mended }));
+        if is_clear && (!is_everyday || is_own_matter || how == Some(&How::Person)) {
+            return Some(Ok(Worth::Mended));
         }
         if is_everyday && !is_known && !self.cause.is_limit() {
             return one_off;
         }
-        let is_check = deeds.iter().any(|deed| deed.is_check);
-        let worth = match self.cause {
-            _ if self.cause.is_limit() => (is_often
-                || (has_failed && self.cause != Cause::Patience && how.is_none() && self.is_last(scene)))
-            .then_some(Worth::Recurring),
-            // Code that was mended at last after several attempts, or that nobody could mend.
-            Cause::Code => {
-                let is_mended = matches!(how, Some(How::Code(_)));
-                let is_often = self.attempts() >= OFTEN;
-                (is_known || (is_often && is_mended) || (is_often && is_check && has_failed))
-                    .then_some(Worth::Recurring)
+        // That nothing mended it is a fact for the record, unless others set the limit or it came in several runs.
+        let is_told = match self.cause {
+            _ if self.cause.is_limit() => {
+                is_often || (has_failed && self.cause != Cause::Patience && how.is_none() && self.is_last(scene))
             }
-            _ if self.in_a_row >= OFTEN => Some(Worth::Loop),
             // A provider that refuses what it is sent: the run does not have to fail for it. What is down comes back.
-            _ if self.tool == "model" && is_refusal(&self.headline) => {
-                (self.times >= OFTEN || is_known).then_some(Worth::Recurring)
-            }
-            Cause::Unknown => (is_known || (is_often && (has_failed || how.is_some()))).then_some(Worth::Recurring),
-            _ => is_often.then_some(Worth::Recurring),
+            _ if self.tool == "model" && is_refusal(&self.headline) => is_often,
+            Cause::Sandbox => true,
+            _ => is_often && self.cause.is_around(),
         };
+        let worth = is_told.then_some(Worth::Recurring);
         worth.map(Ok).or(one_off)
     }
+}
+
+/// Tells whether a command throws work away, or forces what was refused.
+fn is_destructive(command: &str) -> bool {
+    const DESTRUCTIVE: &str = "git stash|git reset|git checkout --|git checkout .|git restore|git clean|git branch -D|\
+        push -f|--force|--no-verify|--no-gpg-sign|commit.gpgsign=false|rm -rf .git|rm -rf ~|rm -rf /|drop database|drop table";
+    any(DESTRUCTIVE, |words| command.contains(words))
 }
 
 /// Whether a message says how much is too much.

@@ -56,7 +56,7 @@ fn red_and_green_in_turns_is_no_recurrence() {
     for line in ["let a = 1;", "let a = 2;", "let a = 3;"] {
         stuck = stuck.fails("cargo test tok", &fail("t0")).edits(path, "let a = 0;", line);
     }
-    teaches(stuck.passes("cargo test tok", "test result: ok. 1 passed; 0 failed"), &["again and again", "let a = 3;"]);
+    teaches(stuck.passes("cargo test tok", "test result: ok. 1 passed; 0 failed"), &[]);
 }
 
 #[test]

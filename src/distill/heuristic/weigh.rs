@@ -9,6 +9,8 @@ pub(super) enum Ground {
     AcrossRuns,
     /// The same failure again and again in one run: time was lost, and may be lost again.
     Repeated,
+    /// A failure that nothing mended: no more than a warning.
+    Unmended,
     /// A failure with its fix: the next one is spared the search.
     Fixed,
     /// A person's standing wish: seldom urgent, never wrong.
@@ -19,8 +21,6 @@ pub(super) enum Ground {
     Taste,
     /// A test that cannot be believed: it misleads whoever trusts it.
     Flaky,
-    /// What is slow: it costs time, nothing else.
-    Slow,
 }
 
 impl Ground {
@@ -30,8 +30,8 @@ impl Ground {
             Self::Repeated | Self::Insisted => 0.66,
             Self::Fixed => 0.6,
             Self::Wish | Self::Flaky => 0.55,
+            Self::Unmended => 0.5,
             Self::Taste => 0.45,
-            Self::Slow => 0.4,
         }
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct GoldLesson {
     pub(super) id: String,
     pub(super) grade: GoldGrade,
     pub(super) summary: String,
+    /// All that is said about it: its summary, and the texts of the reply's candidate.
+    #[serde(skip)]
+    pub(super) matter: String,
     /// The steps that prove it, such as `s12`.
     pub(super) steps: Vec<String>,
 }
@@ -83,6 +86,16 @@ impl LabelledSession {
         quotes
     }
 
+    /// Puts together all that is said about each gold lesson.
+    fn tell_matters(&mut self) {
+        let candidates = self.reply.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (gold, candidate) in self.gold.iter_mut().zip(candidates) {
+            let texts = ["/summary", "/rule/if", "/rule/then", "/rule", "/detail"].map(|path| candidate.pointer(path));
+            let texts = texts.into_iter().flatten().filter_map(Value::as_str);
+            gold.matter = std::iter::once(gold.summary.as_str()).chain(texts).collect::<Vec<_>>().join("\n");
+        }
+    }
+
     /// Reads the log.
     pub(super) fn read_context(
         &self,
@@ -106,13 +119,14 @@ pub(super) fn read_labels(folder: &Path) -> Result<Vec<LabelledSession>, Failure
     })?;
     let mut sessions = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let session: LabelledSession = serde_json::from_str(line)
+        let mut session: LabelledSession = serde_json::from_str(line)
             .map_err(|error| Failure::user(format!("{shown}, line {}: {error}", number + 1)))?;
         let replied = session.reply.get("candidates").and_then(Value::as_array).map_or(0, Vec::len);
         if replied != session.gold.len() {
             let counts = format!("{replied} candidates in its reply and {} gold lessons", session.gold.len());
             return Err(Failure::user(format!("{shown}, line {}: {counts}; they must pair up", number + 1)));
         }
+        session.tell_matters();
         sessions.push(session);
     }
     Ok(sessions)

@@ -16,7 +16,7 @@ const SHARED_WORDS: usize = 3;
 
 /// Tells whether a lesson is a gold one.
 pub(super) fn is_gold(lesson: &Candidate, gold: &GoldLesson) -> bool {
-    cites_gold_step(lesson, gold) && shared_words(&lesson_text(lesson), &gold.summary) >= SHARED_WORDS
+    cites_gold_step(lesson, gold) && shared_words(&lesson_text(lesson), &gold.matter) >= SHARED_WORDS
 }
 
 fn cites_gold_step(lesson: &Candidate, gold: &GoldLesson) -> bool {
