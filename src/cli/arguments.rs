@@ -10,8 +10,9 @@ use super::console::{ColorChoice, Talk};
 #[cfg(feature = "postgres")]
 use super::migrate;
 use super::{
-    add, archeflow, audit, audit_check, batch, decide, effect, episodes, eval, feedback, forget, history, hook, hud,
-    init, inspect, list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why, worker,
+    add, archeflow, audit, audit_check, batch, decide, demo, effect, episodes, eval, feedback, forget, history, hook,
+    hud, init, inspect, list, mcp, moving, prompt, recall, reference, reflect, serve, settings, show, upkeep, why,
+    worker,
 };
 use crate::domain::Timestamp;
 
@@ -21,6 +22,7 @@ mod tests;
 
 const EXAMPLES: &str = "\
 Examples:
+  archivist demo
   archivist add \"Prefer rg over grep in this repository\"
   archivist recall \"the build fails with a linker error\" --tool bash
   archivist list --kind preference
@@ -203,6 +205,8 @@ pub(super) enum ReflectingCommand {
 /// Commands that do not.
 #[derive(Debug, Subcommand)]
 pub(super) enum OtherCommand {
+    /// Reflect on bundled sessions, and show what is learned and given back
+    Demo(demo::DemoCommand),
     /// Put hooks into the settings of agents, or take them out again
     Init(init::Init),
     /// Say what session logs hold: steps, failures, fixes, corrections, cost

@@ -14,7 +14,7 @@ use super::reflecting::trigger;
 use super::session::Session;
 use super::start::WorkerStart;
 use crate::config::Surroundings;
-use crate::desk::Asked;
+use crate::desk::{Asked, Desk};
 use crate::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
 use crate::hooks::{Agent, Call, GUARD_VARIABLE, Heard, answer, heard};
 use crate::recall::{Point, Style};
@@ -165,18 +165,9 @@ impl<'s> At<'s> {
 
     /// Prints the lessons that meet the question, in the agent's own form, and notes that it was given them.
     fn give(&self, call: &Call, event: &str, query: MemoryQuery, console: &mut Console) -> Result<()> {
-        let hooks = &self.session.desk.config().hooks;
-        let cap = |number: u32| Some(usize::try_from(number).unwrap_or(usize::MAX));
         let run = RunId::parse(call.session.as_str())?;
-        let asked = Asked {
-            style: Style::SystemReminder,
-            items: cap(hooks.max_lessons),
-            tokens: cap(hooks.max_tokens),
-            characters: cap(hooks.max_characters),
-            run: Some(run.clone()),
-            ..Asked::about(query)
-        };
         let desk = &self.session.desk;
+        let asked = Asked { run: Some(run.clone()), ..request_session_lessons(desk, query) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let found = desk.recall(asked, self.now).await?;
@@ -184,6 +175,20 @@ impl<'s> At<'s> {
             console.flush()?;
             Ok(desk.note(&found, &run, Some(&Point::from(event.to_owned())), self.now).await?)
         })
+    }
+}
+
+/// Returns the request by which a hook asks for lessons: in an agent's form and within an agent's limits, for no session
+/// in particular.
+pub(super) fn request_session_lessons(desk: &Desk, query: MemoryQuery) -> Asked {
+    let hooks = &desk.config().hooks;
+    let cap = |number: u32| Some(usize::try_from(number).unwrap_or(usize::MAX));
+    Asked {
+        style: Style::SystemReminder,
+        items: cap(hooks.max_lessons),
+        tokens: cap(hooks.max_tokens),
+        characters: cap(hooks.max_characters),
+        ..Asked::about(query)
     }
 }
 

@@ -20,6 +20,7 @@ mod audit;
 mod audit_check;
 mod batch;
 mod decide;
+mod demo;
 mod effect;
 mod episodes;
 mod eval;
@@ -152,6 +153,7 @@ fn run_other(
     console: &mut Console,
 ) -> anyhow::Result<Exit> {
     match command {
+        OtherCommand::Demo(command) => command.run(surroundings, console),
         OtherCommand::Init(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
         OtherCommand::Hook(command) => {

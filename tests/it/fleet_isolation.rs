@@ -90,6 +90,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("hud", "asked in a terminal below"),
     ("serve", "asked over HTTP below"),
     ("mcp", "asked by an agent below"),
+    ("demo", "works in a temporary project of its own"),
     ("init", "changes the settings of agents"),
     ("inspect", "reads logs that it is handed"),
     ("archeflow", "keeps files below the project"),

@@ -34,6 +34,7 @@ mod cli_projects;
 mod cli_recall;
 mod contract;
 mod crash;
+mod demo;
 mod distill;
 mod docs;
 mod e2e;
