@@ -277,6 +277,15 @@ fn how(scene: &Scene<'_>, (failed, worked): (usize, usize), difference: Differen
             return How::MoreTime(limit);
         }
     }
+    // What was no longer set may have been all that was wrong.
+    if before
+        .line
+        .as_ref()
+        .zip(after.line.as_ref())
+        .is_some_and(|(failed, worked)| failed.settings.iter().any(|setting| !worked.settings.contains(setting)))
+    {
+        return How::Nothing;
+    }
     let between = Between::of(scene, failed, worked, cause);
     let edits = after.line.as_ref().is_some_and(|line| line.edits)
         || after.command().is_some_and(|run| is_fixer(&run.to_lowercase()));
