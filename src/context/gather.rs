@@ -19,8 +19,8 @@ use super::signal::Signal;
 use super::survey::{Counts, Survey};
 use super::trust;
 use crate::domain::{
-    About, Call, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp, Trajectory,
-    TrustClass, Usage,
+    About, Call, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Trajectory, TrustClass,
+    Usage,
 };
 use crate::redact::Redactor;
 
@@ -70,7 +70,6 @@ struct Made {
     action: Action,
     is_copied: bool,
     is_answered: bool,
-    at: Option<Timestamp>,
     /// Where it runs, if it says so.
     directory: Option<String>,
 }
@@ -322,8 +321,7 @@ impl<'r> Gathering<'r> {
             current.calling = (step, Vec::new());
         }
         current.calling.1.push(call.id.clone());
-        let at = self.keep.time_of(step);
-        let made = Made { step, tool: call.tool.clone(), action, is_copied, is_answered: false, at, directory };
+        let made = Made { step, tool: call.tool.clone(), action, is_copied, is_answered: false, directory };
         current.calls.insert(call.id.clone(), made);
         self.strip_value(&mut call.arguments);
         call.arguments = self.keep.clip_arguments(call.arguments);
@@ -334,11 +332,6 @@ impl<'r> Gathering<'r> {
         self.current.is_begun = true;
         self.current.about.lived(output.at);
         let made = self.made(&of);
-        if output.duration_ms.is_none()
-            && let (Some(from), Some(to)) = (made.at, output.at)
-        {
-            output.duration_ms = u64::try_from((to - from).num_milliseconds()).ok();
-        }
         if injected::is_our_tool(&made.tool) || made.action.command().is_some_and(injected::is_our_command) {
             self.survey.injected += 1;
             output.text = String::new();
@@ -363,7 +356,7 @@ impl<'r> Gathering<'r> {
         let current = &mut self.current;
         let stand_in = |step: u32, is_copied: bool| {
             let (tool, action) = (String::new(), Action::Other);
-            Made { step, tool, action, is_copied, is_answered: true, at: None, directory: None }
+            Made { step, tool, action, is_copied, is_answered: true, directory: None }
         };
         match of {
             OutputOf::Call(id) => {

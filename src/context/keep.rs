@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::clip;
-use crate::domain::{Call, Output, Speaker, Step, Timestamp};
+use crate::domain::{Call, Output, Speaker, Step};
 
 #[cfg(test)]
 #[path = "keep_tests.rs"]
@@ -69,11 +69,6 @@ impl Keep {
             None => return,
         }
         self.bytes += bytes;
-    }
-
-    /// When a kept step was taken.
-    pub(super) fn time_of(&mut self, number: u32) -> Option<Timestamp> {
-        self.find(number)?.at
     }
 
     /// Arguments without the middle of long values.
