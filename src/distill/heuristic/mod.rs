@@ -126,11 +126,12 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
         () if trouble.cause.is_limit() => Ground::Repeated,
         () => Ground::Unmended,
     };
-    let reason = match ground {
-        Ground::AcrossRuns => format!("the same failure in {} runs, {} times", trouble.runs(), trouble.times),
-        Ground::Fixed => "a failure whose fix the log shows".to_owned(),
-        _ => format!("the same failure {} times", trouble.times.max(1)),
+    let seen = match ground {
+        Ground::AcrossRuns => format!("; in {} runs, {} times", trouble.runs(), trouble.times),
+        _ if trouble.times > 1 => format!("; {} times", trouble.times),
+        _ => String::new(),
     };
+    let reason = format!("{}{seen}", trouble.ground(scene));
     let failed = if has_failed { "; the run failed" } else { "" };
     let mut episodes: Vec<EpisodeId> = trouble.episodes.iter().chain(&trouble.earlier).cloned().collect();
     episodes.dedup();

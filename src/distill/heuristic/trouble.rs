@@ -259,6 +259,21 @@ impl Trouble {
         }
     }
 
+    /// Says what a lesson about it rests on.
+    pub(super) fn ground(&self, scene: &Scene<'_>) -> &'static str {
+        let how = self.remedy.as_ref().filter(|_| self.is_mended(scene)).map(|remedy| &remedy.how);
+        match how {
+            Some(How::Instead(..)) => "the same done in another way passed",
+            Some(How::After(_)) => "it passed after something else was done",
+            Some(How::MoreTime(_) | How::Background | How::Wait) => "it passed when it was given time",
+            Some(How::In(_)) => "it passed in another folder",
+            Some(How::Person) => "only a person could clear it",
+            _ if self.cause == Cause::Sandbox => "the agent's sandbox forbids it",
+            _ if self.cause.is_limit() => "a limit that others set",
+            _ => "nothing mended it",
+        }
+    }
+
     /// Whether a trajectory ended with it: it cost the run.
     fn is_last(&self, scene: &Scene<'_>) -> bool {
         const LAST_STEPS: u32 = 2;
