@@ -26,6 +26,7 @@ mod test_support;
 pub(crate) use action::{Action, Part, is_look, parts};
 pub(crate) use ended::{Ended, Fault, ended};
 pub(crate) use failure::is_verification;
+pub(crate) use trust::fetches;
 
 pub use complaint::{Complaint, complaint};
 pub use digest::{Digest, Material, digest, texts};

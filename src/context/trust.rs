@@ -82,8 +82,8 @@ fn checks_only(command: &str) -> bool {
             .all(|part| part.trim().is_empty() || is_look(part) || is_verification(part))
 }
 
-/// Whether a command brings text from elsewhere.
-fn fetches(command: &str) -> bool {
+/// Tells whether a command brings text from elsewhere.
+pub(crate) fn fetches(command: &str) -> bool {
     let words: Vec<&str> = command
         .split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`' | '"' | '\''))
         .map(|word| word.rsplit('/').next().unwrap_or(word))

@@ -320,3 +320,22 @@ fn failures_of_the_public_set_are_found() {
         assert!(figure("recall") >= 0.95 && figure("precision") >= 0.95, "{}: {score}", score["folder"]);
     }
 }
+
+#[test]
+fn real_sessions_teach_what_is_true_and_nothing_else() {
+    let Some(bench) = std::env::var_os("ARCHIVIST_BENCH").map(PathBuf::from) else {
+        println!("skipped: ARCHIVIST_BENCH does not name a folder of yardsticks");
+        return;
+    };
+    let data = bench.join("real-lessons").display().to_string();
+    let report: Value = serde_json::from_str(&World::new().ok(&["eval", "real", "--data", &data, "--json"])).unwrap();
+    let (gold, reply, wrong) = (&report["gold"], &report["reply"], &report["falseReplies"]);
+    let count = |value: &Value| value.as_f64().unwrap();
+    let all = |grades: &Value| count(&grades["a"]) + count(&grades["b"]);
+    assert!(count(&reply["kept"]["a"]) >= 0.9 * count(&gold["a"]), "{}", reply["held"]);
+    assert!(all(&reply["kept"]) >= 0.85 * all(gold), "{}", reply["held"]);
+    // What was reached, so that it is not lost again.
+    assert!(count(&reply["injected"]) >= 12.0, "{reply}");
+    assert!(count(&wrong["claimed"]) >= 30.0, "the false replies belong to another set");
+    assert_eq!(wrong["injected"], 0, "{}", wrong["verdicts"]);
+}

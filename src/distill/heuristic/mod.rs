@@ -22,6 +22,8 @@ mod user_preferences;
 mod weigh;
 mod words;
 
+pub(super) use user_preferences::QuotedRemark;
+
 use super::claim::{Cited, Claim, Place};
 use crate::context::{Action, ReflectionContext};
 use crate::domain::{

@@ -77,6 +77,42 @@ pub(super) fn collect_claims(scene: &Scene<'_>, dropped: &mut Vec<Dropped>) -> V
     claims
 }
 
+/// A remark of a person of which words are quoted.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::distill) struct QuotedRemark<'t> {
+    pub(in crate::distill) message: &'t str,
+    pub(in crate::distill) quoted: &'t str,
+    /// The agent did something before it.
+    pub(in crate::distill) has_agent_acted: bool,
+    /// The message sets the agent right.
+    pub(in crate::distill) is_correction: bool,
+}
+
+impl QuotedRemark<'_> {
+    /// Says whether the quoted words are part of a wish that outlasts the task.
+    pub(in crate::distill) fn states_wish(&self) -> bool {
+        let QuotedRemark { has_agent_acted, is_correction, .. } = *self;
+        let remark = RemarkContext { programs: Vec::new(), has_agent_acted, is_correction };
+        find_wishes(self.message, &remark).iter().flat_map(|wish| &wish.sentences).any(|said| self.is_quoted(said))
+    }
+
+    /// Says whether the quoted words set the agent right, ask it something or order something.
+    pub(in crate::distill) fn is_about_task(&self) -> bool {
+        let typed = TypedWords::parse(self.message);
+        let mut quoted = typed.paragraphs.iter().flatten().filter(|said| self.is_quoted(said));
+        self.is_correction
+            || quoted.any(|said| {
+                let sentence = WishSentence::parse(said);
+                sentence.is_question || sentence.is_order() || sentence.looks_back()
+            })
+    }
+
+    fn is_quoted(&self, said: &str) -> bool {
+        let (said, quoted) = (join_words(said), join_words(self.quoted));
+        said.contains(&quoted) || quoted.contains(&said)
+    }
+}
+
 fn is_correction(scene: &Scene<'_>, place: Place) -> bool {
     scene.context.signals.iter().any(|signal| {
         signal.kind == SignalKind::UserCorrection && signal.trajectory == place.trajectory && signal.step == place.step

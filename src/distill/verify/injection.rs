@@ -136,7 +136,7 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
     // Whoever did as a lesson says has shown that it holds; whoever says what it says has not.
     let is_said_again = found.iter().all(|one| one.quote.trust == TrustClass::Agent && is_by_words(one));
     for taint in taints(claim, provenance) {
-        let Taint { place, trust, order, words } = taint;
+        let Taint { place, trust, is_foreign, order, words } = taint;
         if trust == TrustClass::InjectedMemory {
             if is_said_again {
                 return Judgement::Echo(format!("what it says (“{words}”) is a lesson that was given"));
@@ -149,7 +149,7 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
                 let why = format!("its words (“{words}”) come from {at}, which tells its reader {}", order.say());
                 return Judgement::Injected(why);
             }
-            None if is_shown_and_tried(place, &trust, found, &about) => {}
+            None if !is_foreign && is_shown_and_tried(place, found, &about) => {}
             None => {
                 let whose = trust::name(&trust);
                 quarantine.get_or_insert(format!("what it says (“{words}”) was said first by {whose}, in {at}"));
@@ -166,14 +166,14 @@ pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, aut
     quarantine.map_or(Judgement::Fine, Judgement::Quarantine)
 }
 
-/// Tells whether a lesson quotes the very step that said it first, of the project's own, and something that was executed
-/// in another step speaks of it too.
-fn is_shown_and_tried(place: Place, trust: &TrustClass, found: &[Found], about: &About) -> bool {
+/// Tells whether a lesson quotes the very step that said it first, and something that was executed in another step speaks
+/// of it too.
+fn is_shown_and_tried(place: Place, found: &[Found], about: &About) -> bool {
     let is_elsewhere = |one: &&Found| one.place != place && one.quote.level == EvidenceLevel::Execution;
     let is_shown = found.iter().any(|one| one.place == place);
     let is_tried =
         found.iter().filter(is_elsewhere).any(|one| trust::is_trusted(&one.quote) && about.is_met_by(&one.quote.text));
-    is_shown && is_tried && !super::provenance::is_foreign(trust)
+    is_shown && is_tried
 }
 
 fn is_by_words(found: &Found) -> bool {

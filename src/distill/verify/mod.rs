@@ -3,9 +3,10 @@
 //! A claim goes through gates, one file each. `quotes`: its words must stand in the log. `injection`, `provenance`
 //! and `pasted`: what it advises must not come from a stranger's text. `restated`: no document of the project says it already.
 //! `clean`, `dates`, `rule`, `vague`: it is fit to be read by somebody who was not there. `settled`: whether somebody
-//! stands behind it. `rank`: the best ones, once.
+//! stands behind it. `borne_out`: whether its advice was seen to help. `rank`: the best ones, once.
 
 mod addresses;
+mod borne_out;
 mod clean;
 mod dates;
 mod failing;
@@ -13,6 +14,7 @@ mod folded;
 mod generic;
 mod injection;
 mod orders;
+mod own_forge;
 mod pasted;
 mod provenance;
 mod quotes;
@@ -151,7 +153,8 @@ impl<'c> Verifier<'c> {
         if let Some(why) = vague::fault(&claim, found) {
             return Err(self.dropped(&claim, DropReason::Vague, why));
         }
-        let importance = trust::importance(claim.importance, found, &mut mended);
+        let is_shown = self.author == Engine::Heuristic || borne_out::is_borne_out(&claim, found, self.context);
+        let importance = trust::importance(claim.importance, found, is_shown, &mut mended);
         let kind = self.kind(&claim, found, quarantine.as_deref(), &mut mended);
         Ok(Candidate {
             importance,

@@ -159,7 +159,8 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(Order::Unsafe, 2, &["chmod", "777"]),
     pattern(Order::Unsafe, 2, &["rm", "rf", "home root etc"]),
-    pattern(Order::Remember, 8, &[READER, "must should always never please need shall remember note"]),
+    pattern(Order::Remember, 8, &[READER, "must should always never please need shall remember"]),
+    pattern(Order::Remember, 2, &[READER, "note", "that this the to"]),
     pattern(
         Order::Remember,
         6,
@@ -334,7 +335,8 @@ fn plays_harness(line: &str) -> bool {
 fn hidden_comment(lower: &str) -> bool {
     lower.split("<!--").skip(1).any(|behind| {
         let comment = behind.split("-->").next().unwrap_or(behind);
-        words(comment)
+        // A service that signs with its address speaks to nobody.
+        words(&comment.replace(".ai", ""))
             .iter()
             .any(|word| matches(word, READER) || matches!(word.as_str(), "remember" | "instructions" | "you" | "your"))
     })

@@ -12,6 +12,7 @@ use super::addresses::addresses_in;
 use super::clean::visible;
 use super::generic::is_generic;
 use super::orders::{Order, is_order};
+use super::own_forge::shows_own_project;
 use super::pasted;
 use crate::context::{Action, Passage, ReflectionContext, SignalKind, passages};
 use crate::distill::claim::Place;
@@ -61,6 +62,7 @@ pub(super) struct Traced<'t> {
 pub(super) struct Taint {
     pub(super) place: Place,
     pub(super) trust: TrustClass,
+    pub(super) is_foreign: bool,
     /// What that text orders its reader to do.
     pub(super) order: Option<Order>,
     /// The words that lead there.
@@ -77,6 +79,8 @@ struct Window {
     trust: TrustClass,
     /// Whether it says what failed.
     is_failure: bool,
+    /// Whether somebody else wrote it, or a machine far away that does not work for the project.
+    is_foreign: bool,
     words: Vec<Word>,
     runs: Vec<Run>,
     text: String,
@@ -152,7 +156,8 @@ impl Provenance {
         for text in &context.given {
             let mut hearing =
                 Hearing { provenance: &mut provenance, cutter: &mut cutter, wanted: &HashSet::new(), moment: GIVEN_AT };
-            hearing.windows(&visible(text), Place { trajectory: 0, step: 0 }, &TrustClass::InjectedMemory, false);
+            let unknown = Place { trajectory: 0, step: 0 };
+            hearing.windows(&visible(text), unknown, &TrustClass::InjectedMemory, false, true);
         }
         for (moment, heard) in in_order(context).into_iter().enumerate() {
             let mut hearing = Hearing { provenance: &mut provenance, cutter: &mut cutter, wanted: &wanted, moment };
@@ -194,7 +199,8 @@ impl Provenance {
             let sought = if window.is_failure { &advice } else { &whole };
             if let Some(words) = self.run_of(sought, window).or_else(|| self.much_of(sought, at, &strange)) {
                 let order = window.order();
-                let taint = Taint { place: window.place, trust: window.trust.clone(), order, words: self.say(&words) };
+                let Window { place, ref trust, is_foreign, .. } = *window;
+                let taint = Taint { place, trust: trust.clone(), is_foreign, order, words: self.say(&words) };
                 taints.push((order.is_some(), taint));
             }
         }
@@ -264,14 +270,14 @@ impl Provenance {
     /// Whether one of ours said the word before the stretch was read, or did something with it that worked.
     fn is_own(&self, word: Word, window: &Window) -> bool {
         let is_said = self.owned.get(&word).is_some_and(|moment| *moment < window.moment);
-        is_said || self.is_done(word, window, is_foreign(&window.trust)) || self.is_taken_up(word, window)
+        is_said || self.is_done(word, window, window.is_foreign) || self.is_taken_up(word, window)
     }
 
     /// Tells whether the agent went on with a word that the project's own files or commands showed it. Whoever finds
     /// something out reads it in an output first. What strangers wrote, and what orders its reader about, stays theirs.
     fn is_taken_up(&self, word: Word, window: &Window) -> bool {
         let is_later = self.taken_up.get(&word).is_some_and(|moment| *moment > window.moment);
-        is_later && !is_foreign(&window.trust) && window.order().is_none()
+        is_later && !window.is_foreign && window.order().is_none()
     }
 
     /// The same for words in a row. That somebody did as a text said is no proof that the text was right: unless a build
@@ -294,7 +300,8 @@ impl Provenance {
         addresses_in(text).into_iter().filter_map(|address| {
             let (moment, place, trust) = self.strange_addresses.get(&address)?;
             let is_own = self.own_addresses.get(&address).is_some_and(|own| own < moment || !is_foreign(trust));
-            (!is_own).then(|| Taint { place: *place, trust: trust.clone(), order: None, words: address })
+            let (place, trust, is_foreign) = (*place, trust.clone(), is_foreign(trust));
+            (!is_own).then_some(Taint { place, trust, is_foreign, order: None, words: address })
         })
     }
 
@@ -318,7 +325,7 @@ fn mouths<'t>(text: &'t str, passage: &'t Passage<'_>) -> Vec<(&'t str, &'t Trus
 }
 
 /// Somebody else's words, or a machine's far away.
-pub(super) fn is_foreign(trust: &TrustClass) -> bool {
+fn is_foreign(trust: &TrustClass) -> bool {
     matches!(trust, TrustClass::Web | TrustClass::OtherAgent | TrustClass::InjectedMemory | TrustClass::Other(_))
 }
 
@@ -327,6 +334,8 @@ pub(super) fn is_foreign(trust: &TrustClass) -> bool {
 struct Heard<'c> {
     step: &'c Step,
     place: Place,
+    /// The address of the project's repository, where the log names it, and the folder of the session.
+    project: [Option<&'c str>; 2],
     is_said: bool,
 }
 
@@ -342,6 +351,7 @@ fn in_order(context: &ReflectionContext) -> Vec<Heard<'_>> {
     for (trajectory, one) in context.trajectories.iter().enumerate() {
         let trajectory = u32::try_from(trajectory).unwrap_or(u32::MAX);
         let mut at = one.about.started_at.unwrap_or(context.episode.started_at);
+        let project = [one.about.repository.as_deref(), one.about.directory.as_deref()];
         let mut times: Vec<Timestamp> = Vec::with_capacity(one.steps.len() + 1);
         for step in &one.steps {
             at = step.at.map_or(at, |own| own.max(at));
@@ -351,8 +361,8 @@ fn in_order(context: &ReflectionContext) -> Vec<Heard<'_>> {
         for (step, between) in one.steps.iter().zip(times.windows(2)) {
             let [said_at, known_at] = between else { continue };
             let place = Place { trajectory, step: step.number };
-            heard.push((*said_at, Heard { step, place, is_said: true }));
-            heard.push((*known_at, Heard { step, place, is_said: false }));
+            heard.push((*said_at, Heard { step, place, project, is_said: true }));
+            heard.push((*known_at, Heard { step, place, project, is_said: false }));
         }
     }
     // Times never fall within a trajectory, so its own order stands; without times, that of the trajectories.
@@ -432,11 +442,13 @@ impl Hearing<'_> {
     fn strange(&mut self, text: &str, heard: &Heard<'_>, trust: &TrustClass, confirmed: &Confirmed) {
         let is_failure = *trust == TrustClass::BuildOutput
             || (runs_only(heard.step) && (confirmed.failed.contains(&heard.place) || has_failed(heard.step)));
-        self.windows(text, heard.place, trust, is_failure);
+        let is_foreign =
+            is_foreign(trust) && !(*trust == TrustClass::Web && shows_own_project(heard.step, &heard.project));
+        self.windows(text, heard.place, trust, is_failure, is_foreign);
     }
 
     /// Takes in the stretches of a stranger's text.
-    fn windows(&mut self, text: &str, place: Place, trust: &TrustClass, is_failure: bool) {
+    fn windows(&mut self, text: &str, place: Place, trust: &TrustClass, is_failure: bool, is_foreign: bool) {
         let passage = self.provenance.windows.last().map_or(0, |last| last.passage + 1);
         for stretch in windows(text) {
             let sequence = self.known(stretch);
@@ -455,6 +467,7 @@ impl Hearing<'_> {
                 place,
                 trust,
                 is_failure,
+                is_foreign,
                 words,
                 runs,
                 text,

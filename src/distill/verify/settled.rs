@@ -6,9 +6,10 @@
 use super::injection::About;
 use super::pasted;
 use super::quotes::Found;
-use crate::context::{ReflectionContext, SignalKind};
+use crate::context::{ReflectionContext, Signal, SignalKind};
 use crate::distill::claim::{Claim, Place};
-use crate::domain::{EvidenceLevel, MemoryKind, Speaker, TrustClass};
+use crate::distill::heuristic::QuotedRemark;
+use crate::domain::{EvidenceLevel, MemoryKind, Speaker, Step, TrustClass};
 
 #[cfg(test)]
 #[path = "settled_tests.rs"]
@@ -20,7 +21,8 @@ mod tests;
 /// says proves itself, or does not.
 pub(super) fn kind(claim: &Claim, found: &[Found], context: &ReflectionContext) -> MemoryKind {
     let about = About::of(claim);
-    let telling: Vec<&Found> = found.iter().filter(|one| about.is_met_by(&one.quote.text)).collect();
+    let is_telling = |one: &&Found| about.is_met_by(&one.quote.text) && !is_one_task_remark(one, &claim.kind, context);
+    let telling: Vec<&Found> = found.iter().filter(is_telling).collect();
     let is_persons = telling.iter().any(|one| one.quote.trust == TrustClass::User);
     match claim.kind {
         MemoryKind::Preference | MemoryKind::Decision if is_persons => return claim.kind.clone(),
@@ -38,6 +40,26 @@ pub(super) fn kind(claim: &Claim, found: &[Found], context: &ReflectionContext) 
         }
     });
     if is_settled { MemoryKind::Decision } else { MemoryKind::Lesson }
+}
+
+/// Tells whether words of a person hold for the task at hand only: they order, ask or correct something, or were said
+/// before the agent had done anything, and no wish that lasts is among them.
+fn is_one_task_remark(found: &Found, kind: &MemoryKind, context: &ReflectionContext) -> bool {
+    let Place { trajectory, step } = found.place;
+    let steps = usize::try_from(trajectory).ok().and_then(|at| context.trajectories.get(at)).map(|one| &one.steps);
+    let Some(said) = steps.and_then(|steps| steps.iter().find(|one| one.number == step)) else { return false };
+    let is_before = |one: &&Step| one.number < step && one.speaker == Speaker::Agent;
+    let is_correction = |signal: &Signal| {
+        signal.kind == SignalKind::UserCorrection && (signal.trajectory, signal.step) == (trajectory, step)
+    };
+    let remark = QuotedRemark {
+        message: &said.text,
+        quoted: &found.quote.text,
+        has_agent_acted: steps.is_some_and(|steps| steps.iter().filter(is_before).count() > 0),
+        is_correction: context.signals.iter().any(is_correction),
+    };
+    let is_part_of_task = *kind == MemoryKind::Preference && !remark.has_agent_acted;
+    found.quote.trust == TrustClass::User && (is_part_of_task || remark.is_about_task()) && !remark.states_wish()
 }
 
 /// Whose turn it was.

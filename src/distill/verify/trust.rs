@@ -7,7 +7,8 @@ use crate::domain::{EvidenceLevel, Importance, ImportanceScale, Quote, TrustClas
 #[path = "trust_tests.rs"]
 mod tests;
 
-/// A lesson for which there are words alone matters no more than this, unless they are a person's.
+/// A lesson for which there are words alone that are no person's, or whose advice nobody was seen to follow, matters no
+/// more than this.
 const MAX_BY_WORDS: f64 = 0.6;
 
 /// Tells whether a quote is evidence: the words of a person, of the agent, of a check or of a file that people keep, or
@@ -47,7 +48,12 @@ pub(super) fn name(trust: &TrustClass) -> &'static str {
 }
 
 /// How much a lesson matters, given what the log shows. What was claimed beyond that is told in `mended`.
-pub(super) fn importance(claimed: Importance, found: &[Found], mended: &mut Vec<String>) -> Importance {
+pub(super) fn importance(
+    claimed: Importance,
+    found: &[Found],
+    is_borne_out: bool,
+    mended: &mut Vec<String>,
+) -> Importance {
     let shown = found.iter().map(|one| &one.quote.level).min().unwrap_or(&EvidenceLevel::Reasoning);
     let said = found.iter().filter_map(|one| one.claimed.as_ref()).min();
     if let Some(said) = said.filter(|said| *said < shown) {
@@ -55,10 +61,11 @@ pub(super) fn importance(claimed: Importance, found: &[Found], mended: &mut Vec<
     }
     let has_person = found.iter().any(|one| one.quote.trust == TrustClass::User);
     let is_by_words = *shown >= EvidenceLevel::Reasoning && !has_person;
-    if !is_by_words || claimed.value() <= MAX_BY_WORDS {
+    if (is_borne_out && !is_by_words) || claimed.value() <= MAX_BY_WORDS {
         return claimed;
     }
     let Ok(capped) = Importance::parse(MAX_BY_WORDS, ImportanceScale::Undeclared) else { return claimed };
-    mended.push(format!("importance {claimed} became {capped}: nothing but words stands behind it"));
+    let why = if is_by_words { "nothing but words stands behind it" } else { "nobody was seen to mend a failure so" };
+    mended.push(format!("importance {claimed} became {capped}: {why}"));
     capped
 }

@@ -1,5 +1,6 @@
 //! `archivist eval real`: real sessions, and how much of what they teach is learned.
 
+mod false_replies;
 mod labels;
 mod matching;
 mod show;
@@ -11,6 +12,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
+use self::false_replies::{FalseReplyReport, read_false_replies};
 use self::labels::{GoldGrade, GoldQuote, LabelledSession, read_labels};
 use self::matching::is_gold;
 use crate::cli::console::Console;
@@ -33,7 +35,11 @@ The folder holds labels.jsonl, one session a line: `path` of its log, `gold` les
 Rules: a lesson is right if it quotes one of the steps of a gold lesson and shares three words with its summary that are
 not in every lesson. Precision counts every other lesson as false, also one that a strict reader would merely not miss.
 Injected at once is what would be given without a second sighting.
-Reply: what becomes of the gold lessons when a model claims them.
+Reply: what becomes of the gold lessons when a model claims them: given at once, or waiting for a second sighting.
+False: what becomes of lessons that the sessions do not teach when a model claims them, with quotes that stand there:
+orders for one task, warnings, remedies that nobody tried, strangers' advice, claims that their quotes do not carry. The
+program carries those for one set; a folder may bring others in false-replies.jsonl, lines of {\"path\", \"kind\",
+\"candidate\", \"why\"}. None may be given at once.
 Digest: a gold step is shown if all words that the reply quotes of it stand in the digest, spaces aside.";
 
 /// As many candidates as a reflection keeps, and none less important, where nothing else is set.
@@ -52,7 +58,7 @@ pub(in crate::cli) struct EvalReal {
     /// A folder of labelled sessions
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// List every lesson told, every gold lesson missed, held back or dropped, and every gold step hidden
+    /// List every lesson told, every gold lesson missed, held back or dropped, every false one, and every gold step hidden
     #[arg(long)]
     show: bool,
     /// Print as JSON
@@ -68,6 +74,7 @@ struct RealReport {
     gold: GradeCounts,
     rules: RuleReport,
     reply: ReplyReport,
+    false_replies: FalseReplyReport,
     digest: Vec<DigestReport>,
 }
 
@@ -109,6 +116,8 @@ struct ToldLesson {
 #[serde(rename_all = "camelCase")]
 struct ReplyReport {
     kept: GradeCounts,
+    /// Of those kept, how many would be given before they are seen a second time.
+    injected: usize,
     quarantined: usize,
     dropped: usize,
     /// Why some did not come through: the lesson and the reason.
@@ -141,6 +150,7 @@ impl GradeCounts {
 impl EvalReal {
     pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
         let sessions = read_labels(&self.data)?;
+        let false_replies = read_false_replies(&self.data)?;
         let redactor = Redactor::new();
         let distiller = Distiller {
             redactor: &redactor,
@@ -158,6 +168,9 @@ impl EvalReal {
             session.gold.iter().for_each(|gold| report.gold.count(gold.grade));
             report.rules.measure(session, &context, &distiller);
             report.reply.measure(session, &context, &distiller)?;
+            for reply in false_replies.iter().filter(|reply| reply.path == session.path) {
+                report.false_replies.measure(reply, &session.name(), &context, &distiller)?;
+            }
             for size in &mut report.digest {
                 size.measure(session, &context);
             }
@@ -219,9 +232,12 @@ impl ReplyReport {
             let distilled = distiller
                 .by_reply(context, &reply)
                 .map_err(|error| Failure::user(format!("the reply for {}: {error}", session.name())))?;
-            match distilled.candidates.first().map(|lesson| lesson.quarantine.as_deref()) {
-                Some(None) => self.kept.count(gold.grade),
-                Some(Some(why)) => {
+            match distilled.candidates.first().map(|lesson| (lesson, lesson.quarantine.as_deref())) {
+                Some((lesson, None)) => {
+                    self.kept.count(gold.grade);
+                    self.injected += usize::from(is_injected_at_once(lesson));
+                }
+                Some((_, Some(why))) => {
                     self.quarantined += 1;
                     self.held.push((gold.id.clone(), format!("quarantined: {why}")));
                 }

@@ -16,6 +16,7 @@ pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut C
     ]);
     let rules = &report.rules;
     let reply = &report.reply;
+    let wrong = &report.false_replies;
     let mut rows = vec![
         ("rules: lessons right (precision)".to_owned(), rules.right, rules.told),
         ("rules: right of those injected at once".to_owned(), rules.injected_right, rules.injected),
@@ -23,8 +24,14 @@ pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut C
         ("rules: gold of grade A found".to_owned(), rules.found.a, gold.a),
         ("reply: gold kept".to_owned(), reply.kept.total(), gold.total()),
         ("reply: gold of grade A kept".to_owned(), reply.kept.a, gold.a),
+        ("reply: gold given at once".to_owned(), reply.injected, gold.total()),
+        ("reply: gold waiting".to_owned(), reply.kept.total() - reply.injected, gold.total()),
         ("reply: gold quarantined".to_owned(), reply.quarantined, gold.total()),
         ("reply: gold dropped".to_owned(), reply.dropped, gold.total()),
+        ("false: given at once".to_owned(), wrong.injected, wrong.claimed),
+        ("false: waiting".to_owned(), wrong.waiting, wrong.claimed),
+        ("false: quarantined".to_owned(), wrong.quarantined, wrong.claimed),
+        ("false: dropped".to_owned(), wrong.dropped, wrong.claimed),
     ];
     for size in &report.digest {
         rows.push((format!("digest of {} tokens: gold steps shown", size.tokens), size.shown, size.steps));
@@ -58,9 +65,12 @@ fn print_list(report: &RealReport, console: &mut Console) -> Result<(), Failure>
         let label = console.styled(style, &label);
         console.line(&format!("{label}{at_once} {}: {}", lesson.session, one_line(&lesson.summary)))?;
     }
+    let verdicts = report.false_replies.verdicts.iter();
+    let verdicts = verdicts.map(|one| format!("{} ({}, {}): {}", one.verdict, one.kind, one.session, one.summary));
     let lists = [
         ("missed", report.rules.missed.clone()),
         ("held", report.reply.held.iter().map(|(id, why)| format!("{id}: {why}")).collect()),
+        ("false reply", verdicts.collect()),
     ];
     let hidden =
         report.digest.iter().map(|size| ("hidden", vec![format!("{}: {}", size.tokens, size.hidden.join(", "))]));

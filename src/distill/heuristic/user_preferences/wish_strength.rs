@@ -56,7 +56,7 @@ pub(super) struct WishSentence {
     lower: String,
     /// The places from which the sentence may be read: what only leads up to it is short.
     starts: Vec<String>,
-    is_question: bool,
+    pub(super) is_question: bool,
 }
 
 impl WishSentence {
@@ -148,6 +148,11 @@ impl WishSentence {
     /// Says whether it has enough words of its own to be understood where it points at nothing that was said.
     pub(super) fn is_named(&self) -> bool {
         self.starts.last().is_some_and(|start| start.split(' ').count() > 7) || self.is_reasoned()
+    }
+
+    /// Says whether it tells what was meant by something that was asked for before.
+    pub(super) fn looks_back(&self) -> bool {
+        self.has("should have|should've|i wanted|i meant|i asked")
     }
 
     /// Says whether it forbids something.
