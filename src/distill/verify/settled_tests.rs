@@ -94,3 +94,20 @@ fn nobody_stands_behind_what_a_person_must_look_at_first() {
     assert!(became.quarantine.is_some(), "{became:?}");
     assert_eq!(became.kind, MemoryKind::Lesson);
 }
+
+#[test]
+fn an_order_for_one_task_is_no_preference() {
+    let acted = || [User(REPORT), Says("I look at the retrier."), Runs("pytest", "4 passed")];
+    for (said, expected) in [
+        ("make the retrier stop after exactly 7 attempts", MemoryKind::Lesson),
+        ("can the retrier stop after exactly 7 attempts?", MemoryKind::Lesson),
+        ("i wanted a retrier that stops after exactly 7 attempts", MemoryKind::Lesson),
+        ("from now on every retrier stops after exactly 7 attempts", MemoryKind::Preference),
+        ("a retrier without attempts is not useful", MemoryKind::Preference),
+    ] {
+        let did: Vec<Did<'_>> = acted().into_iter().chain([User(said)]).collect();
+        check(&did, MemoryKind::Preference, (4, said), expected);
+    }
+    // What is said before anything was done is part of the task, unless it is said to last.
+    check(&[User(AGREED), Says("Done.")], MemoryKind::Preference, (1, AGREED), MemoryKind::Lesson);
+}
