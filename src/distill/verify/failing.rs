@@ -8,183 +8,29 @@
 mod tests;
 
 /// Words of failures, whole or in part.
-const TELLING: &[&str] = &[
-    "abort",
-    "already ",
-    "assert",
-    "bad request",
-    "broken",
-    "cannot",
-    "can't",
-    "capacity",
-    "certificate",
-    "checksum",
-    "conflict",
-    "connection reset",
-    "corrupt",
-    "could not",
-    "couldn't",
-    "crash",
-    "data race",
-    "deadline",
-    "deadlock",
-    "denied",
-    "dirty",
-    "diverged",
-    "does not exist",
-    "doesn't exist",
-    "duplicate",
-    "eacces",
-    "eaddr",
-    "econn",
-    "emfile",
-    "enoent",
-    "enospc",
-    "eperm",
-    "error",
-    "etimed",
-    "exceed",
-    "exception",
-    "exit code",
-    "exit status",
-    "exited with",
-    "expired",
-    "fail",
-    "fast-forward",
-    "fatal",
-    "forbidden",
-    "has no attribute",
-    "has no exported",
-    "has no field",
-    "has no member",
-    "has no method",
-    "illegal",
-    "in use",
-    "incompatible",
-    "insufficient",
-    "invalid",
-    "killed",
-    "limit reached",
-    "lock file",
-    "locked",
-    "malformed",
-    "mismatch",
-    "missing",
-    "multiple definition",
-    "must be set",
-    "nil pointer",
-    "no api key",
-    "no candidate",
-    "no configuration",
-    "no credentials",
-    "no longer",
-    "no matching",
-    "no module",
-    "no provider",
-    "no route",
-    "no rule",
-    "no space",
-    "no such",
-    "no version",
-    "non-zero",
-    "nonetype",
-    "not a directory",
-    "not a git",
-    "not a valid",
-    "not access",
-    "not allowed",
-    "not authenticated",
-    "not available",
-    "not compatible",
-    "not configured",
-    "not connect",
-    "not defined",
-    "not enough",
-    "not find",
-    "not found",
-    "not implemented",
-    "not in path",
-    "not initialized",
-    "not installed",
-    "not logged in",
-    "not match",
-    "not permitted",
-    "not provided",
-    "not reachable",
-    "not recognized",
-    "not registered",
-    "not resolve",
-    "not running",
-    "not set",
-    "not started",
-    "not supported",
-    "not up to date",
-    "null pointer",
-    "obsolete",
-    "oom",
-    "out of memory",
-    "outdated",
-    "overflow",
-    "overloaded",
-    "panic",
-    "pending",
-    "permission",
-    "quota",
-    "refused",
-    "rejected",
-    "segmentation",
-    "self-signed",
-    "sigkill",
-    "signal:",
-    "sigsegv",
-    "stale",
-    "symbol(s)",
-    "throttl",
-    "timed out",
-    "timeout",
-    "too large",
-    "too long",
-    "too many",
-    "traceback",
-    "unable to",
-    "unauthenticated",
-    "unauthorized",
-    "unavailable",
-    "unbound",
-    "uncommitted",
-    "undeclared",
-    "undefined",
-    "unexpected",
-    "unhandled",
-    "unknown",
-    "unmet",
-    "unreachable",
-    "unrecognized",
-    "unresolved",
-    "unsatisf",
-    "unsupported",
-    "violat",
-    "wrong",
-];
+const TELLING: &str = "\
+    abort|already |assert|bad request|broken|cannot|can't|capacity|certificate|checksum|conflict|\
+    connection reset|corrupt|could not|couldn't|crash|data race|deadline|deadlock|denied|dirty|diverged|\
+    does not exist|doesn't exist|duplicate|eacces|eaddr|econn|emfile|enoent|enospc|eperm|error|etimed|exceed|\
+    exception|exit code|exit status|exited with|expired|fail|fast-forward|fatal|forbidden|has no attribute|\
+    has no exported|has no field|has no member|has no method|illegal|in use|incompatible|insufficient|\
+    invalid|killed|limit reached|lock file|locked|malformed|mismatch|missing|multiple definition|must be set|\
+    nil pointer|no api key|no candidate|no configuration|no credentials|no longer|no matching|no module|\
+    no provider|no route|no rule|no space|no such|no version|non-zero|nonetype|not a directory|not a git|\
+    not a valid|not access|not allowed|not authenticated|not available|not compatible|not configured|\
+    not connect|not defined|not enough|not find|not found|not implemented|not in path|not initialized|\
+    not installed|not logged in|not match|not permitted|not provided|not reachable|not recognized|\
+    not registered|not resolve|not running|not set|not started|not supported|not up to date|null pointer|\
+    obsolete|oom|out of memory|outdated|overflow|overloaded|panic|pending|permission|quota|refused|rejected|\
+    segmentation|self-signed|sigkill|signal:|sigsegv|stale|symbol(s)|throttl|timed out|timeout|too large|\
+    too long|too many|traceback|unable to|unauthenticated|unauthorized|unavailable|unbound|uncommitted|\
+    undeclared|undefined|unexpected|unhandled|unknown|unmet|unreachable|unrecognized|unresolved|unsatisf|\
+    unsupported|violat|wrong";
 
 /// Words that failures share with everything else: they count beside a name out of code.
-const COMMON: &[&str] = &[
-    " actual",
-    " but ",
-    "differ",
-    "does not",
-    "doesn't",
-    "expected",
-    "is not",
-    "isn't",
-    "must be",
-    "received",
-    "required",
-    "requires",
-    "specified",
-    "to equal",
-    "was not",
-];
+const COMMON: &str = "\
+    differ| actual| but |does not|doesn't|expected|is not|isn't|must be|received|required|requires|specified|\
+    to equal|was not";
 
 /// Words by which a text says how things ought to be done, or who speaks.
 const ADVISING: &[&str] =
@@ -218,7 +64,7 @@ pub(in crate::distill) fn reads_as_failure(line: &str) -> bool {
     if has_name && words.len() < FEW {
         return true;
     }
-    let holds = |list: &[&str]| list.iter().any(|telling| lower.contains(telling));
+    let holds = |list: &str| list.split('|').any(|telling| lower.contains(telling));
     let speaks = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let names = said.split_whitespace().any(is_name);
     let is_telling = holds(TELLING) && (names || !speaks(READER));
