@@ -21,6 +21,9 @@ mod tests;
 /// From how many failures of one family on it is more than a slip.
 const OFTEN: u32 = 3;
 
+/// In so many runs it is no chance.
+const RUNS: usize = 3;
+
 /// The same for limits that others set.
 const OFTEN_LIMIT: u32 = 2;
 
@@ -347,7 +350,9 @@ impl Trouble {
             // A provider that refuses what it is sent: the run does not have to fail for it. What is down comes back.
             _ if self.tool == "model" && is_refusal(&self.headline) => is_often,
             Cause::Sandbox => true,
-            _ => is_often && self.cause.is_around(),
+            Cause::Code => false,
+            // What comes in run after run is known to come again.
+            _ => self.runs() >= RUNS || (is_often && self.cause.is_around()),
         };
         let worth = is_told.then_some(Worth::Recurring);
         worth.map(Ok).or(one_off)
