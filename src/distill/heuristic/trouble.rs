@@ -12,6 +12,7 @@ use super::scene::{Deed, Scene};
 use super::shown;
 use super::words::{any, is_empty_talk};
 use crate::context::{Signal, SignalKind};
+use crate::distill::verify::find_destructive;
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
 
 #[cfg(test)]
@@ -242,7 +243,8 @@ impl Trouble {
     /// Whether the log shows what somebody else could do about it.
     pub(super) fn is_mended(&self, scene: &Scene<'_>) -> bool {
         let Some(remedy) = self.remedy.as_ref().filter(|remedy| remedy.how.is_clear()) else { return false };
-        if remedy.commands(scene).iter().any(|command| shown::is_secret(command) || is_destructive(command)) {
+        if remedy.commands(scene).iter().any(|command| shown::is_secret(command) || find_destructive(command).is_some())
+        {
             return false;
         }
         let is_once = self.times < 2 && self.runs() < 2;
@@ -357,13 +359,6 @@ impl Trouble {
         let worth = is_told.then_some(Worth::Recurring);
         worth.map(Ok).or(one_off)
     }
-}
-
-/// Tells whether a command throws work away, or forces what was refused.
-fn is_destructive(command: &str) -> bool {
-    const DESTRUCTIVE: &str = "git stash|git reset|git checkout --|git checkout .|git restore|git clean|git branch -D|\
-        push -f|--force|--no-verify|--no-gpg-sign|commit.gpgsign=false|rm -rf .git|rm -rf ~|rm -rf /|drop database|drop table";
-    any(DESTRUCTIVE, |words| command.contains(words))
 }
 
 /// Whether a message says how much is too much.

@@ -9,6 +9,7 @@ mod addresses;
 mod borne_out;
 mod clean;
 mod dates;
+mod destructive;
 mod failing;
 mod folded;
 mod generic;
@@ -28,6 +29,7 @@ mod vague;
 #[cfg(test)]
 pub(in crate::distill) mod test_support;
 
+pub(super) use self::destructive::find_destructive;
 pub(super) use self::failing::reads_as_failure;
 pub use self::generic::is_generic as is_generic_word;
 pub(super) use self::pasted::plain_parts;
@@ -140,7 +142,7 @@ impl<'c> Verifier<'c> {
     /// A clean claim with proof, made into a candidate.
     fn candidate(&self, claim: Claim, found: &[Found], provenance: &Provenance) -> Result<Candidate, Dropped> {
         let quarantine = match injection::judge(&claim, found, provenance, &self.author) {
-            Judgement::Fine => None,
+            Judgement::Fine => self.safeguard(&claim, found),
             Judgement::Quarantine(why) => Some(why),
             Judgement::Injected(why) => return Err(self.dropped(&claim, DropReason::Injected, why)),
             Judgement::Echo(why) => return Err(self.dropped(&claim, DropReason::Echo, why)),
@@ -173,6 +175,14 @@ impl<'c> Verifier<'c> {
             quarantine,
             mended,
         })
+    }
+
+    /// Returns why a person must look first at a claim that asks for what destroys, unless a person said it.
+    fn safeguard(&self, claim: &Claim, found: &[Found]) -> Option<String> {
+        let texts = [Some(&claim.summary), claim.rule.as_ref()];
+        let asked = texts.into_iter().flatten().find_map(|text| find_destructive(text))?;
+        let is_persons = found.iter().any(|one| one.quote.trust == crate::domain::TrustClass::User);
+        (!is_persons).then(|| format!("it asks for `{asked}`, which throws work away or switches a safeguard off"))
     }
 
     /// What it is, by who stands behind it. Nobody stands behind what a person must look at first, and rules know what

@@ -94,8 +94,8 @@ struct RuleReport {
     injected: usize,
     injected_right: usize,
     found: GradeCounts,
-    /// By category: how many were told, how many of them are right.
-    by_category: BTreeMap<String, (usize, usize)>,
+    /// By what they rest on: how many were told, how many of them are right.
+    by_ground: BTreeMap<String, (usize, usize)>,
     lessons: Vec<ToldLesson>,
     missed: Vec<String>,
 }
@@ -194,7 +194,7 @@ impl RuleReport {
             self.right += usize::from(gold.is_some());
             self.injected += usize::from(is_injected);
             self.injected_right += usize::from(is_injected && gold.is_some());
-            let (told, right) = self.by_category.entry(lesson.category.to_string()).or_default();
+            let (told, right) = self.by_ground.entry(ground_of(lesson)).or_default();
             *told += 1;
             *right += usize::from(gold.is_some());
             found.extend(gold.map(|gold| gold.id.as_str()));
@@ -274,4 +274,10 @@ impl DigestReport {
 
 fn fold_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns what a lesson of the rules rests on: what they say first of why it matters.
+fn ground_of(lesson: &Candidate) -> String {
+    let reason = lesson.importance_reason.as_deref().unwrap_or("nothing is said");
+    reason.split(';').next().unwrap_or(reason).to_owned()
 }

@@ -36,8 +36,8 @@ pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut C
     for size in &report.digest {
         rows.push((format!("digest of {} tokens: gold steps shown", size.tokens), size.shown, size.steps));
     }
-    for (name, (told, right)) in &rules.by_category {
-        rows.push((format!("rules: right of category {name}"), *right, *told));
+    for (name, (told, right)) in &rules.by_ground {
+        rows.push((format!("rules: right where {name}"), *right, *told));
     }
     for (label, count, of) in rows {
         table.row([label, count.to_string(), of.to_string(), share(count, of)]);
