@@ -142,17 +142,19 @@ impl Recall {
         }
         self.circumstances.lay_over(&mut query.facets, &mut query.tags)?;
         if let Some(source) = &self.error_file {
-            self.lay_error_over(&mut query, &read_error(source, console)?);
+            let tool = query.facets.tool.clone();
+            ask_about_error(&mut query, tool.as_deref(), &read_error(source, console)?);
         }
         Ok(query)
     }
+}
 
-    /// Asks for the fix of this very failure first, and for what is said about it besides.
-    fn lay_error_over(&self, query: &mut MemoryQuery, output: &str) {
-        let Some(found) = complaint(query.facets.tool.as_deref(), output, &Redactor::new()) else { return };
-        query.facets.error_family.get_or_insert(found.family);
-        query.text.get_or_insert(found.headline);
-    }
+/// Asks for the fix of this very failure first, and for what is said about it besides. An output that says nothing
+/// changes nothing.
+pub(super) fn ask_about_error(query: &mut MemoryQuery, tool: Option<&str>, output: &str) {
+    let Some(found) = complaint(tool, output, &Redactor::new()) else { return };
+    query.facets.error_family.get_or_insert(found.family);
+    query.text.get_or_insert(found.headline);
 }
 
 impl AnswerStyle {

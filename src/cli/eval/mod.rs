@@ -12,6 +12,7 @@ mod real;
 mod recall;
 mod redact;
 mod status;
+mod transfer;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -30,7 +31,8 @@ Examples:
   archivist eval real --data real-lessons
   archivist eval recall
   archivist eval redact
-  archivist eval status --data sessions";
+  archivist eval status --data sessions
+  archivist eval transfer --data sessions";
 
 /// What can be measured.
 #[derive(Debug, Subcommand)]
@@ -53,6 +55,8 @@ pub(super) enum EvalCommand {
     Redact(redact::EvalRedact),
     /// Measure how often the status of a session is right
     Status(status::EvalStatus),
+    /// Measure whether what the sessions of some models taught helps another model with the same tasks
+    Transfer(transfer::EvalTransfer),
 }
 
 impl EvalCommand {
@@ -67,6 +71,7 @@ impl EvalCommand {
             Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),
             Self::Status(command) => command.run(console),
+            Self::Transfer(command) => command.run(now, console),
         }
     }
 }
