@@ -42,6 +42,9 @@ const TELLING: f64 = 0.964;
 const MANY_TELLING: f64 = 10.0;
 const SUM: f64 = 0.096;
 const SIZE: f64 = -0.48;
+/// In a question of more telling words than these some stand in any lesson by chance: what each of them, and the sum, adds
+/// falls with the square root of their number. Chosen on real instructions; see `docs/benchmarks.md`.
+const USUAL_TELLING: f64 = 12.0;
 /// Fewer lessons count as so many, and more as so many.
 const SMALL: f64 = 20.0;
 const LARGE: f64 = 20_000.0;
@@ -194,7 +197,9 @@ impl Vocabulary {
                 met_by: met_by.map(|&(term, share)| (term, share * slot.weight * (K1 + 1.0) * rarity(term))).collect(),
             });
         }
+        let telling = slots.iter().filter(|slot| slot.tells).map(|_| 1.0).sum::<f64>();
         Measure {
+            dilution: (USUAL_TELLING / telling.max(USUAL_TELLING)).sqrt(),
             whole: slots.iter().map(|slot| slot.worth).sum::<f64>().max(LEAST),
             slots,
             brings: self.brings(),
@@ -246,6 +251,8 @@ pub struct Measure {
     long: f64,
     /// The logarithm of how many lessons there are.
     size: f64,
+    /// The part that counts of what telling words and the sum add, below 1 for a question of many telling words.
+    dilution: f64,
 }
 
 /// What a lesson and a question have in common, by words.
@@ -274,8 +281,9 @@ impl Measure {
 
     /// The most that a term can add to what a lesson must gain by its words: see [`Self::needed`].
     pub fn most_gain(&self, term: usize) -> f64 {
-        let covering = |slot: &Worth| COVERED * slot.worth / self.whole + if slot.tells { TELLING } else { 0.0 };
-        self.most(term, |own, worth| own.map_or(0.0, covering) + SUM * worth)
+        let covering =
+            |slot: &Worth| COVERED * slot.worth / self.whole + if slot.tells { self.dilution * TELLING } else { 0.0 };
+        self.most(term, |own, worth| own.map_or(0.0, covering) + self.dilution * SUM * worth)
     }
 
     /// What a lesson must gain by its words alone to be this relevant, together with what no word can change. A lesson
@@ -333,7 +341,7 @@ impl Measure {
             }
             (None, Some(_)) => {
                 let telling = TELLING * telling.min(MANY_TELLING);
-                START + COVERED * covered + telling + SUM * sum + SIZE * self.size
+                START + COVERED * covered + self.dilution * (telling + SUM * sum) + SIZE * self.size
             }
             (None, None) => return 0.0,
         };

@@ -81,6 +81,20 @@ fn one_word_of_a_long_question_is_chance_and_half_of_it_is_not() {
 }
 
 #[test]
+fn a_few_names_of_a_very_long_question_are_chance() {
+    let short = "redis kafka docker refuses connections";
+    let names: Vec<String> = (0..60).map(|number| format!("zq{number}x")).collect();
+    let of = |text: &str| {
+        let (question, vocabulary) = asked(text);
+        let measure = vocabulary.measure(&question);
+        measure.relevance(measure.overlap(&counts(&question, &["redi", "kafka", "docker"], 2), 20), None)
+    };
+    assert!(of(short) > 0.55, "{}", of(short));
+    let long = format!("{short} {}", names.join(" "));
+    assert!(of(&long) < 0.55, "{}", of(&long));
+}
+
+#[test]
 fn common_words_bring_no_lesson_up_where_there_are_many() {
     let question = Question::of("flaky kafka");
     let many = Vocabulary { documents: 10_000, length: 200_000, holders: vec![5_000, 3] };
@@ -107,12 +121,16 @@ fn an_embedding_finds_what_shares_no_word() {
 proptest! {
     #[test]
     fn no_lesson_gains_more_by_its_words_than_they_can_add(
-        counts in prop::collection::vec(prop_oneof![Just(0u32), 1u32..50], 40),
-        holders in prop::collection::vec(0u64..5_000, 40),
+        counts in prop::collection::vec(prop_oneof![Just(0u32), 1u32..50], 80),
+        holders in prop::collection::vec(0u64..5_000, 80),
         extra in 0u32..500,
         documents in 1u64..100_000,
+        names in 0usize..40,
     ) {
-        let question = Question::of("redis refuses connections while kafka rebalances its slow test suite in docker");
+        let names: String = (0..names).map(|number| format!(" zq{number}x")).collect();
+        let question = "redis refuses connections while kafka rebalances its slow test suite in docker";
+        let question = Question::of(&format!("{question}{names}"));
+        prop_assume!(question.terms().len() <= 80);
         let within = |numbers: Vec<u32>| numbers.into_iter().take(question.terms().len()).collect::<Vec<_>>();
         let (counts, holders) = (within(counts), holders.into_iter().take(question.terms().len()).map(|held| held.min(documents)).collect());
         let length = counts.iter().sum::<u32>() + extra;

@@ -47,6 +47,17 @@ async fn a_lesson_knows_what_was_asked_for_when_it_was_learned() {
     check(&["word ".repeat(100).as_str()], Some("word ".repeat(30).trim_end())).await;
     let both = ["Look at the billing tests", "And now?", "Make them pass, please do"];
     check(&both, Some("Look at the billing tests Make them pass, please do")).await;
+    // What an agent prints while it works holds no request.
+    let check = async |speaker: &str, expected: Option<&str>| {
+        let world = World::new();
+        let began = json!({"role": speaker, "content": "I'll make the billing tests pass."});
+        let work = redis().into_iter().filter(|line| line["role"] != "user");
+        let lines: Vec<_> = std::iter::once(began).chain(work).collect();
+        let learned = world.service().reflect(&world.session("s-1", &lines), Anew::IfGrown).await.unwrap();
+        assert_eq!(learned.created[0].situation.as_deref(), expected, "{speaker}");
+    };
+    check("assistant", Some("I'll make the billing tests pass.")).await;
+    check("system", None).await;
 }
 
 #[tokio::test]

@@ -309,7 +309,8 @@ fn note(list: &mut Vec<MemoryId>, id: MemoryId) {
     }
 }
 
-/// What a person asked for first, and what they said last before it was learned, on one line. Trajectories hold no
+/// What a person asked for first, and what they said last before it was learned, on one line. In a log that holds nobody's
+/// request, as an agent prints it while it works, the agent's first words say what it set out to do. Trajectories hold no
 /// secrets any more.
 fn situation(context: &ReflectionContext, candidate: &Candidate) -> Option<String> {
     let main = context.trajectories.first()?;
@@ -317,7 +318,11 @@ fn situation(context: &ReflectionContext, candidate: &Candidate) -> Option<Strin
     let is_request = |text: &&str| text.split_whitespace().nth(MIN_REQUEST_WORDS - 1).is_some();
     let said = main.steps.iter().filter(|step| step.speaker == Speaker::User && step.number <= learned_at);
     let mut said = said.map(|step| step.text.as_str()).filter(is_request);
-    let first = said.next().or(main.about.title.as_deref())?;
+    let first = said.next().or(main.about.title.as_deref()).or_else(|| {
+        let is_unasked = main.steps.iter().all(|step| step.speaker != Speaker::User);
+        let mut agent = main.steps.iter().filter(|step| is_unasked && step.speaker == Speaker::Agent);
+        agent.find_map(|step| Some(step.text.as_str()).filter(is_request))
+    })?;
     let asked = [Some(first), said.next_back()].into_iter().flatten().map(cut);
     Some(asked.collect::<Vec<_>>().join(" ")).filter(|line| !line.is_empty())
 }

@@ -93,4 +93,5 @@ mod serve;
 mod serve_security;
 mod telemetry;
 mod tidy;
+mod transfer;
 mod yardsticks;
