@@ -103,7 +103,7 @@ fn a_display_of_openagents_gets_all_four_messages_in_order() {
         insta::assert_snapshot!(heard.join().unwrap().join("\n"), @r#"
         {"type":"archivist_reflection_start","scenario":"manual","sessionId":"billing-3","ts":"2026-03-01T12:00:00Z"}
         {"type":"archivist_memory_highlight","memoryId":"[id]","summary":"`pytest tests/billing -q` needs a service that may not be running (ConnectionError: Error 111 connecting to localhost:6379): run `docker compose up -d redis` first.","importance":0.6,"ts":"2026-03-01T12:00:00Z"}
-        {"type":"archivist_memory_highlight","memoryId":"[id]","summary":"Don't refactor while you fix things. We always do that in a separate commit.","importance":0.55,"ts":"2026-03-01T12:00:00Z"}
+        {"type":"archivist_memory_highlight","memoryId":"[id]","summary":"Don't refactor while you fix things, please. We always do that in a separate commit.","importance":0.55,"ts":"2026-03-01T12:00:00Z"}
         {"type":"archivist_memories_added","count":2,"scenario":"manual","ts":"2026-03-01T12:00:00Z"}
         {"type":"archivist_reflection_complete","scenario":"manual","memoriesCreated":2,"memoriesUpdated":0,"ts":"2026-03-01T12:00:00Z"}
         "#);

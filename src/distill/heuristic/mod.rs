@@ -125,7 +125,8 @@ fn of_trouble(scene: &Scene<'_>, trouble: &Trouble, worth: Worth) -> Claim {
         () if trouble.runs() >= 2 => Ground::AcrossRuns,
         () if is_mended && trouble.times >= 3 => Ground::Repeated,
         () if is_mended => Ground::Fixed,
-        () if trouble.cause.is_limit() => Ground::Repeated,
+        () if trouble.cause.is_limit() && trouble.times >= 3 => Ground::Repeated,
+        () if trouble.cause.is_limit() => Ground::Fixed,
         () => Ground::Unmended,
     };
     let seen = match ground {
