@@ -133,10 +133,10 @@ fn lines_are_of_their_step(trajectories: &[Trajectory], digest: &Digest) {
             );
             continue;
         };
-        if ours.starts_with("[…") {
+        let label = ours.split(' ').next().unwrap();
+        if ["[…", "said", "thought", "call", "argument", "output"].contains(&label) {
             continue;
         }
-        let label = ours.split(' ').next().unwrap();
         let (index, number) = match label.strip_prefix('t').and_then(|label| label.split_once(".s")) {
             Some((index, number)) => (index.parse::<usize>().unwrap(), number),
             None => (0, label.trim_start_matches('s')),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::marks::{Tally, mark};
+use super::excerpt::Wanted;
+use super::marks::{GapLabels, mark};
 use super::order::{Order, Place};
 use super::render::{self, Telling};
 use super::{Digest, Material};
@@ -17,8 +18,12 @@ mod share {
     pub(super) const BARE: usize = 75;
     pub(super) const BRIEF: usize = 55;
     pub(super) const WHOLE: usize = 40;
+    /// Showing more of what signals rest on, before everybody's words.
+    pub(super) const SIGNALS: usize = 20;
+    /// Showing what everybody said.
+    pub(super) const WORDS: usize = 80;
     /// Showing steps word for word, before every other step gets its line.
-    pub(super) const BODIES: usize = 85;
+    pub(super) const BODIES: usize = 97;
     /// Showing notes in short.
     pub(super) const NOTES: usize = 90;
     /// Everything.
@@ -35,9 +40,12 @@ const NOTES_BYTES: [usize; 2] = [800, 4000];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Detail {
     Line,
+    Words,
     Brief,
+    Medium,
     Short,
     Long,
+    Ample,
     Whole,
 }
 
@@ -45,9 +53,12 @@ impl Detail {
     fn bytes(self) -> usize {
         match self {
             Self::Line => 0,
-            Self::Brief => 240,
-            Self::Short => 700,
-            Self::Long => 2400,
+            Self::Words => 3000,
+            Self::Brief => 120,
+            Self::Medium => 240,
+            Self::Short => 480,
+            Self::Long => 1200,
+            Self::Ample => 4000,
             Self::Whole => 32 * 1024,
         }
     }
@@ -184,7 +195,7 @@ struct Shown {
 struct Opened<'a> {
     prefix: String,
     steps: &'a [Step],
-    tally: Tally,
+    labels: GapLabels,
     shown: BTreeMap<usize, Shown>,
 }
 
@@ -199,8 +210,10 @@ impl<'a> Steps<'a> {
     /// Mentions as many trajectories as possible, those with signals first; their steps are elided so far.
     fn open(material: &Material<'a>, order: &'a Order<'a>, purse: &mut Purse) -> Self {
         let mark = mark(material.trajectories, material.notes);
-        let heading =
-            format!("## Steps\nLines that begin with `{mark} ` are not of the log; all others are, word for word.\n");
+        let heading = format!(
+            "## Steps\nLines that begin with `{mark} ` are not of the log; those without a number go on with the step above. \
+             All others are of the log, word for word.\n"
+        );
         let mut steps = Self { order, mark, heading: String::new(), opened: BTreeMap::new() };
         let has_something =
             material.notes.is_some() || material.trajectories.iter().any(|trajectory| !trajectory.steps.is_empty());
@@ -220,8 +233,8 @@ impl<'a> Steps<'a> {
                 continue;
             }
             let prefix = prefix(material.trajectories, u32::try_from(index).unwrap_or(u32::MAX));
-            let tally = Tally::new(&trajectory.steps);
-            let opened = Opened { prefix, steps: &trajectory.steps, tally, shown: BTreeMap::new() };
+            let labels = GapLabels::new(&trajectory.steps);
+            let opened = Opened { prefix, steps: &trajectory.steps, labels, shown: BTreeMap::new() };
             if !purse.buy(&opened.gap(0, trajectory.steps.len(), &steps.mark), share::ALL) {
                 break;
             }
@@ -234,23 +247,24 @@ impl<'a> Steps<'a> {
     fn spend(&mut self, material: &Material<'_>, purse: &mut Purse) -> String {
         let order = self.order;
         let (first, last) = (first_words(material.trajectories), last_words(material.trajectories));
-        self.raise(&order.best, Detail::Brief, share::ALL, purse);
-        self.raise(first.as_slice(), Detail::Short, share::BODIES, purse);
-        self.raise(&order.witnesses, Detail::Brief, share::BODIES, purse);
-        self.raise(&order.users, Detail::Brief, share::BODIES, purse);
+        self.raise(&order.best, Detail::Brief, share::SIGNALS, purse);
+        self.raise(&order.failing, Detail::Brief, share::SIGNALS, purse);
+        self.raise(first.as_slice(), Detail::Long, share::BODIES, purse);
         self.raise(last.as_slice(), Detail::Short, share::BODIES, purse);
+        self.raise(&order.users, Detail::Short, share::BODIES, purse);
         let mut notes = String::new();
         self.note(&mut notes, material, NOTES_BYTES[0], share::NOTES, purse);
-        for detail in [Detail::Short, Detail::Long] {
-            for places in [&order.best, &order.witnesses, &order.users] {
-                self.raise(places, detail, share::BODIES, purse);
-            }
+        self.raise(&order.spoken, Detail::Words, share::WORDS, purse);
+        for places in [&order.best, &order.witnesses, &order.failing, &order.near] {
+            self.raise(places, Detail::Brief, share::BODIES, purse);
         }
-        self.raise(&order.repeated, Detail::Brief, share::BODIES, purse);
-        self.raise(&order.near, Detail::Line, share::ALL, purse);
         self.note(&mut notes, material, NOTES_BYTES[1], share::ALL, purse);
-        for detail in [Detail::Short, Detail::Long, Detail::Whole] {
-            for places in [&order.best, &order.witnesses, &order.users, &order.repeated] {
+        self.raise(&order.near, Detail::Line, share::ALL, purse);
+        self.raise(&order.users, Detail::Long, share::ALL, purse);
+        for detail in
+            [Detail::Words, Detail::Brief, Detail::Medium, Detail::Short, Detail::Long, Detail::Ample, Detail::Whole]
+        {
+            for places in [&order.best, &order.witnesses, &order.users, &order.failing, &order.spoken, &order.near] {
                 self.raise(places, detail, share::ALL, purse);
             }
         }
@@ -275,8 +289,6 @@ impl<'a> Steps<'a> {
         let (index, at) = place;
         let Some(opened) = self.opened.get_mut(&index) else { return false };
         let Some(step) = opened.steps.get(at) else { return false };
-        // What a harness says is long and mostly the same everywhere.
-        let detail = if step.speaker == Speaker::System { detail.min(Detail::Brief) } else { detail };
         let known = opened.shown.get(&at);
         if known.is_some_and(|shown| shown.is_whole || shown.detail >= detail) {
             return true;
@@ -284,7 +296,12 @@ impl<'a> Steps<'a> {
         let label = format!("{}s{}", opened.prefix, step.number);
         let (text, is_whole) = match detail {
             Detail::Line => (render::line(step, &label, &self.mark), false),
-            detail => render::body(step, &label, &self.mark, detail.bytes(), self.order.quotes(place)),
+            Detail::Words => render::words(step, &label, &self.mark, detail.bytes()),
+            detail => {
+                let trouble = (step.speaker == Speaker::System).then_some(&self.order.trouble);
+                let wanted = Wanted { quotes: self.order.quotes(place), trouble, ..Wanted::default() };
+                render::body(step, &label, &self.mark, detail.bytes(), wanted, self.order.again(place))
+            }
         };
         let cost = purse.tokenizer.count(&text);
         let (new, old) = match known {
@@ -310,7 +327,7 @@ impl<'a> Steps<'a> {
             return;
         }
         let mut text = format!("{} notes of the agent\n", self.mark);
-        render::push_excerpt(&mut text, notes, &self.mark, limit, &[]);
+        render::push_excerpt(&mut text, notes, &self.mark, limit, Wanted::default());
         let (new, old) = (purse.tokenizer.count(&text), purse.tokenizer.count(shown));
         if purse.swap(new, old, share) {
             *shown = text;
@@ -342,7 +359,7 @@ impl<'a> Steps<'a> {
 
 impl Opened<'_> {
     fn gap(&self, start: usize, end: usize, mark: &str) -> String {
-        self.tally.gap(self.steps, start, end, &self.prefix, mark)
+        self.labels.gap(self.steps, start, end, &self.prefix, mark)
     }
 }
 

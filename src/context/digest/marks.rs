@@ -1,19 +1,22 @@
 //! How lines of ours are told from lines of the log, and what stands for steps that are not shown.
 
-use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::render::flat;
-use crate::domain::{Step, Trajectory};
+use super::render::{flat, without_preamble};
+use crate::context::action::{Action, Part, parts};
+use crate::domain::{Call, Step, Trajectory};
 
-/// Tools that a gap names; the others are counted together.
-const TOOLS_NAMED: usize = 6;
+/// So much is named of what a gap holds.
+const NAMED: usize = 3;
 
-/// A tool's name.
-const TOOL_BYTES: usize = 40;
+/// So many steps of a gap are looked at for it.
+const LOOKED_AT: usize = 64;
+
+/// A program or a file.
+const LABEL_BYTES: usize = 30;
 
 const SIGN: char = '§';
 
@@ -61,36 +64,18 @@ fn look_into(value: &Value, look: &mut impl FnMut(&str)) {
     }
 }
 
-/// Counts the calls of any run of steps at once.
-pub(super) struct Tally {
-    tools: Vec<String>,
-    /// For every place, what stands before it: calls of each named tool, of the others, and copied steps.
-    sums: Vec<[u32; TOOLS_NAMED + 2]>,
+/// What each step of a trajectory was about, in a word or two.
+pub(super) struct GapLabels {
+    of_steps: Vec<Vec<String>>,
 }
 
-impl Tally {
+impl GapLabels {
     pub(super) fn new(steps: &[Step]) -> Self {
-        let mut by_tool: BTreeMap<&str, usize> = BTreeMap::new();
-        for call in steps.iter().filter(|step| !step.copied).flat_map(|step| &step.calls) {
-            *by_tool.entry(&call.tool).or_default() += 1;
-        }
-        let mut ranked: Vec<(&str, usize)> = by_tool.into_iter().collect();
-        ranked.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
-        ranked.truncate(TOOLS_NAMED);
-        let mut sum = [0_u32; TOOLS_NAMED + 2];
-        let mut sums = vec![sum];
-        for step in steps {
-            let mut add = |place: usize| sum.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
-            if step.copied {
-                add(TOOLS_NAMED + 1);
-            } else {
-                for call in &step.calls {
-                    add(ranked.iter().position(|(tool, _)| *tool == call.tool).unwrap_or(TOOLS_NAMED));
-                }
-            }
-            sums.push(sum);
-        }
-        Self { tools: ranked.into_iter().map(|(tool, _)| flat(tool, TOOL_BYTES)).collect(), sums }
+        let label = |step: &Step| match step.copied {
+            true => vec!["copied from an earlier session".to_owned()],
+            false => step.calls.iter().take(NAMED).map(label_call).collect(),
+        };
+        Self { of_steps: steps.iter().map(label).collect() }
     }
 
     /// What stands for the steps from `start` up to `end`; nothing for no steps.
@@ -101,24 +86,49 @@ impl Tally {
         if start >= end {
             return String::new();
         }
-        let (Some(before), Some(after)) = (self.sums.get(start), self.sums.get(end)) else { return String::new() };
-        let names = self.tools.iter().map(String::as_str).chain(std::iter::repeat("")).take(TOOLS_NAMED);
-        let mut told: Vec<(&str, u32)> = names
-            .chain(["other tools", "copied from an earlier session"])
-            .zip(after.iter().zip(before).map(|(after, before)| after - before))
-            .filter(|(_, count)| *count > 0)
-            .collect();
-        told.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let mut line = format!("{mark} … {prefix}s{}", first.number);
         if end - start > 1 {
             let _ = write!(line, "–s{}", last.number);
         }
         let _ = write!(line, ": {} {} elided", end - start, if end - start == 1 { "step" } else { "steps" });
-        if !told.is_empty() {
-            let told: Vec<String> = told.into_iter().map(|(name, count)| format!("{name} {count}")).collect();
-            let _ = write!(line, " ({})", told.join(", "));
+        let mut named: Vec<&str> = Vec::new();
+        for label in self.of_steps.iter().take(end).skip(start).take(LOOKED_AT).flatten() {
+            if named.len() <= NAMED && !named.contains(&label.as_str()) {
+                named.push(label);
+            }
+        }
+        if named.len() > NAMED {
+            named.truncate(NAMED);
+            named.push("…");
+        }
+        if !named.is_empty() {
+            let _ = write!(line, " ({})", named.join(", "));
         }
         line.push('\n');
         line
     }
+}
+
+/// Names the program that a call ran, the file that it read or changed, or its tool.
+fn label_call(call: &Call) -> String {
+    let file = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    let label = match Action::of(&call.tool, &call.arguments) {
+        Action::Run { command } => name_program(&command),
+        Action::Read { path: Some(path) } => format!("read {}", file(&path)),
+        Action::Edit(changes) => {
+            changes.first().map_or_else(String::new, |change| format!("edit {}", file(&change.path)))
+        }
+        _ => String::new(),
+    };
+    flat(if label.is_empty() { &call.tool } else { &label }, LABEL_BYTES)
+}
+
+/// Names the first program of a command that does not only prepare for others, and what that is told to do.
+fn name_program(command: &str) -> String {
+    let parts = parts(without_preamble(command));
+    let words = parts.first().map(Part::words).unwrap_or_default();
+    let is_verb = |word: &&String| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b':'));
+    let verb = words.get(1).filter(|word| is_verb(word) && !word.starts_with('-'));
+    let program = words.first().map(|word| word.rsplit('/').next().unwrap_or_default()).unwrap_or_default();
+    verb.map_or_else(|| program.to_owned(), |verb| format!("{program} {verb}"))
 }

@@ -1,8 +1,9 @@
 //! What happened in a session, word for word where it matters, in as many tokens as there are to spend.
 //!
 //! First comes what is known of the session, then every signal in a line, then the steps in the order of the log. What
-//! a signal rests on, and what a person said, is shown as it stands in the log; other steps get a line each as long as
-//! there is room, and the rest is counted.
+//! a signal rests on, what everybody said, and the outputs of commands that complain or tell something new are shown as
+//! they stand in the log; other steps get a line each as long as there is room, and of the rest it is named what they
+//! ran and which files they touched.
 //!
 //! A model quotes from a digest, and its quotations are looked up in the log. So shown text is never indented, escaped
 //! or wrapped. Instead, among the steps, every line of ours begins with a sign that occurs nowhere in the log, and text

@@ -1,11 +1,17 @@
 //! What comes first when there is not room for everything.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::excerpt::words;
 use super::parts::texts;
+use super::render::{complaints, is_look_call};
+use crate::context::action::Action;
 use crate::context::signal::{Signal, SignalKind};
-use crate::domain::{ErrorFamily, Speaker, Trajectory};
+use crate::domain::{ErrorFamily, Speaker, Step, Trajectory};
+
+#[cfg(test)]
+#[path = "order_tests.rs"]
+mod tests;
 
 /// So many signals of each kind come before any kind gets more.
 const ROUND: usize = 16;
@@ -18,6 +24,12 @@ const QUOTES: usize = 8;
 
 /// For so many signals, the step that holds the quotation is looked for.
 const LOOKED_FOR: usize = 512;
+
+/// Outputs up to this are small.
+const SMALL_BYTES: usize = 800;
+
+/// A remark is about so long.
+const REMARK_BYTES: usize = 400;
 
 /// A step: the place of its trajectory and its own place there.
 pub(super) type Place = (usize, usize);
@@ -32,13 +44,18 @@ pub(super) struct Order<'a> {
     pub(super) best: Vec<Place>,
     /// What else they rest on.
     pub(super) witnesses: Vec<Place>,
-    /// The same for repetitions of what is in the lists above.
-    pub(super) repeated: Vec<Place>,
+    /// Steps that failed or in which something complains, near signals first.
+    pub(super) failing: Vec<Place>,
     /// What a person said, near signals first.
     pub(super) users: Vec<Place>,
+    /// Steps in which the agent says something, near signals first.
+    pub(super) spoken: Vec<Place>,
     /// Every step, near signals first.
     pub(super) near: Vec<Place>,
     quotes: BTreeMap<Place, Vec<&'a str>>,
+    /// The words of complaints, in lower case.
+    pub(super) trouble: BTreeSet<String>,
+    again: BTreeMap<Place, u32>,
 }
 
 impl<'a> Order<'a> {
@@ -75,17 +92,55 @@ impl<'a> Order<'a> {
             witnesses.extend(rounds.iter().filter_map(|rest| rest.get(round).copied()));
         }
         let near = near(trajectories, signals, &places);
-        let is_user = |(trajectory, step): &Place| {
-            let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
-            step.is_some_and(|step| step.speaker == Speaker::User)
+        let said_by = |speaker: Speaker| {
+            let is_said = |(trajectory, step): &Place| {
+                let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
+                step.is_some_and(|step| step.speaker == speaker && !step.text.trim().is_empty())
+            };
+            near.iter().copied().filter(is_said).collect()
         };
-        let users = near.iter().copied().filter(is_user).collect();
-        Self { told, wanted, best: best.list, witnesses: witnesses.list, repeated: repeated.list, users, near, quotes }
+        let users: Vec<Place> = said_by(Speaker::User);
+        let mut spoken: Vec<Place> = said_by(Speaker::Agent);
+        // Answers first, then what was said on the way, short before long.
+        spoken.sort_by_key(|(trajectory, step)| {
+            let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
+            step.map(|step| {
+                (!step.calls.is_empty(), step.text.len() / REMARK_BYTES * usize::from(!step.calls.is_empty()))
+            })
+        });
+        witnesses.extend(repeated.list);
+        let mut trouble = BTreeSet::new();
+        let complains = |(trajectory, step): &Place| {
+            let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
+            let (has_failed, lines) = step.map(complaints).unwrap_or_default();
+            trouble.extend(lines.iter().flat_map(|line| words(line)));
+            has_failed || !lines.is_empty()
+        };
+        let failing: Vec<Place> = near.iter().copied().filter(complains).collect();
+        let again = given_again(trajectories);
+        Self {
+            told,
+            wanted,
+            best: best.list,
+            witnesses: witnesses.list,
+            failing,
+            users,
+            spoken,
+            near,
+            quotes,
+            trouble,
+            again,
+        }
     }
 
     /// What signals quote, and should be found in this step.
     pub(super) fn quotes(&self, place: Place) -> &[&'a str] {
         self.quotes.get(&place).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns the step that gave the same command before this one.
+    pub(super) fn again(&self, place: Place) -> Option<u32> {
+        self.again.get(&place).copied()
     }
 }
 
@@ -194,6 +249,70 @@ fn rest(signal: &Signal) -> Vec<u32> {
     rest
 }
 
+/// Finds the steps that give one command which an earlier step gave: most of them wait for it.
+fn given_again(trajectories: &[Trajectory]) -> BTreeMap<Place, u32> {
+    let mut again = BTreeMap::new();
+    for (index, trajectory) in trajectories.iter().enumerate() {
+        let mut given: HashMap<String, u32> = HashMap::new();
+        for (at, step) in trajectory.steps.iter().enumerate().filter(|(_, step)| !step.copied) {
+            if let [call] = step.calls.as_slice()
+                && let Action::Run { command } = Action::of(&call.tool, &call.arguments)
+            {
+                let first = *given.entry(command).or_insert(step.number);
+                if first != step.number {
+                    again.insert((index, at), first);
+                }
+            }
+        }
+    }
+    again
+}
+
+/// How much the outputs of a step are likely to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum NewsRank {
+    /// It ran something, and little came back that was not seen before.
+    SmallRun,
+    /// It ran something, and more came back.
+    LongRun,
+    /// It looked at something, and little came back.
+    SmallLook,
+    /// It ran something once more.
+    Again,
+    /// It only looked at something, said something or changed a file.
+    Look,
+    /// Nothing new came back.
+    Nothing,
+}
+
+/// Ranks the steps of a trajectory by what they ran and what came back.
+fn rank_news(steps: &[Step]) -> Vec<NewsRank> {
+    let (mut seen, mut told): (HashSet<String>, HashSet<String>) = Default::default();
+    let mut ranks = Vec::with_capacity(steps.len());
+    for step in steps {
+        let outputs = || step.calls.iter().filter_map(|call| call.output.as_ref()).chain(&step.outputs);
+        // Numbers of processes and times are no news.
+        let lines = outputs().flat_map(|output| output.text.lines());
+        let lines = lines.map(|line| line.replace(|c: char| c.is_ascii_digit() || c.is_whitespace(), ""));
+        let has_news = lines.filter(|line| !line.is_empty() && seen.insert(line.clone())).count() > 0;
+        let bytes: usize = outputs().map(|output| output.text.len()).sum();
+        let is_again = has_news
+            && step.calls.iter().all(|call| match Action::of(&call.tool, &call.arguments) {
+                Action::Run { command } => !told.insert(command),
+                _ => false,
+            });
+        ranks.push(match step.calls.iter().all(is_look_call) {
+            true if bytes <= SMALL_BYTES => NewsRank::SmallLook,
+            true => NewsRank::Look,
+            false if !has_news => NewsRank::Nothing,
+            false if is_again => NewsRank::Again,
+            false if bytes <= SMALL_BYTES => NewsRank::SmallRun,
+            false => NewsRank::LongRun,
+        });
+    }
+    ranks
+}
+
 /// Every step that is not a copy, those near signals first; where there are none, those near the beginning and the end.
 fn near(trajectories: &[Trajectory], signals: &[Signal], places: &BTreeMap<(u32, u32), Place>) -> Vec<Place> {
     let mut at_signal = BTreeSet::new();
@@ -219,9 +338,10 @@ fn near(trajectories: &[Trajectory], signals: &[Signal], places: &BTreeMap<(u32,
             since = if is_anchor(at) { 0 } else { since.saturating_add(1) };
             *distance = since.min(*distance);
         }
-        let steps = trajectory.steps.iter().zip(distances).enumerate().filter(|(_, (step, _))| !step.copied);
-        near.extend(steps.map(|(at, (_, distance))| (is_quiet, distance, index, at)));
+        let ranks = rank_news(&trajectory.steps).into_iter().zip(distances);
+        let steps = trajectory.steps.iter().zip(ranks).enumerate().filter(|(_, (step, _))| !step.copied);
+        near.extend(steps.map(|(at, (_, (rank, distance)))| (is_quiet, rank, distance, index, at)));
     }
     near.sort_unstable();
-    near.into_iter().map(|(_, _, index, at)| (index, at)).collect()
+    near.into_iter().map(|(_, _, _, index, at)| (index, at)).collect()
 }

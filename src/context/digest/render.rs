@@ -2,14 +2,44 @@
 
 use std::fmt::Write;
 
-use super::excerpt::{Stretch, excerpt};
+use super::excerpt::{Stretch, TextOrigin, Wanted, excerpt};
 use super::parts::{Part, What, parts};
-use crate::context::action::Action;
+use crate::context::action::{Action, is_assignment, is_look};
+use crate::context::failure::complaint_weight;
 use crate::context::signal::Signal;
 use crate::domain::{Call, Output, Speaker, Step, Trajectory};
 
 /// A step shows at most so many times what each of its parts may have.
 const PARTS_SHOWN: usize = 4;
+
+/// So many times its share is what somebody says, and what a tool is called with; so small a part of it is what a file or
+/// a search prints.
+const WORDS_FACTOR: usize = 4;
+/// Words are shown up to this whatever else is.
+const WORDS_BYTES: usize = 2400;
+/// What a harness says is long and mostly the same everywhere.
+const HARNESS_BYTES: usize = 2400;
+const COMMAND_FACTOR: usize = 2;
+
+/// Commands are shown up to this whatever else is.
+const COMMAND_BYTES: usize = 300;
+/// A command that was shown before is called to mind by so much of it.
+const REMINDER_BYTES: usize = 80;
+
+/// A complaint of this weight is one wherever it stands.
+const LOUD: u8 = 60;
+
+/// What an edit wrote, and that it was done, is shown only where a part may have so much.
+const EDIT_BYTES: usize = 1000;
+
+/// An output that is no longer is told with its call.
+const SMALL_OUTPUT_BYTES: usize = 160;
+
+/// What a command printed is not cut up to this.
+const SMALL_BYTES: usize = 500;
+
+/// More than this of what a file or a search holds is shown only where a part may have so much.
+const DUMP_BYTES: usize = 200;
 
 /// Less than this of a part says nothing.
 const MIN_PART_BYTES: usize = 40;
@@ -215,7 +245,7 @@ pub(super) fn line(step: &Step, label: &str, mark: &str) -> String {
     if !said.is_empty() {
         told.push(said);
     }
-    told.extend(step.calls.iter().take(CALLS_ON_A_LINE).map(call));
+    told.extend(step.calls.iter().take(CALLS_ON_A_LINE).map(|told| call(told, 100)));
     if step.calls.len() > CALLS_ON_A_LINE {
         told.push(format!("{} more calls", step.calls.len() - CALLS_ON_A_LINE));
     }
@@ -228,10 +258,32 @@ pub(super) fn line(step: &Step, label: &str, mark: &str) -> String {
     format!("{mark} {label} {}: {}\n", speaker(step), told.join(" · "))
 }
 
-fn call(call: &Call) -> String {
+/// A step by what was said in it, word for word, by the commands that did something, and by the calls of which little
+/// came back.
+pub(super) fn words(step: &Step, label: &str, mark: &str, limit: usize) -> (String, bool) {
+    let is_small = |call: &Call| call.output.as_ref().is_some_and(|output| output.text.len() <= SMALL_OUTPUT_BYTES);
+    let is_told = |call: &&Call| is_small(call) || is_deed(call);
+    let told: Vec<&Call> = step.calls.iter().filter(is_told).take(CALLS_ON_A_LINE).collect();
+    if step.text.trim().is_empty() && !told.iter().any(|call| is_small(call)) {
+        return (line(step, label, mark), false);
+    }
+    let mut text = format!("{mark} {label} {}\n", speaker(step));
+    let mut is_whole = step.calls.is_empty() && step.outputs.is_empty() && step.reasoning.is_none();
+    for part in parts(step).iter().filter(|part| matches!(part.what, What::Said)) {
+        is_whole &= push_excerpt(&mut text, &part.text, mark, limit, Wanted::default());
+    }
+    for told in told {
+        let _ = writeln!(text, "{mark} call {}", call(told, 180));
+        let output = told.output.as_ref().filter(|_| is_small(told)).map(|output| output.text.trim());
+        push_excerpt(&mut text, output.unwrap_or_default(), mark, SMALL_OUTPUT_BYTES, Wanted::default());
+    }
+    (text, is_whole)
+}
+
+fn call(call: &Call, bytes: usize) -> String {
     let mut line = flat(&call.tool, NAME_BYTES);
     let given = match Action::of(&call.tool, &call.arguments) {
-        Action::Run { command } => first_line(&command, 100),
+        Action::Run { command } => first_line(without_preamble(&command), bytes),
         Action::Read { path: Some(path) } => first_line(&path, 100),
         Action::Edit(changes) => {
             let paths: Vec<String> = changes.iter().take(3).map(|change| first_line(&change.path, 100)).collect();
@@ -248,7 +300,24 @@ fn call(call: &Call) -> String {
     line
 }
 
-fn has_failed(output: &Output) -> bool {
+/// Takes off the folder that a command goes to first and the variables that it sets, as far as more follows.
+pub(super) fn without_preamble(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    loop {
+        let end = rest.find([';', '\n']).into_iter().chain(rest.find("&&")).min().unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        let after = after.trim_start_matches([';', '\n', '&', ' ', '\t']);
+        let mut words = part.split_whitespace().peekable();
+        let is_preamble = words.next_if(|word| matches!(*word, "cd" | "export" | "set" | "source")).is_some()
+            || words.all(is_assignment);
+        if !is_preamble || after.is_empty() {
+            return rest;
+        }
+        rest = after;
+    }
+}
+
+pub(super) fn has_failed(output: &Output) -> bool {
     output.failed == Some(true) || output.exit_code.is_some_and(|code| code != 0)
 }
 
@@ -268,28 +337,110 @@ fn result(output: &Output) -> String {
     line
 }
 
-/// A step word for word, each part cut to about `limit` bytes; and whether nothing was cut.
-pub(super) fn body(step: &Step, label: &str, mark: &str, limit: usize, quotes: &[&str]) -> (String, bool) {
+/// A step word for word, each part cut to about `limit` bytes; and whether nothing was cut. A command that was given in
+/// the step `again` already is only called to mind.
+pub(super) fn body(
+    step: &Step,
+    label: &str,
+    mark: &str,
+    limit: usize,
+    wanted: Wanted<'_>,
+    again: Option<u32>,
+) -> (String, bool) {
     let mut text = String::new();
     let mut is_whole = true;
-    let mut allowance = limit.saturating_mul(PARTS_SHOWN);
+    let mut allowance = limit.saturating_mul(PARTS_SHOWN * 2);
     let mut skipped = 0;
     for part in parts(step) {
-        let is_quoted = quotes.iter().any(|quote| !quote.is_empty() && part.text.contains(quote));
-        if allowance < MIN_PART_BYTES && !is_quoted {
+        let is_certain = matches!(part.what, What::Said)
+            || wanted.quotes.iter().any(|quote| !quote.is_empty() && part.text.contains(quote));
+        if allowance < MIN_PART_BYTES && !is_certain {
             skipped += 1;
             continue;
         }
+        let again = again.filter(|_| matches!(part.what, What::Call(_)) && part.text.len() > REMINDER_BYTES);
+        let room = if again.is_some() { REMINDER_BYTES } else { part_bytes(step, &part, limit) };
+        if room == 0 && !is_certain {
+            is_whole = false;
+            continue;
+        }
         push_skipped(&mut text, mark, &mut skipped);
-        let limit = if is_quoted { limit } else { limit.min(allowance) };
-        allowance = allowance.saturating_sub(part.text.len().min(limit));
-        let who = if text.is_empty() { format!(" {}", speaker(step)) } else { String::new() };
-        let _ = writeln!(text, "{mark} {label}{who}{}", heading(&part));
-        is_whole &= push_excerpt(&mut text, &part.text, mark, limit, quotes);
+        let limit = if is_certain { room } else { room.min(allowance) };
+        if !matches!(part.what, What::Said) {
+            allowance = allowance.saturating_sub(part.text.len().min(limit));
+        }
+        let _ = match (&part.what, text.is_empty()) {
+            (What::Said, true) => write!(text, "{mark} {label} {}", speaker(step)),
+            (_, true) => write!(text, "{mark} {label} {} {}", speaker(step), heading(&part)),
+            (_, false) => write!(text, "{mark} {}", heading(&part)),
+        };
+        let _ = again.map(|number| write!(text, ", as in s{number}"));
+        text.push('\n');
+        let origin = origin(step, &part);
+        is_whole &= push_excerpt(&mut text, &part.text, mark, limit, Wanted { origin, ..wanted });
     }
     is_whole &= skipped == 0;
     push_skipped(&mut text, mark, &mut skipped);
     (text, is_whole)
+}
+
+/// Tells where a part comes from. What a user says may hold a pasted log.
+fn origin(step: &Step, part: &Part<'_>) -> TextOrigin {
+    match &part.what {
+        What::Output(output) if !has_failed(output) && !step.calls.iter().any(is_deed) => TextOrigin::Dump,
+        What::Output(_) => TextOrigin::Command,
+        What::Said if step.speaker == Speaker::User => TextOrigin::Command,
+        _ => TextOrigin::Writing,
+    }
+}
+
+/// Tells whether a call runs a command that does not only look.
+fn is_deed(call: &Call) -> bool {
+    matches!(Action::of(&call.tool, &call.arguments), Action::Run { command } if !is_look(&command))
+}
+
+/// Tells whether a call looks at something and does nothing.
+pub(super) fn is_look_call(call: &Call) -> bool {
+    match Action::of(&call.tool, &call.arguments) {
+        Action::Read { .. } | Action::Fetch => true,
+        Action::Run { command } => is_look(&command),
+        _ => false,
+    }
+}
+
+/// Returns how much of a part is shown: words and commands tell more than what a file or a search prints.
+fn part_bytes(step: &Step, part: &Part<'_>, limit: usize) -> usize {
+    let is_edit = |call: &Call| matches!(Action::of(&call.tool, &call.arguments), Action::Edit(_));
+    let is_done = |output: &Output| !has_failed(output) && step.calls.iter().all(is_edit);
+    let is_dump = origin(step, part) == TextOrigin::Dump;
+    match &part.what {
+        What::Said if step.speaker != Speaker::System => limit.saturating_mul(WORDS_FACTOR).max(WORDS_BYTES),
+        What::Said => limit.saturating_mul(3).min(HARNESS_BYTES),
+        What::Argument(_) if limit < EDIT_BYTES && step.calls.iter().any(is_edit) => 0,
+        What::Output(output) if limit < EDIT_BYTES && is_done(output) => 0,
+        What::Output(_) if is_dump && limit < DUMP_BYTES && part.text.len() > SMALL_BYTES => {
+            if has_complaint(&part.text, true) { limit } else { 0 }
+        }
+        What::Output(_) if is_dump => limit,
+        What::Call(_) => limit.saturating_mul(COMMAND_FACTOR).max(COMMAND_BYTES),
+        // A plan or an order for another agent is written to be read.
+        What::Argument(_) if limit > DUMP_BYTES => limit.saturating_mul(WORDS_FACTOR).max(WORDS_BYTES),
+        What::Output(_) | What::Argument(_) => limit.saturating_mul(COMMAND_FACTOR),
+        What::Thought => limit,
+    }
+}
+
+fn has_complaint(text: &str, is_dump: bool) -> bool {
+    text.lines().any(|line| complaint_weight(line, is_dump) >= LOUD)
+}
+
+/// Tells whether a call of a step failed, and which lines of its outputs complain loudly, whatever its end is said to be.
+pub(super) fn complaints(step: &Step) -> (bool, Vec<&str>) {
+    let outputs = || step.calls.iter().filter_map(|call| call.output.as_ref()).chain(&step.outputs);
+    let is_dump = step.calls.iter().all(is_look_call);
+    let lines = outputs().flat_map(|output| output.text.lines());
+    let loud = lines.filter(|line| complaint_weight(line, is_dump) >= LOUD).collect();
+    (outputs().any(has_failed), loud)
 }
 
 fn push_skipped(text: &mut String, mark: &str, skipped: &mut usize) {
@@ -301,25 +452,25 @@ fn push_skipped(text: &mut String, mark: &str, skipped: &mut usize) {
 
 fn heading(part: &Part<'_>) -> String {
     match &part.what {
-        What::Said => String::new(),
-        What::Thought => " thought".to_owned(),
-        What::Call(tool) => format!(" call {}", flat(tool, NAME_BYTES)),
-        What::Argument(name) => format!(" argument {}", flat(name, NAME_BYTES)),
-        What::Output(output) => format!(" output {}", result(output)),
+        What::Said => "said".to_owned(),
+        What::Thought => "thought".to_owned(),
+        What::Call(tool) => format!("call {}", flat(tool, NAME_BYTES)),
+        What::Argument(name) => format!("argument {}", flat(name, NAME_BYTES)),
+        What::Output(output) => format!("output {}", result(output)),
     }
 }
 
 /// A text between lines of ours; and whether nothing was cut.
-pub(super) fn push_excerpt(into: &mut String, text: &str, mark: &str, limit: usize, quotes: &[&str]) -> bool {
+pub(super) fn push_excerpt(into: &mut String, text: &str, mark: &str, limit: usize, wanted: Wanted<'_>) -> bool {
     let mut is_whole = true;
-    for stretch in excerpt(text, limit, quotes) {
+    for stretch in excerpt(text, limit, wanted) {
         match stretch {
             Stretch::Kept(kept) => into.push_str(kept),
             Stretch::Gap { lines, bytes } => {
                 is_whole = false;
                 let _ = match lines {
                     0 => write!(into, "{mark} [… {bytes} bytes …]"),
-                    lines => write!(into, "{mark} [… {lines} lines, {bytes} bytes …]"),
+                    lines => write!(into, "{mark} [… {lines} lines …]"),
                 };
             }
         }

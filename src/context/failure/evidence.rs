@@ -77,6 +77,16 @@ pub(super) fn judge(line: &str) -> Option<Saying> {
     }
 }
 
+/// Returns how clearly a line tells of a failure, or 0. Where a file or a search is shown, only what the shell or the
+/// program itself says counts.
+pub(in crate::context) fn complaint_weight(line: &str, is_dump: bool) -> u8 {
+    if super::shells::names_its_line(line) {
+        return 82;
+    }
+    let least = if is_dump { Belief::Own } else { Belief::Weak };
+    judge(&super::plain::plain(line)).filter(|saying| saying.belief >= least).map_or(0, |saying| saying.weight)
+}
+
 /// Lines with a form of their own: compilers, test runners, uncaught exceptions, shells.
 fn by_form(line: &str, bare: &str, indented: bool) -> Option<Saying> {
     use Belief::{Closing, Content, Weak};

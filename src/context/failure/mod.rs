@@ -15,6 +15,7 @@ mod verifiers;
 mod wordings;
 
 pub(crate) use command::is_verification;
+pub(super) use evidence::complaint_weight;
 pub(super) use family::family;
 pub(super) use read::{Class, Failure, Told, read};
 pub(super) use split::{Characters, document_end, skip_document};

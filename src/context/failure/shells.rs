@@ -30,6 +30,13 @@ const REFUSALS: &[(&str, Class)] = &[
     ("missing operand", Class::Command),
 ];
 
+/// Tells whether a shell complains and says where: `zsh:2: command not found: foo`, `(eval):1: file exists: a.txt`.
+pub(super) fn names_its_line(line: &str) -> bool {
+    let rest = ["zsh:", "bash:", "sh:", "(eval):"].iter().find_map(|shell| line.strip_prefix(shell));
+    let place = rest.and_then(|rest| rest.split_once(": ")).map(|(place, _)| place.trim_start_matches(" line "));
+    place.is_some_and(|place| !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// `bash: foo: command not found`, `cat: x: No such file or directory`.
 pub(super) fn complaint(bare: &str, indented: bool) -> Option<Saying> {
     if indented || bare.len() > 500 {

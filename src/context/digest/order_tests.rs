@@ -1,0 +1,45 @@
+use serde_json::json;
+
+use super::super::tests::{called, ran, said};
+use super::*;
+use crate::domain::Output;
+
+#[test]
+fn steps_rank_by_what_they_ran_and_what_came_back() {
+    let long: String = (0..90).map(|at| format!("test part::{} ... ok\n", "x".repeat(at))).collect();
+    let read = |number, text: &str| {
+        called(number, "Read", json!({ "file_path": "a.rs" }), Output { text: text.to_owned(), ..Output::default() })
+    };
+    let steps = [
+        (ran(1, "make", 0, "Command running in background (session 17)"), NewsRank::SmallRun),
+        (ran(2, "make", 0, "Command running in background (session 18)"), NewsRank::Nothing),
+        (ran(3, "make", 0, "built in 3 s"), NewsRank::Again),
+        (ran(4, "make test", 0, &long), NewsRank::LongRun),
+        (ran(5, "make test", 0, &long), NewsRank::Nothing),
+        (ran(6, "git status --short", 0, "?? out/"), NewsRank::SmallLook),
+        (read(7, &long), NewsRank::Look),
+        (said(8, Speaker::Agent, "Done."), NewsRank::SmallLook),
+    ];
+    let (steps, ranks): (Vec<Step>, Vec<NewsRank>) = steps.into_iter().unzip();
+    assert_eq!(rank_news(&steps), ranks);
+}
+
+#[test]
+fn a_command_given_again_names_the_step_that_gave_it_first() {
+    let steps = vec![ran(1, "make", 0, ""), ran(2, "make test", 0, ""), ran(4, "make", 0, "ok"), ran(5, "make", 0, "")];
+    let trajectory = Trajectory { steps, ..Trajectory::default() };
+    let again: Vec<(Place, u32)> = given_again(&[trajectory]).into_iter().collect();
+    assert_eq!(again, [((0, 2), 1), ((0, 3), 1)]);
+}
+
+#[test]
+fn what_complains_comes_before_other_steps_whatever_its_end_is_said_to_be() {
+    let mut steps: Vec<Step> =
+        (1..30).map(|at| ran(at, &format!("make part{at}"), 0, &format!("built {at}"))).collect();
+    steps.push(ran(30, "hk install", 0, "zsh:1: command not found: hk"));
+    steps.push(ran(31, "cat notes.md", 0, "error: how to read one"));
+    let trajectory = Trajectory { steps, ..Trajectory::default() };
+    let order = Order::new(std::slice::from_ref(&trajectory), &[]);
+    assert_eq!(order.failing, [(0, 29)]);
+    assert!(order.trouble.contains("hk"), "{:?}", order.trouble);
+}
