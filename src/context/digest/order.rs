@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::excerpt::words;
-use super::parts::texts;
+use super::parts::{says_something, texts};
 use super::render::{complaints, is_look_call};
 use crate::context::action::Action;
 use crate::context::signal::{Signal, SignalKind};
@@ -95,7 +95,7 @@ impl<'a> Order<'a> {
         let said_by = |speaker: Speaker| {
             let is_said = |(trajectory, step): &Place| {
                 let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
-                step.is_some_and(|step| step.speaker == speaker && !step.text.trim().is_empty())
+                step.is_some_and(|step| step.speaker == speaker && says_something(step))
             };
             near.iter().copied().filter(is_said).collect()
         };

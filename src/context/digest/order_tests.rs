@@ -43,3 +43,22 @@ fn what_complains_comes_before_other_steps_whatever_its_end_is_said_to_be() {
     assert_eq!(order.failing, [(0, 29)]);
     assert!(order.trouble.contains("hk"), "{:?}", order.trouble);
 }
+
+#[test]
+fn a_flood_is_shown_by_what_the_harness_says_of_it() {
+    let flood =
+        |count: u64| format!("Chunk ID: 1\nOriginal token count: {count}\nOutput:\n{}", "./log:1:\n".repeat(99));
+    let steps = vec![ran(1, "grep -R a .", 0, &flood(84_721)), ran(2, "grep -R b src", 0, &flood(310))];
+    let trajectory = Trajectory { steps, ..Trajectory::default() };
+    assert_eq!(Order::new(std::slice::from_ref(&trajectory), &[]).failing, [(0, 0)]);
+}
+
+#[test]
+fn a_plan_is_what_the_agent_says() {
+    let plan = called(2, "ExitPlanMode", json!({ "plan": "# Why\nEvery search is empty." }), Output::default());
+    let steps = vec![ran(1, "qmd search a", 0, ""), plan, said(3, Speaker::Agent, "Done.")];
+    let trajectory = Trajectory { steps, ..Trajectory::default() };
+    let mut spoken = Order::new(std::slice::from_ref(&trajectory), &[]).spoken;
+    spoken.sort_unstable();
+    assert_eq!(spoken, [(0, 1), (0, 2)]);
+}

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::context::action::Action;
-use crate::domain::{Output, Step};
+use crate::domain::{Call, Output, Step};
 
 /// Strings of arguments that are longer, or have several lines, stand for themselves.
 const MAX_INLINE_BYTES: usize = 120;
@@ -51,7 +51,11 @@ pub(in crate::context) fn parts(step: &Step) -> Vec<Part<'_>> {
         parts.push(Part { what: What::Said, text: said.into() });
     }
     for call in &step.calls {
-        given(&call.tool, &call.arguments, &mut parts);
+        if let Some(plan) = plan(call) {
+            parts.push(Part { what: What::Said, text: bare(plan).into() });
+        } else {
+            given(&call.tool, &call.arguments, &mut parts);
+        }
         if let Some(output) = &call.output {
             parts.push(Part { what: What::Output(output), text: bare(&output.text).into() });
         }
@@ -60,6 +64,17 @@ pub(in crate::context) fn parts(step: &Step) -> Vec<Part<'_>> {
         parts.push(Part { what: What::Output(output), text: bare(&output.text).into() });
     }
     parts
+}
+
+/// Returns the plan that a call lays before the user: it is what the agent says.
+pub(super) fn plan(call: &Call) -> Option<&str> {
+    let is_plan = matches!(call.tool.as_str(), "ExitPlanMode" | "exit_plan_mode");
+    call.arguments.get("plan").and_then(Value::as_str).filter(|plan| is_plan && !plan.trim().is_empty())
+}
+
+/// Tells whether somebody says something in a step.
+pub(super) fn says_something(step: &Step) -> bool {
+    !step.text.trim().is_empty() || step.calls.iter().any(|call| plan(call).is_some())
 }
 
 /// A text without empty lines around it and blanks behind it.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::excerpt::{Stretch, TextOrigin, Wanted, excerpt};
-use super::parts::{Part, What, parts};
+use super::parts::{Part, What, parts, says_something};
 use crate::context::action::{Action, is_assignment, is_look};
 use crate::context::failure::complaint_weight;
 use crate::context::signal::Signal;
@@ -264,7 +264,7 @@ pub(super) fn words(step: &Step, label: &str, mark: &str, limit: usize) -> (Stri
     let is_small = |call: &Call| call.output.as_ref().is_some_and(|output| output.text.len() <= SMALL_OUTPUT_BYTES);
     let is_told = |call: &&Call| is_small(call) || is_deed(call);
     let told: Vec<&Call> = step.calls.iter().filter(is_told).take(CALLS_ON_A_LINE).collect();
-    if step.text.trim().is_empty() && !told.iter().any(|call| is_small(call)) {
+    if !says_something(step) && !told.iter().any(|call| is_small(call)) {
         return (line(step, label, mark), false);
     }
     let mut text = format!("{mark} {label} {}\n", speaker(step));

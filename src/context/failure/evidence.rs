@@ -77,14 +77,23 @@ pub(super) fn judge(line: &str) -> Option<Saying> {
     }
 }
 
-/// Returns how clearly a line tells of a failure, or 0. Where a file or a search is shown, only what the shell or the
-/// program itself says counts.
+/// An output of so many tokens is too large for its reader.
+const HUGE_TOKENS: u64 = 10_000;
+
+/// Returns how clearly a line tells of a failure or of a flood, or 0. Where a file or a search is shown, only what the
+/// shell, the harness or the program itself says counts.
 pub(in crate::context) fn complaint_weight(line: &str, is_dump: bool) -> u8 {
-    if super::shells::names_its_line(line) {
+    if super::shells::names_its_line(line) || is_flood(line) {
         return 82;
     }
     let least = if is_dump { Belief::Own } else { Belief::Weak };
     judge(&super::plain::plain(line)).filter(|saying| saying.belief >= least).map_or(0, |saying| saying.weight)
+}
+
+/// Tells whether a harness says in this line that the output is too large.
+fn is_flood(line: &str) -> bool {
+    let tokens = line.strip_prefix("Original token count: ").and_then(|count| count.trim().parse::<u64>().ok());
+    tokens.is_some_and(|tokens| tokens >= HUGE_TOKENS) || line.starts_with("Output too large (")
 }
 
 /// Lines with a form of their own: compilers, test runners, uncaught exceptions, shells.
