@@ -561,31 +561,6 @@ fn what_a_sandbox_forbids_is_not_the_fault_of_the_code() {
 }
 
 #[test]
-fn the_difference_is_told_and_not_two_commands() {
-    let cases = [
-        (
-            "hk install && git status",
-            "zsh:1: command not found: hk",
-            "mise x hk -- hk install && git status",
-            "through `mise x hk --`",
-        ),
-        ("python tools/a.py --x 1", "zsh:1: command not found: python", "python3 tools/a.py --x 1", "use `python3`"),
-        (
-            "go test ./... 2>&1 | grep -v ok | tail -5",
-            "error: failed to write commit object: gpg failed",
-            "export GIT_CONFIG_GLOBAL=/dev/null; go test ./... 2>&1 | grep -v ok | tail -5",
-            "`go test ./...` fails here",
-        ),
-    ];
-    for (failed, error, worked, told) in cases {
-        let claims = Session::new("go").fails(failed, error).passes(worked, "ok").claims();
-        let [claim] = claims.as_slice() else { panic!("{failed}: {} claims", claims.len()) };
-        assert!(claim.summary.contains(told), "{}", claim.summary);
-        assert!(!claim.summary.contains("tail") && !claim.summary.contains("git status"), "{}", claim.summary);
-    }
-}
-
-#[test]
 fn what_throws_work_away_is_no_remedy() {
     for remedy in ["git stash", "git checkout -- .", "git reset --hard HEAD~1"] {
         teaches_nothing(

@@ -141,7 +141,7 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
         }
         (_, How::Wait) => format!("{what} can fail for a moment{told}: wait a little and try again."),
         (Cause::Module(Some(name)), _) => format!("{what} needs `{name}`, which is not installed: {fix} first."),
-        (Cause::Program(Some(name)), _) => format!("`{name}` is not installed: {fix} before {what}."),
+        (Cause::Program(Some(name)), _) => format!("`{name}` is not installed here: {fix} first."),
         (Cause::Variable(Some(name)), _) => format!("{what} needs `{name}` to be set: {fix} first."),
         (Cause::Port(port), _) => {
             format!("{} may still be taken when {what} starts: {fix} first.", port_name(port.as_deref()))
@@ -359,6 +359,11 @@ fn recurring(scene: &Scene<'_>, trouble: &Trouble, words: &Words) -> (String, St
             format!("IF {agent} is about to run {what} THEN leave it to {rival}, or split it into smaller runs.");
         return (summary, rule);
     }
+    // One lesson for all commands that need it.
+    if let Cause::Program(Some(name)) | Cause::Module(Some(name)) = &trouble.cause {
+        let summary = format!("`{name}` is not installed here, and nothing in the log mended it.");
+        return (summary, format!("IF you are about to use `{name}` THEN {advice}."));
+    }
     // A limit is known by its kind; the words are not needed to tell it.
     let said = if reads_as_failure(error) { format!(": \"{error}\"") } else { String::new() };
     let summary = match &trouble.cause {
@@ -392,8 +397,9 @@ fn advice(cause: &Cause) -> String {
         Cause::Patience => "slow down: fewer calls at a time, and a longer pause after each refusal".to_owned(),
         Cause::Time => "raise the time limit, run it in the background, or split it into smaller runs".to_owned(),
         Cause::Name(name) => format!("define, import or export `{name}` where it is used before running anything else"),
-        Cause::Module(name) => format!("install {} before running it", named(name, "what is missing")),
-        Cause::Program(name) => format!("install {}, or use what is there instead", named(name, "the program")),
+        Cause::Module(name) | Cause::Program(name) => {
+            format!("install {} first, or do without", named(name, "what is missing"))
+        }
         Cause::Variable(name) => format!("set {} before running it", named(name, "the variable")),
         Cause::Port(_) => "stop what holds the port, or choose another, before starting".to_owned(),
         Cause::Service => "start the service and see that it answers before running it".to_owned(),

@@ -70,3 +70,47 @@ fn a_lock_that_is_held_asks_for_patience() {
     assert!(said.contains("lock held by another process") && said.contains("wait a little"), "{said}");
     assert!(!said.contains("812"), "{said}");
 }
+
+#[test]
+fn the_difference_is_told_and_not_two_commands() {
+    let cases = [
+        (
+            "hk install && git status",
+            "zsh:1: command not found: hk",
+            "mise x hk -- hk install && git status",
+            "through `mise x hk --`",
+        ),
+        ("python tools/a.py --x 1", "zsh:1: command not found: python", "python3 tools/a.py --x 1", "use `python3`"),
+        (
+            "go test ./... 2>&1 | grep -v ok | tail -5",
+            "error: failed to write commit object: gpg failed",
+            "export GIT_CONFIG_GLOBAL=/dev/null; go test ./... 2>&1 | grep -v ok | tail -5",
+            "`go test ./...` fails here",
+        ),
+    ];
+    for (failed, error, worked, told) in cases {
+        let claims = Session::new("go").fails(failed, error).passes(worked, "ok").claims();
+        let [claim] = claims.as_slice() else { panic!("{failed}: {} claims", claims.len()) };
+        assert!(claim.summary.contains(told), "{}", claim.summary);
+        assert!(!claim.summary.contains("tail") && !claim.summary.contains("git status"), "{}", claim.summary);
+    }
+}
+
+#[test]
+fn a_missing_program_is_one_lesson_whoever_called_it() {
+    let lacks = |command: &str| {
+        let lines: Vec<&str> = vec!["bash: file: command not found"; 3];
+        let session = lines.into_iter().fold(Session::new("go"), |session, error| session.fails(command, error));
+        told(session)
+    };
+    let said = lacks("file a.bin");
+    assert!(said.starts_with("`file` is not installed here, and nothing in the log mended it."), "{said}");
+    assert_eq!(said, lacks("file -b --mime b.dat && wc -c b.dat"));
+}
+
+#[test]
+fn to_look_in_another_way_is_no_remedy() {
+    let session = Session::new("go").fails("file a.bin", "bash: file: command not found");
+    let claims = session.passes("head -c 200 a.bin", "MZ").passes("ls -la a.bin", "a.bin").claims();
+    assert!(claims.is_empty(), "{claims:?}");
+}

@@ -11,7 +11,7 @@ use super::remedy::{self, How, Remedy};
 use super::scene::{Deed, Scene};
 use super::shown;
 use super::words::{any, is_empty_talk};
-use crate::context::{Signal, SignalKind};
+use crate::context::{Signal, SignalKind, is_look};
 use crate::distill::verify::find_destructive;
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
 
@@ -253,6 +253,12 @@ impl Trouble {
             (Cause::Unknown, How::After(deeds)) if is_once => remedy::is_told_after(scene, remedy.failed, deeds),
             // Who edits and forgets to build learns nothing of the project.
             (Cause::Code | Cause::Unknown, How::After(deeds)) => !remedy::is_rebuilt(scene, remedy.failed, deeds),
+            // Who lacks what shows a file looks at it in some other way, which shows something else.
+            (Cause::Program(Some(name)), How::Instead(..)) => {
+                let failed = scene.deeds.get(remedy.failed).and_then(Deed::command);
+                let worked = scene.deeds.get(remedy.worked).and_then(Deed::command);
+                !failed.is_some_and(is_look) || worked.is_some_and(|worked| worked.contains(name.as_str()))
+            }
             // Who asks once may ask about anything.
             (_, How::Person) => self.times >= 2,
             // What was started a moment ago takes a moment.

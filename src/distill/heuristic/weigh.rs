@@ -30,8 +30,7 @@ impl Ground {
             Self::Repeated | Self::Insisted => 0.66,
             Self::Fixed => 0.6,
             Self::Wish | Self::Flaky => 0.55,
-            Self::Unmended => 0.52,
-            Self::Taste => 0.45,
+            Self::Unmended | Self::Taste => 0.45,
         }
     }
 }
