@@ -98,7 +98,7 @@ impl Line {
             "sleep" => self.waits = true,
             // What is run by them is what is done: `mise exec -- pkl format`.
             name if any(SETUPS, |setup| setup == name) && !words.iter().any(|word| word == "--") => {
-                self.setups.push(words.to_vec())
+                self.setups.push(words.to_vec());
             }
             _ if words.iter().all(|word| is_setting(word)) => self.settings.extend(words.iter().cloned()),
             _ if part.looks() => self.looks.push(words.to_vec()),

@@ -162,7 +162,7 @@ fn mended(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) 
 fn asked(scene: &Scene<'_>, trouble: &Trouble, remedy: &Remedy, words: &Words) -> (String, String) {
     let failed = scene.deeds.get(remedy.failed);
     // The arguments are of this one time; the program and its verb come again.
-    let main = failed.and_then(|deed| deed.line.as_ref()).map(|line| line.main()).unwrap_or_default();
+    let main = failed.and_then(|deed| deed.line.as_ref()).map(command::Line::main).unwrap_or_default();
     let is_verb = |word: &&String| word.chars().all(|c| c.is_alphanumeric() || c == '-') && !word.starts_with('-');
     let verb = main.iter().skip(1).take(1).filter(is_verb);
     let what: Vec<&str> = main.iter().take(1).chain(verb).map(String::as_str).collect();
