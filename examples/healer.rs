@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archivist::config::{LoadRequest, load};
-use archivist::domain::{Extra, MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
+use archivist::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
 use archivist::service::{ArchivistService, Project};
@@ -41,22 +41,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
             (_, Some(_)) => Rescue::Resolved,
             (_, None) => Rescue::Unresolved,
         };
+        let status = match rescue {
+            Rescue::Resolved => "resolved",
+            Rescue::Unresolved => "unresolved",
+            Rescue::Skipped => "skipped",
+        };
+        let session = SessionId::parse(&format!("rescue-{number}"))?;
+        let scenario = ReflectionScenario::HealerInvocation;
         let trigger = ReflectionTrigger {
-            scenario: ReflectionScenario::HealerInvocation,
-            project_root: root.display().to_string(),
-            session_id: SessionId::parse(&format!("rescue-{number}"))?,
-            main_task_id: None,
-            subtask_id: None,
             log_paths: vec![PathBuf::from(&log).canonicalize()?.display().to_string()],
-            healer_status: Some(
-                match rescue {
-                    Rescue::Resolved => "resolved",
-                    Rescue::Unresolved => "unresolved",
-                    Rescue::Skipped => "skipped",
-                }
-                .to_owned(),
-            ),
-            extra: Extra::new(),
+            healer_status: Some(status.to_owned()),
+            ..ReflectionTrigger::new(scenario, root.display().to_string(), session)
         };
         let outcome = archivist.maybe_reflect(&trigger).await;
         println!("{}: {}", outcome.status, outcome.summary);

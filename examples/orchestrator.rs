@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archivist::config::{LoadRequest, load};
-use archivist::domain::{Extra, MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
+use archivist::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
 use archivist::service::{ArchivistService, Project};
@@ -54,14 +54,8 @@ fn trigger(root: &std::path::Path, log: &str, went_well: bool) -> Result<Reflect
     let log = PathBuf::from(log).canonicalize()?;
     let scenario = if went_well { ReflectionScenario::SessionComplete } else { ReflectionScenario::SessionFailed };
     Ok(ReflectionTrigger {
-        scenario,
-        project_root: root.display().to_string(),
-        session_id: SessionId::parse("run-1")?,
         main_task_id: Some("billing-42".to_owned()),
-        subtask_id: None,
         log_paths: vec![log.display().to_string()],
-        healer_status: None,
-        outcome: None,
-        extra: Extra::new(),
+        ..ReflectionTrigger::new(scenario, root.display().to_string(), SessionId::parse("run-1")?)
     })
 }

@@ -133,16 +133,10 @@ impl Fleet {
         let path = root.join("logs").join(format!("{session}.jsonl"));
         let log = log(&session, number, &root, kind);
         std::fs::write(&path, &log).unwrap();
+        let (scenario, session) = (ReflectionScenario::SessionComplete, SessionId::parse(&session).unwrap());
         let trigger = ReflectionTrigger {
-            scenario: ReflectionScenario::SessionComplete,
-            project_root: root.to_str().unwrap().to_owned(),
-            session_id: SessionId::parse(&session).unwrap(),
-            main_task_id: None,
-            subtask_id: None,
             log_paths: vec![path.to_str().unwrap().to_owned()],
-            healer_status: None,
-            outcome: None,
-            extra: Extra::new(),
+            ..ReflectionTrigger::new(scenario, root.to_str().unwrap(), session)
         };
         let job = Job {
             errand: Errand::Reflect(trigger),

@@ -37,6 +37,21 @@ pub struct ReflectionTrigger {
 }
 
 impl ReflectionTrigger {
+    /// A trigger that says no more than what happened, in which project and in which session.
+    pub fn new(scenario: ReflectionScenario, project_root: impl Into<String>, session_id: SessionId) -> Self {
+        Self {
+            scenario,
+            project_root: project_root.into(),
+            session_id,
+            main_task_id: None,
+            subtask_id: None,
+            log_paths: Vec::new(),
+            healer_status: None,
+            outcome: None,
+            extra: Extra::new(),
+        }
+    }
+
     /// Returns how the session ended in the caller's word: its outcome, else how a rescue ended, else that it failed.
     /// A session that is complete is over, and may have failed all the same.
     pub fn ended_as(&self) -> Option<EpisodeStatus> {
