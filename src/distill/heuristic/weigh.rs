@@ -30,7 +30,8 @@ impl Ground {
             Self::Repeated | Self::Insisted => 0.66,
             Self::Fixed => 0.6,
             Self::Wish | Self::Flaky => 0.55,
-            Self::Unmended | Self::Taste => 0.45,
+            Self::Unmended => 0.51,
+            Self::Taste => 0.45,
         }
     }
 }
