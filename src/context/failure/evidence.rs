@@ -63,7 +63,9 @@ pub(super) fn judge(line: &str) -> Option<Saying> {
     }
     let lower = bare.to_ascii_lowercase();
     // A warning is a headline only where nothing else is said.
-    if strict.is_none() && ["warn", "[warn", "npm warn", "(warn"].iter().any(|start| lower.starts_with(start)) {
+    let is_of_node = lower.starts_with("(node:") && lower.contains("warning:");
+    let is_warning = is_of_node || ["warn", "[warn", "npm warn", "(warn"].iter().any(|start| lower.starts_with(start));
+    if strict.is_none() && is_warning {
         return by_words(bare, &lower).and_then(|saying| say(saying.class, 8, Belief::Weak));
     }
     let worded = by_wording(bare, &lower, indented);

@@ -581,6 +581,11 @@ fn the_headline_is_the_error_and_not_a_warning_before_it() {
             "npm error Missing script: \"x\"",
         ),
         (
+            "(node:46002) [MODULE_TYPELESS] Warning: Module type of a.ts is not specified.\nx.ts: 2 errors cannot be fixed",
+            Class::Command,
+            "x.ts: 2 errors cannot be fixed",
+        ),
+        (
             "Traceback (most recent call last):\n  File \"a.py\"\n\n... [133 characters truncated] ...\nValueError: no",
             Class::Exception,
             "ValueError: no",

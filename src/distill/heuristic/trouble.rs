@@ -22,9 +22,6 @@ mod tests;
 /// From how many failures of one family on it is more than a slip.
 const OFTEN: u32 = 3;
 
-/// In so many runs it is no chance.
-const RUNS: usize = 3;
-
 /// The same for limits that others set.
 const OFTEN_LIMIT: u32 = 2;
 
@@ -350,7 +347,7 @@ impl Trouble {
         if is_everyday && !is_known && !self.cause.is_limit() {
             return one_off;
         }
-        // That nothing mended it is a fact for the record, unless others set the limit or it came in several runs.
+        // That nothing mended it is a fact for the record, unless others set the limit or it lies around the code.
         let is_told = match self.cause {
             _ if self.cause.is_limit() => {
                 is_often || (has_failed && self.cause != Cause::Patience && how.is_none() && self.is_last(scene))
@@ -358,9 +355,7 @@ impl Trouble {
             // A provider that refuses what it is sent: the run does not have to fail for it. What is down comes back.
             _ if self.tool == "model" && is_refusal(&self.headline) => is_often,
             Cause::Sandbox => true,
-            Cause::Code => false,
-            // What comes in run after run is known to come again.
-            _ => self.runs() >= RUNS || (is_often && self.cause.is_around()),
+            _ => is_often && self.cause.is_around(),
         };
         let worth = is_told.then_some(Worth::Recurring);
         worth.map(Ok).or(one_off)
