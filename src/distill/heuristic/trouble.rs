@@ -22,6 +22,9 @@ mod tests;
 /// From how many failures of one family on it is more than a slip.
 const OFTEN: u32 = 3;
 
+/// In so many runs a name that is not defined is more than a slip.
+const RUNS: usize = 3;
+
 /// The same for limits that others set.
 const OFTEN_LIMIT: u32 = 2;
 
@@ -355,6 +358,7 @@ impl Trouble {
             // A provider that refuses what it is sent: the run does not have to fail for it. What is down comes back.
             _ if self.tool == "model" && is_refusal(&self.headline) => is_often,
             Cause::Sandbox => true,
+            Cause::Name(_) => self.runs() >= RUNS,
             _ => is_often && self.cause.is_around(),
         };
         let worth = is_told.then_some(Worth::Recurring);
