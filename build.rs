@@ -59,7 +59,7 @@ fn collect<'schema>(node: &'schema Value, path: &str, leaves: &mut Vec<(String, 
     }
 }
 
-/// The expression for one key: see `Leaf` in `src/config/check.rs`.
+/// The expression for one key: see `ConfigKey` in `src/config/check.rs`.
 fn leaf(key: &str, rule: &Value) -> Option<String> {
     let text = |name: &str| rule.get(name).and_then(Value::as_str);
     let bound = |name: &str| match rule.get(name).and_then(Value::as_f64) {
@@ -68,17 +68,17 @@ fn leaf(key: &str, rule: &Value) -> Option<String> {
     };
     let default = rule.get("default")?;
     let (kind, default) = match text("type")? {
-        "boolean" => ("Boolean", format!("Preset::Boolean({})", default.as_bool()?)),
-        "integer" => ("Integer", format!("Preset::Integer({})", default.as_i64()?)),
-        "number" => ("Number", format!("Preset::Number({:?})", default.as_f64()?)),
-        _ => ("Text", format!("Preset::Text({:?})", default.as_str()?)),
+        "boolean" => ("Boolean", format!("DefaultValue::Boolean({})", default.as_bool()?)),
+        "integer" => ("Integer", format!("DefaultValue::Integer({})", default.as_i64()?)),
+        "number" => ("Number", format!("DefaultValue::Number({:?})", default.as_f64()?)),
+        _ => ("Text", format!("DefaultValue::Text({:?})", default.as_str()?)),
     };
     let is_secret = rule.get("writeOnly").and_then(Value::as_bool).unwrap_or(false);
     let choices = rule.get("enum").and_then(Value::as_array).into_iter().flatten();
     let choices: Vec<&str> = choices.filter_map(Value::as_str).collect();
     Some(format!(
-        "Leaf {{ key: {key:?}, default: {default}, secrecy: Secrecy::{secrecy}, is_users: {is_users}, \
-         kind: Kind::{kind}, choices: &{choices:?}, least: {least}, above: {above}, most: {most}, \
+        "ConfigKey {{ key: {key:?}, default: {default}, secrecy: Secrecy::{secrecy}, is_users: {is_users}, \
+         kind: ConfigValueKind::{kind}, choices: &{choices:?}, least: {least}, above: {above}, most: {most}, \
          fewest_chars: {fewest_chars} }}",
         secrecy = if is_secret { "Secret" } else { "Open" },
         is_users = text("x-set-by") == Some("user"),

@@ -18,11 +18,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::MemoryQuery;
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::recall::Ranking;
+use archivist::recall::RankingSettings;
 use divan::Bencher;
 use support::{at, block_on, build_index, lesson, settings, write_store};
 use tempfile::TempDir;
@@ -33,8 +33,8 @@ fn main() {
     divan::main();
 }
 
-fn ranking() -> Ranking {
-    config::load(&LoadRequest::default()).unwrap().config.recall.ranking()
+fn ranking() -> RankingSettings {
+    config::load_config(&ConfigLoadRequest::default()).unwrap().config.recall.ranking_settings()
 }
 
 /// Stores are made once and shared by the benchmarks that only read.
@@ -53,7 +53,7 @@ fn store(lessons: usize, indexed: bool) -> &'static Path {
 fn ask(directory: &Path, text: Option<&str>) {
     let memory = JsonlMemory::open(settings(directory));
     let query = MemoryQuery { text: text.map(str::to_owned), ..MemoryQuery::for_project("/project") };
-    let answer = block_on(memory.query(&query, &ranking(), at())).unwrap();
+    let answer = block_on(memory.query_lessons(&query, &ranking(), at())).unwrap();
     assert_eq!(answer.hits.len(), 10);
 }
 
@@ -84,7 +84,7 @@ fn ask_again(bencher: Bencher<'_, '_>, lessons: usize) {
     let memory = JsonlMemory::open(settings(store(lessons, true)));
     let text = Some("docker cache timeout while deploying item42".to_owned());
     let query = MemoryQuery { text, ..MemoryQuery::for_project("/project") };
-    bencher.bench(|| block_on(memory.query(&query, &ranking(), at())).unwrap());
+    bencher.bench(|| block_on(memory.query_lessons(&query, &ranking(), at())).unwrap());
 }
 
 /// What a commit is measured against: one line appended and synced.
@@ -141,7 +141,7 @@ fn compact(bencher: Bencher<'_, '_>, lessons: usize) {
     };
     bencher.with_inputs(prepare).bench_local_values(|directory| {
         let tight = archivist::memory::jsonl::JsonlSettings { versions_kept: 1, ..settings(directory.path()) };
-        let done = block_on(JsonlMemory::open(tight).compact()).unwrap();
+        let done = block_on(JsonlMemory::open(tight).compact_banks()).unwrap();
         assert_eq!(done.first().map(|done| done.versions_moved), Some(3 * lessons));
     });
 }

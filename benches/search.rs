@@ -18,7 +18,7 @@ mod support;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use archivist::config::{LoadRequest, load};
+use archivist::config::{ConfigLoadRequest, load_config};
 use archivist::domain::MemoryQuery;
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
@@ -93,7 +93,7 @@ fn main() {
     }
     let home = TempDir::new().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let ranking = load(&LoadRequest::default()).unwrap().config.recall.ranking();
+    let ranking = load_config(&ConfigLoadRequest::default()).unwrap().config.recall.ranking_settings();
     let query = MemoryQuery { text: Some(QUESTION.to_owned()), ..MemoryQuery::default() };
     for (name, lessons) in [("10k", 10_000), ("100k", 100_000)] {
         let store = home.path().join(name);
@@ -110,7 +110,7 @@ fn main() {
                 Contender::new("SQLite FTS5, bare query, in process", || ask_sqlite(&connection)),
                 Contender::new("tantivy, bare query, in process", &tantivy),
                 Contender::new("Archivist, in process", || {
-                    let answer = runtime.block_on(memory.query(&query, &ranking, at())).unwrap();
+                    let answer = runtime.block_on(memory.query_lessons(&query, &ranking, at())).unwrap();
                     assert!(!answer.hits.is_empty());
                 }),
                 Contender::new("archivist --version, a process", || archivist(&["--version"], home.path())),

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use archivist::domain::{HudMessage, ReflectionScenario, Timestamp};
-use archivist::hud::{FeedSink, HudSink};
+use archivist::hud::{FileFeedSink, HudSink};
 use axum::Router;
 use axum::routing::post;
 use support::{build_index, write_store};
@@ -227,10 +227,10 @@ async fn events(home: &Path) {
     }
     let began = Instant::now();
     let told = tokio::task::spawn_blocking(move || {
-        let sink = FeedSink::new(&store);
+        let sink = FileFeedSink::new(&store);
         for count in 0..MESSAGES {
             let (scenario, ts) = (ReflectionScenario::Manual, Timestamp::default());
-            sink.tell(&HudMessage::ArchivistMemoriesAdded { count: count as u64, scenario, ts });
+            sink.send_message(&HudMessage::ArchivistMemoriesAdded { count: count as u64, scenario, ts });
         }
     });
     told.await.unwrap();
@@ -258,7 +258,7 @@ async fn day(home: &Path, store: &Path) {
     println!("\nA day of {RUNS} runs, as fast as it goes: a start, five prompts, a look at the panel, a listener each");
     println!("{:>10}{:>10}{:>12}{:>14}", "hour", "runs", "requests", "resident MB");
     let mut resident = Vec::new();
-    let sink = FeedSink::new(store);
+    let sink = FileFeedSink::new(store);
     let mut requests = 0;
     for run in 1..=RUNS {
         for prompt in 0..6 {
@@ -280,7 +280,7 @@ async fn day(home: &Path, store: &Path) {
         listener.write_all(head.as_bytes()).await.unwrap();
         let _ = listener.read(&mut [0; 1024]).await.unwrap();
         let (scenario, ts) = (ReflectionScenario::SessionComplete, Timestamp::default());
-        sink.tell(&HudMessage::ArchivistMemoriesAdded { count: run as u64, scenario, ts });
+        sink.send_message(&HudMessage::ArchivistMemoriesAdded { count: run as u64, scenario, ts });
         requests += 7;
         if run % (RUNS / HOURS) == 0 {
             let megabytes = archivist.resident() as f64 / 1024.0;

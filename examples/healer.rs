@@ -8,11 +8,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use archivist::config::{LoadRequest, load};
+use archivist::config::{ConfigLoadRequest, load_config};
 use archivist::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::service::{ArchivistService, Project};
+use archivist::service::{ArchivistService, ProjectContext};
 
 /// What a rescue came to.
 enum Rescue {
@@ -27,15 +27,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let log = std::env::args().nth(1).ok_or("name the log of the rescue")?;
     let folder = tempfile::tempdir()?;
     let root = folder.path().to_path_buf();
-    let config = load(&LoadRequest { project_root: root.clone(), ..LoadRequest::default() })?.config;
-    let memory: Arc<dyn MemoryService> = Arc::new(JsonlMemory::open(config.memory.jsonl(&root, None)));
-    let archivist = ArchivistService::new(Arc::clone(&memory), Project::at(root.clone()), config.habits());
+    let config = load_config(&ConfigLoadRequest { project_root: root.clone(), ..ConfigLoadRequest::default() })?.config;
+    let memory: Arc<dyn MemoryService> = Arc::new(JsonlMemory::open(config.memory.jsonl_settings(&root, None)));
+    let archivist = ArchivistService::new(
+        Arc::clone(&memory),
+        ProjectContext::from_root(root.clone()),
+        config.reflection_settings(),
+    );
 
     for (number, failure) in [(1, "ConnectionError: Error 111 connecting to localhost:6379"), (2, "")] {
         // Which spell? What helped last time comes first.
         let question =
             MemoryQuery { text: Some(failure.to_owned()), ..MemoryQuery::for_project(root.to_string_lossy()) };
-        let known = memory.query(&question, &config.recall.ranking(), chrono::Utc::now()).await?.hits;
+        let known = memory.query_lessons(&question, &config.recall.ranking_settings(), chrono::Utc::now()).await?.hits;
         let rescue = match (failure, known.first()) {
             ("", _) => Rescue::Skipped,
             (_, Some(_)) => Rescue::Resolved,

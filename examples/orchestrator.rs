@@ -9,11 +9,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use archivist::config::{LoadRequest, load};
+use archivist::config::{ConfigLoadRequest, load_config};
 use archivist::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist::memory::MemoryService;
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::service::{ArchivistService, Project};
+use archivist::service::{ArchivistService, ProjectContext};
 
 /// The work itself; here it fails.
 async fn golden_loop() -> Result<(), Box<dyn Error>> {
@@ -27,9 +27,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let root = root.path().to_path_buf();
 
     // Once, when the orchestrator starts.
-    let config = load(&LoadRequest { project_root: root.clone(), ..LoadRequest::default() })?.config;
-    let memory: Arc<dyn MemoryService> = Arc::new(JsonlMemory::open(config.memory.jsonl(&root, None)));
-    let archivist = ArchivistService::new(Arc::clone(&memory), Project::at(root.clone()), config.habits());
+    let config = load_config(&ConfigLoadRequest { project_root: root.clone(), ..ConfigLoadRequest::default() })?.config;
+    let memory: Arc<dyn MemoryService> = Arc::new(JsonlMemory::open(config.memory.jsonl_settings(&root, None)));
+    let archivist = ArchivistService::new(
+        Arc::clone(&memory),
+        ProjectContext::from_root(root.clone()),
+        config.reflection_settings(),
+    );
 
     // Every run.
     let came = golden_loop().await;
@@ -44,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         max_results: Some(10),
         ..MemoryQuery::for_project(root.to_string_lossy())
     };
-    for hit in memory.query(&question, &config.recall.ranking(), chrono::Utc::now()).await?.hits {
+    for hit in memory.query_lessons(&question, &config.recall.ranking_settings(), chrono::Utc::now()).await?.hits {
         println!("- {}", hit.lesson.memory.summary);
     }
     Ok(())

@@ -3,10 +3,10 @@
 use std::panic;
 use std::process::ExitCode;
 
-use archivist::cli::{self, Process};
+use archivist::cli::{self, ProcessContext};
 
 fn main() -> ExitCode {
     panic::set_hook(Box::new(cli::report_panic));
-    panic::catch_unwind(|| cli::run(std::env::args_os(), Process::of_this_one()))
-        .unwrap_or_else(|_| cli::broke(std::env::args_os()))
+    panic::catch_unwind(|| cli::run(std::env::args_os(), ProcessContext::from_running_process()))
+        .unwrap_or_else(|_| cli::internal_error_exit(std::env::args_os()))
 }

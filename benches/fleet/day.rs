@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use archivist::memory::postgres::Events;
+use archivist::memory::postgres::EventFeed;
 use archivist::service::FleetQueue;
 
 use crate::fleet::{Fleet, server};
@@ -118,15 +118,15 @@ fn listen(fleet: &Fleet, delays: Arc<Mutex<Vec<f64>>>, ended: Arc<AtomicBool>) -
 /// One display. Looking at the clock of the server beside each page says how old a message is without a second clock.
 async fn display(url: &str, project: usize, delays: &Mutex<Vec<f64>>, ended: &AtomicBool) {
     let bank = format!("team/p-{project:04}");
-    let events = Events::new(server(url), &bank);
+    let events = EventFeed::new(server(url), &bank);
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     let select = "SELECT extract(epoch FROM clock_timestamp() - e.at)::float8 * 1000 FROM archivist.events e \
          JOIN archivist.banks b USING (bank) WHERE b.key = $1 AND e.number = $2";
-    let mut bell = events.listen();
+    let mut bell = events.start_listener();
     let mut seen = 0;
     while !ended.load(Ordering::Relaxed) {
-        let page = events.after(seen).await.unwrap();
+        let page = events.read_after(seen).await.unwrap();
         // The last of a page is the youngest: those before it came with the same ring.
         if let Some(last) = page.events.last() {
             let number = last.number as i64;
@@ -135,6 +135,6 @@ async fn display(url: &str, project: usize, delays: &Mutex<Vec<f64>>, ended: &At
             seen = last.number;
             continue;
         }
-        let _ = tokio::time::timeout(Duration::from_millis(500), bell.rung()).await;
+        let _ = tokio::time::timeout(Duration::from_millis(500), bell.wait_for_notification()).await;
     }
 }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archivist::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
-use archivist::memory::postgres::{PostgresMemory, PostgresSettings, Server, ServerSettings, migrate};
-use archivist::memory::{MemoryService, Tenancy};
-use archivist::service::{Errand, FleetQueue, Job, Urgency};
+use archivist::memory::postgres::{
+    PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
+};
+use archivist::memory::{BankTenancy, MemoryService};
+use archivist::service::{FleetQueue, Job, JobKind, JobUrgency};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -70,8 +72,8 @@ pub(crate) struct Fleet {
     client: Option<Client>,
 }
 
-pub(crate) fn server(url: &str) -> Arc<Server> {
-    Server::new(ServerSettings {
+pub(crate) fn server(url: &str) -> Arc<PostgresServer> {
+    PostgresServer::new(PostgresServerSettings {
         url: url.to_owned(),
         read_url: None,
         ca_file: None,
@@ -110,7 +112,7 @@ impl Fleet {
         let home = tempfile::tempdir().unwrap();
         let (url, model) = runtime.block_on(async {
             let url = database(&cluster.url("postgres"), "fleet").await;
-            migrate(&server(&url)).await.unwrap();
+            migrate_schema(&server(&url)).await.unwrap();
             let model = MockServer::builder().disable_request_recording().start().await;
             Mock::given(method("POST")).respond_with(answer).mount(&model).await;
             (url, model)
@@ -139,10 +141,10 @@ impl Fleet {
             ..ReflectionTrigger::new(scenario, root.to_str().unwrap(), session)
         };
         let job = Job {
-            errand: Errand::Reflect(trigger),
+            errand: JobKind::Reflect(trigger),
             agent: "generic".to_owned(),
             event: "session-end".to_owned(),
-            urgency: Urgency::Over,
+            urgency: JobUrgency::Over,
             log_bytes: Some(log.len() as u64),
             enqueued_at: chrono::Utc::now(),
             not_before: None,
@@ -274,14 +276,14 @@ impl Fleet {
         let server = server(&self.url);
         let mut findings = 0;
         for project in 0..self.projects {
-            let settings = PostgresSettings {
+            let settings = PostgresBankSettings {
                 bank: format!("team/p-{project:04}"),
-                tenancy: Tenancy::Own,
+                tenancy: BankTenancy::Own,
                 global: None,
                 max_record_bytes: 4 * 1024 * 1024,
             };
             let memory = PostgresMemory::open(Arc::clone(&server), settings);
-            findings += self.runtime.block_on(memory.examine()).unwrap().len();
+            findings += self.runtime.block_on(memory.find_problems()).unwrap().len();
         }
         findings
     }

@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use archivist::domain::MemoryId;
-use archivist::memory::{MeaningModel, Meanings, Measured};
+use archivist::memory::{LessonVectorStore, LessonVectors, VectorModel};
 use tokio_postgres::NoTls;
 
 use crate::postgres_server::Cluster;
 use crate::recall::{filled, large};
 use crate::support::lesson;
 
-const MODEL: MeaningModel<'static> = MeaningModel { name: "random", dimensions: 384 };
+const MODEL: VectorModel<'static> = VectorModel { name: "random", dimensions: 384 };
 /// As many as a question is told of.
 const CLOSEST: usize = 200;
 const QUESTIONS: u64 = 40;
@@ -46,10 +46,13 @@ pub(crate) fn run(size: usize) {
         let (url, memory) = filled(&cluster, size).await;
         let began = Instant::now();
         for first in (0..size).step_by(AT_ONCE) {
-            let measured =
-                |number: usize| Measured { lesson: lesson(number).id, version: 1, units: vec![random(number as u64)] };
-            let measured: Vec<Measured> = (first..size.min(first + AT_ONCE)).map(measured).collect();
-            assert_eq!(memory.keep(MODEL, &measured).await.unwrap(), measured.len());
+            let measured = |number: usize| LessonVectors {
+                lesson: lesson(number).id,
+                version: 1,
+                units: vec![random(number as u64)],
+            };
+            let measured: Vec<LessonVectors> = (first..size.min(first + AT_ONCE)).map(measured).collect();
+            assert_eq!(memory.store_vectors(MODEL, &measured).await.unwrap(), measured.len());
         }
         eprintln!("{size} vectors brought to the server in {:.0} s", began.elapsed().as_secs_f64());
         let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
@@ -65,7 +68,7 @@ pub(crate) fn run(size: usize) {
             println!("skipped: ARCHIVIST_TEST_PGVECTOR_BIN names no server with the extension vector");
         }
         let began = Instant::now();
-        assert!(memory.unmeasured(MODEL, 64).await.unwrap().is_empty());
+        assert!(memory.lessons_without_vectors(MODEL, 64).await.unwrap().is_empty());
         println!("to find that no lesson is without vectors: {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
     });
 }
@@ -77,7 +80,7 @@ async fn measure(name: &str, url: &str) -> Vec<Vec<MemoryId>> {
     for question in 0..QUESTIONS {
         let asked = random(u64::MAX - question);
         let began = Instant::now();
-        let close = memory.closest(MODEL, &asked, CLOSEST).await.unwrap();
+        let close = memory.closest_lessons(MODEL, &asked, CLOSEST).await.unwrap();
         times.push(began.elapsed().as_secs_f64() * 1e3);
         assert_eq!(close.len(), CLOSEST);
         answers.push(close.into_iter().map(|(id, _)| id).collect());

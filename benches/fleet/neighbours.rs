@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::{AgentMemory, MemoryId, MemoryQuery, MemoryState};
-use archivist::memory::postgres::migrate;
-use archivist::memory::{Batch, MemoryService, Records};
+use archivist::memory::postgres::migrate_schema;
+use archivist::memory::{CommitBatch, MemoryService, RecordOrigin};
 use serde_json::Value;
 use tokio_postgres::{Client, NoTls};
 
@@ -88,7 +88,7 @@ impl Found {
 
 async fn measure(cluster: &Cluster, pairs: &[Pair], most: usize) -> Option<Found> {
     let url = database(&cluster.url("postgres"), "neighbours").await;
-    migrate(&server(&url)).await.unwrap();
+    migrate_schema(&server(&url)).await.unwrap();
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
     if client.batch_execute("CREATE EXTENSION pg_trgm").await.is_err() {
@@ -102,7 +102,10 @@ async fn measure(cluster: &Cluster, pairs: &[Pair], most: usize) -> Option<Found
     let there: BTreeMap<&MemoryId, &AgentMemory> =
         sides.filter(|(_, is_there)| *is_there).map(|(memory, _)| (&memory.id, memory)).collect();
     let memories: Vec<AgentMemory> = there.values().map(|memory| (*memory).clone()).collect();
-    memory.commit(Batch { memories, records: Records::Copied, ..Batch::default() }, at()).await.unwrap();
+    memory
+        .commit_batch(CommitBatch { memories, records: RecordOrigin::Copied, ..CommitBatch::default() }, at())
+        .await
+        .unwrap();
     client.batch_execute("CREATE TABLE texts (id text PRIMARY KEY, said text NOT NULL)").await.unwrap();
     let (ids, texts): (Vec<&str>, Vec<String>) = there.iter().map(|(id, memory)| (id.as_str(), saying(memory))).unzip();
     let insert = "INSERT INTO texts SELECT * FROM unnest($1::text[], $2::text[])";
@@ -112,7 +115,7 @@ async fn measure(cluster: &Cluster, pairs: &[Pair], most: usize) -> Option<Found
     for pair in pairs.iter().filter(|pair| pair.is_same && pair.known.id != pair.new.id) {
         let mut near = MemoryQuery { text: Some(saying(&pair.new)), ..MemoryQuery::for_project("/large") };
         near.facets.error_family.clone_from(&pair.new.facets.error_family);
-        let by_words = memory.neighbours(&near, 2 * most).await.unwrap();
+        let by_words = memory.find_neighbours(&near, 2 * most).await.unwrap();
         let place = by_words.iter().position(|one| one.lesson.memory.id == pair.known.id);
         let by_trigrams = trigrams(&client, &saying(&pair.new), most).await;
         let (in_words, in_trigrams) =
@@ -133,7 +136,7 @@ async fn trigrams(client: &Client, text: &str, most: usize) -> BTreeSet<String> 
 }
 
 pub(crate) fn run() {
-    let most = config::load(&LoadRequest::default()).unwrap().config.habits().neighbours;
+    let most = config::load_config(&ConfigLoadRequest::default()).unwrap().config.reflection_settings().neighbours;
     println!("\n== neighbours: of texts that say the same in other words, how many are found among {most}");
     let mut sets = vec![("own pairs".to_owned(), own_pairs())];
     match std::env::var_os("ARCHIVIST_BENCH").map(PathBuf::from) {

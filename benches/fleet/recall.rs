@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::MemoryQuery;
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::memory::postgres::{PostgresMemory, PostgresSettings, migrate};
-use archivist::memory::{Batch, MemoryService, Records, Tenancy};
+use archivist::memory::postgres::{PostgresBankSettings, PostgresMemory, migrate_schema};
+use archivist::memory::{BankTenancy, CommitBatch, MemoryService, RecordOrigin};
 use tokio_postgres::NoTls;
 
 use crate::fleet::server;
@@ -45,9 +45,9 @@ pub(crate) fn run(sizes: &[usize]) {
 
 /// That bank, as a process that has just started sees it.
 pub(crate) fn large(url: &str) -> PostgresMemory {
-    let settings = PostgresSettings {
+    let settings = PostgresBankSettings {
         bank: "large".to_owned(),
-        tenancy: Tenancy::Own,
+        tenancy: BankTenancy::Own,
         global: None,
         max_record_bytes: 4 * 1024 * 1024,
     };
@@ -57,7 +57,7 @@ pub(crate) fn large(url: &str) -> PostgresMemory {
 /// A database with so many lessons in one bank.
 pub(crate) async fn filled(cluster: &Cluster, size: usize) -> (String, PostgresMemory) {
     let url = database(&cluster.url("postgres"), "recall").await;
-    migrate(&server(&url)).await.unwrap();
+    migrate_schema(&server(&url)).await.unwrap();
     let memory = large(&url);
     let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -66,8 +66,8 @@ pub(crate) async fn filled(cluster: &Cluster, size: usize) -> (String, PostgresM
     let began = Instant::now();
     for first in (0..size).step_by(AT_ONCE) {
         let memories = (first..size.min(first + AT_ONCE)).map(lesson).collect();
-        let batch = Batch { memories, records: Records::Copied, ..Batch::default() };
-        memory.commit(batch, at()).await.unwrap();
+        let batch = CommitBatch { memories, records: RecordOrigin::Copied, ..CommitBatch::default() };
+        memory.commit_batch(batch, at()).await.unwrap();
     }
     client
         .batch_execute(
@@ -83,7 +83,7 @@ pub(crate) async fn filled(cluster: &Cluster, size: usize) -> (String, PostgresM
 
 /// The ids of each answer.
 async fn measure(name: &str, memory: &dyn MemoryService, bytes: i64) -> Vec<Vec<String>> {
-    let ranking = config::load(&LoadRequest::default()).unwrap().config.recall.ranking();
+    let ranking = config::load_config(&ConfigLoadRequest::default()).unwrap().config.recall.ranking_settings();
     let (mut times, mut answers, mut first) = (Vec::new(), Vec::new(), None);
     for round in 0..2 {
         for number in 0..QUESTIONS {
@@ -93,7 +93,7 @@ async fn measure(name: &str, memory: &dyn MemoryService, bytes: i64) -> Vec<Vec<
                 summary.split(' ').enumerate().filter(|(at, _)| at % 5 != 0).map(|(_, w)| w).collect();
             let query = MemoryQuery { text: Some(words.join(" ")), ..MemoryQuery::for_project("/large") };
             let began = Instant::now();
-            let answer = memory.query(&query, &ranking, at()).await.unwrap();
+            let answer = memory.query_lessons(&query, &ranking, at()).await.unwrap();
             let took = began.elapsed().as_secs_f64() * 1e3;
             first.get_or_insert(took);
             if round == 1 {

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::{AgentMemory, Alias, Importance, ImportanceScale, MemoryId, Timestamp};
 use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{MemoryService as _, Tenancy};
+use archivist::memory::{BankTenancy, MemoryService as _};
 
 /// Words in the order of how common they are; the first few make up much of every text.
 const WORDS: &str = "test run build error file fix check type command config failed commit branch retry cache server \
@@ -68,17 +68,17 @@ pub(crate) fn lesson(number: usize) -> AgentMemory {
     memory.facets.tool = number.is_multiple_of(3).then(|| "bash".to_owned());
     let importance = (number % 100) as f64 / 100.0;
     memory.importance = Importance::parse(importance, ImportanceScale::Undeclared).unwrap();
-    memory.alias = Alias::numbered('m', number as u64 + 1).ok();
+    memory.alias = Alias::from_number('m', number as u64 + 1).ok();
     memory
 }
 
 pub(crate) fn settings(directory: &Path) -> JsonlSettings {
-    let memory = config::load(&LoadRequest::default()).unwrap().config.memory;
+    let memory = config::load_config(&ConfigLoadRequest::default()).unwrap().config.memory;
     JsonlSettings {
         project: directory.to_owned(),
-        tenancy: Tenancy::Own,
+        tenancy: BankTenancy::Own,
         global: None,
-        ..memory.jsonl(directory, None)
+        ..memory.jsonl_settings(directory, None)
     }
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn write_store(directory: &Path, lessons: usize) {
 
 /// Builds the index of a store.
 pub(crate) fn build_index(directory: &Path) {
-    block_on(async { JsonlMemory::open(settings(directory)).compact().await.unwrap() });
+    block_on(async { JsonlMemory::open(settings(directory)).compact_banks().await.unwrap() });
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -1,14 +1,14 @@
-//! `audit-check`: whether the lessons that a run was given kept their trouble away.
+//! The `audit-check` command: tells whether the lessons injected into a run kept their problem from recurring.
 
 use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::events::{Run, read_run};
-use super::folder::{ARCHIVE, AUDIT, Folder, LESSONS};
-use super::trouble::{Trouble, is_safe_name};
-use super::{json_line, log_line, stamp};
+use super::events::{RunFindings, read_run_findings};
+use super::folder::{ARCHIVE, AUDIT, ArcheFlowFolder, LESSONS};
+use super::trouble::{ArcheFlowError, is_safe_name};
+use super::{format_log_line, format_timestamp, to_json_line};
 use crate::domain::Timestamp;
 use crate::text::{one_line, overlap_percent};
 
@@ -16,23 +16,23 @@ use crate::text::{one_line, overlap_percent};
 #[path = "check_tests.rs"]
 mod tests;
 
-/// A finding that holds so many of a lesson's words, in percent, is the trouble that the lesson warned of.
+/// A finding that contains at least this percentage of a lesson's words counts as the lesson's problem recurring.
 const REPEATED_PERCENT: usize = 30;
 
-/// What a lesson did for a run.
+/// The effect of a lesson on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effectiveness {
-    /// Nobody found its trouble.
+pub enum LessonEffectiveness {
+    /// No finding of the review repeats the lesson's problem.
     Helpful,
-    /// Its trouble came back.
+    /// A finding of the review repeats the lesson's problem.
     Ineffective,
-    /// Nobody looked.
+    /// The run was not reviewed.
     Unknown,
 }
 
-impl Effectiveness {
-    /// Its word.
+impl LessonEffectiveness {
+    /// Returns the word for it in the audit file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Helpful => "helpful",
@@ -42,45 +42,53 @@ impl Effectiveness {
     }
 }
 
-/// A lesson that a run was given, and what it did.
+/// A lesson that was injected into a run, with its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// The lesson.
+pub struct EffectivenessVerdict {
+    /// The id of the lesson.
     pub lesson: String,
-    /// What it says.
+    /// The text of the lesson.
     pub description: String,
-    /// What it did.
-    pub effectiveness: Effectiveness,
-    /// How many of its words the closest finding holds, in percent.
+    /// The effect of the lesson on the run.
+    pub effectiveness: LessonEffectiveness,
+    /// The highest percentage of the lesson's words that a single finding contains.
     pub percent: usize,
 }
 
-/// What there is to say about a run.
+/// The outcome of `audit-check` for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Audited {
-    /// No run was ever given a lesson.
+pub enum AuditCheckOutcome {
+    /// There is no audit file, so no injection was ever recorded.
     NoRecords,
-    /// This one left no log.
+    /// The run with this id has no event log.
     NoEvents(String),
-    /// This one was given none.
+    /// No lesson was injected into the run with this id.
     NotGiven(String),
-    /// The lessons it was given, and those that are nowhere any more.
-    Checked(Vec<Verdict>, Vec<String>),
+    /// The verdicts on the injected lessons, and the ids of those found neither in the lessons nor in the archive.
+    Checked(Vec<EffectivenessVerdict>, Vec<String>),
 }
 
-impl Audited {
-    /// It in words.
-    pub fn talk(&self) -> Vec<String> {
+impl AuditCheckOutcome {
+    /// Returns the messages to print.
+    pub fn message_lines(&self) -> Vec<String> {
         match self {
             Self::NoRecords => vec!["No audit records found.".to_owned()],
             Self::NoEvents(run) => vec![format!("No events file found for run {run}.")],
             Self::NotGiven(run) => vec![format!("No audit records for run {run}.")],
             Self::Checked(verdicts, lost) => {
-                let said = verdicts.iter().map(|Verdict { lesson, description, effectiveness, .. }| {
-                    log_line(&format!("Lesson {lesson} ({}): {}", effectiveness.as_str(), one_line(description)))
-                });
+                let said =
+                    verdicts.iter().map(|EffectivenessVerdict { lesson, description, effectiveness, .. }| {
+                        format_log_line(&format!(
+                            "Lesson {lesson} ({}): {}",
+                            effectiveness.as_str(),
+                            one_line(description)
+                        ))
+                    });
                 let lost = lost.iter().map(|lesson| {
-                    log_line(&format!("Lesson {} is neither among the lessons nor in the archive", one_line(lesson)))
+                    format_log_line(&format!(
+                        "Lesson {} is neither among the lessons nor in the archive",
+                        one_line(lesson)
+                    ))
                 });
                 said.chain(lost).collect()
             }
@@ -88,22 +96,22 @@ impl Audited {
     }
 }
 
-/// A line of the audit that tells of a verdict.
+/// A line of the audit file that records a verdict.
 #[derive(Debug, Serialize)]
-struct Noted<'a> {
+struct EffectivenessRecord<'a> {
     ts: &'a str,
     run_id: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
     lesson_id: &'a str,
     lesson_desc: &'a str,
-    effectiveness: Effectiveness,
+    effectiveness: LessonEffectiveness,
     keyword_overlap_pct: usize,
 }
 
-/// A line of the audit, whatever it tells of.
+/// Any line of the audit file.
 #[derive(Debug, Deserialize)]
-struct Row {
+struct ArcheFlowAuditLine {
     #[serde(default)]
     run_id: Value,
     #[serde(default)]
@@ -114,47 +122,59 @@ struct Row {
     effectiveness: Value,
 }
 
-/// Compares what a run was given with what its reviewers found, and notes each verdict that does not stand yet.
-pub fn audit_check(folder: &Folder, run: &str, now: Timestamp) -> Result<Audited, Trouble> {
+/// Compares the lessons injected into a run with the findings of its review, and records each new or changed verdict.
+pub fn run_audit_check(
+    folder: &ArcheFlowFolder,
+    run: &str,
+    now: Timestamp,
+) -> Result<AuditCheckOutcome, ArcheFlowError> {
     if !is_safe_name(run) {
-        return Err(Trouble::RunId(run.to_owned()));
+        return Err(ArcheFlowError::RunId(run.to_owned()));
     }
-    if !folder.has(AUDIT) {
-        return Ok(Audited::NoRecords);
+    if !folder.has_file(AUDIT) {
+        return Ok(AuditCheckOutcome::NoRecords);
     }
-    let events = Folder::events_of(run);
-    if !folder.has(&events) {
-        return Ok(Audited::NoEvents(run.to_owned()));
+    let events = ArcheFlowFolder::run_log_name(run);
+    if !folder.has_file(&events) {
+        return Ok(AuditCheckOutcome::NoEvents(run.to_owned()));
     }
-    let log = read_run(&folder.path(&events)).map_err(|error| Trouble::Read(events, error))?;
-    let writer = folder.lock()?;
-    writer.may_write(&[AUDIT])?;
-    let records = Records::of(&folder.read(AUDIT)?.unwrap_or_default(), run);
+    let log = read_run_findings(&folder.path(&events)).map_err(|error| ArcheFlowError::Read(events, error))?;
+    let writer = folder.lock_for_writing()?;
+    writer.check_writable(&[AUDIT])?;
+    let records = RunAuditRecords::for_run(&folder.read_bytes(AUDIT)?.unwrap_or_default(), run);
     if records.given.is_empty() {
-        return Ok(Audited::NotGiven(run.to_owned()));
+        return Ok(AuditCheckOutcome::NotGiven(run.to_owned()));
     }
-    let (lessons, archive) = (folder.lines(LESSONS)?.unwrap_or_default(), folder.lines(ARCHIVE)?.unwrap_or_default());
+    let (lessons, archive) = (
+        folder.read_lesson_lines(LESSONS)?.unwrap_or_default(),
+        folder.read_lesson_lines(ARCHIVE)?.unwrap_or_default(),
+    );
     let mut descriptions: HashMap<&str, &str> = HashMap::new();
     for lesson in lessons.lessons().chain(archive.lessons()) {
         descriptions.entry(&lesson.id).or_insert(&lesson.description);
     }
     let (found, lost): (Vec<&String>, Vec<&String>) =
         records.given.iter().partition(|lesson| descriptions.contains_key(lesson.as_str()));
-    let verdicts: Vec<Verdict> = found
+    let verdicts: Vec<EffectivenessVerdict> = found
         .into_iter()
-        .map(|lesson| verdict(lesson, descriptions.get(lesson.as_str()).copied().unwrap_or_default(), &log))
+        .map(|lesson| judge_lesson(lesson, descriptions.get(lesson.as_str()).copied().unwrap_or_default(), &log))
         .collect();
-    let ts = stamp(now);
+    let ts = format_timestamp(now);
     let fresh = verdicts.iter().filter(|own| records.standing.get(&own.lesson) != Some(&own.effectiveness));
-    let fresh: Vec<u8> = fresh.flat_map(|verdict| json_line(&noted(verdict, run, &ts))).collect();
+    let fresh: Vec<u8> =
+        fresh.flat_map(|verdict| to_json_line(&build_effectiveness_record(verdict, run, &ts))).collect();
     if !fresh.is_empty() {
-        writer.append(AUDIT, &fresh)?;
+        writer.append_to_file(AUDIT, &fresh)?;
     }
-    Ok(Audited::Checked(verdicts, lost.into_iter().cloned().collect()))
+    Ok(AuditCheckOutcome::Checked(verdicts, lost.into_iter().cloned().collect()))
 }
 
-fn noted<'a>(verdict: &'a Verdict, run: &'a str, ts: &'a str) -> Noted<'a> {
-    Noted {
+fn build_effectiveness_record<'a>(
+    verdict: &'a EffectivenessVerdict,
+    run: &'a str,
+    ts: &'a str,
+) -> EffectivenessRecord<'a> {
+    EffectivenessRecord {
         ts,
         run_id: run,
         kind: "effectiveness_check",
@@ -165,18 +185,21 @@ fn noted<'a>(verdict: &'a Verdict, run: &'a str, ts: &'a str) -> Noted<'a> {
     }
 }
 
-/// What the audit says about one run.
+/// The audit records of a single run.
 #[derive(Debug, Default, PartialEq)]
-struct Records {
+struct RunAuditRecords {
     given: BTreeSet<String>,
-    standing: HashMap<String, Effectiveness>,
+    standing: HashMap<String, LessonEffectiveness>,
 }
 
-impl Records {
-    fn of(audit: &[u8], run: &str) -> Self {
+impl RunAuditRecords {
+    fn for_run(audit: &[u8], run: &str) -> Self {
         let mut records = Self::default();
         for line in audit.split(|byte| *byte == b'\n') {
-            let Some(row) = serde_json::from_slice::<Row>(line).ok().filter(|row| row.run_id == run) else { continue };
+            let Some(row) = serde_json::from_slice::<ArcheFlowAuditLine>(line).ok().filter(|row| row.run_id == run)
+            else {
+                continue;
+            };
             if let Value::Array(lessons) = row.lessons_injected {
                 let named = lessons.iter().filter_map(Value::as_str).filter(|lesson| !lesson.is_empty());
                 records.given.extend(named.map(str::to_owned));
@@ -191,14 +214,14 @@ impl Records {
     }
 }
 
-/// Each finding is looked at alone: a lesson's words scattered over many findings are no trouble that came back.
-fn verdict(lesson: &str, description: &str, log: &Run) -> Verdict {
+/// Judges a lesson by the single finding closest to it: words scattered over many findings are no recurrence.
+fn judge_lesson(lesson: &str, description: &str, log: &RunFindings) -> EffectivenessVerdict {
     let overlaps = log.findings.iter().map(|finding| overlap_percent(description, &finding.description));
     let percent = overlaps.max().unwrap_or_default();
     let effectiveness = match percent {
-        _ if !log.is_reviewed => Effectiveness::Unknown,
-        REPEATED_PERCENT.. => Effectiveness::Ineffective,
-        _ => Effectiveness::Helpful,
+        _ if !log.is_reviewed => LessonEffectiveness::Unknown,
+        REPEATED_PERCENT.. => LessonEffectiveness::Ineffective,
+        _ => LessonEffectiveness::Helpful,
     };
-    Verdict { lesson: lesson.to_owned(), description: description.to_owned(), effectiveness, percent }
+    EffectivenessVerdict { lesson: lesson.to_owned(), description: description.to_owned(), effectiveness, percent }
 }

@@ -1,119 +1,131 @@
-//! `decay`: lessons that runs no longer show grow old, and end in the archive.
+//! The `decay` command: lessons that runs no longer show lose sightings and end up in the archive.
 
 use serde_json::{Value, json};
 
-use super::folder::{ARCHIVE, Folder, INDEX, LESSONS, RUNS};
-use super::lesson::{ArcheLesson, plain_text};
-use super::lines::{Line, Lines};
-use super::sidecar::{Known, Record, Runs};
-use super::trouble::{Trouble, is_safe_name};
-use super::{is_preference, log_line, stamp};
+use super::folder::{ARCHIVE, ArcheFlowFolder, INDEX, LESSONS, RUNS};
+use super::lesson::{ArcheFlowLesson, json_to_text};
+use super::lines::{LessonLine, LessonLines};
+use super::sidecar::{ProcessedRun, ProcessedRuns, RunRecord};
+use super::trouble::{ArcheFlowError, is_safe_name};
+use super::{format_log_line, format_timestamp, is_preference};
 use crate::domain::Timestamp;
-use crate::recall::Fading;
+use crate::recall::FrequencyDecay;
 
 #[cfg(test)]
 #[path = "decay_tests.rs"]
 mod tests;
 
-/// So many runs without a sighting take one away.
+/// The number of consecutive runs without a sighting that costs a lesson one sighting.
 const DECAY_RUNS: u32 = 10;
 
-/// What a run's silence took.
+/// The result of applying the decay of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Decayed {
-    /// The run, if it is known which one is over.
+pub struct DecayReport {
+    /// The finished run, or `None` if it is not known which one finished.
     pub run: Option<String>,
-    /// Whether lessons had grown old by this run before.
+    /// True if the decay of this run had been applied before.
     pub is_repeated: bool,
-    /// How many lessons lost a sighting.
+    /// The number of lessons that lost a sighting.
     pub decayed: usize,
-    /// The lessons that lost their last one.
+    /// The ids of the lessons that were archived because no sighting is left.
     pub archived: Vec<String>,
 }
 
-impl Decayed {
-    /// What there is to say.
-    pub fn talk(&self) -> Vec<String> {
-        let over = |id: &String| log_line(&format!("Archived lesson {id} (frequency reached 0)"));
+impl DecayReport {
+    /// Returns the messages to print.
+    pub fn message_lines(&self) -> Vec<String> {
+        let over = |id: &String| format_log_line(&format!("Archived lesson {id} (frequency reached 0)"));
         let mut talk: Vec<String> = self.archived.iter().map(over).collect();
         if let Some(run) = self.run.as_ref().filter(|_| self.is_repeated) {
-            talk.push(log_line(&format!("Run {run} has had its decay already")));
+            talk.push(format_log_line(&format!("Run {run} has had its decay already")));
         }
-        talk.push(log_line(&format!("Decay complete: {} decayed, {} archived", self.decayed, self.archived.len())));
+        talk.push(format_log_line(&format!(
+            "Decay complete: {} decayed, {} archived",
+            self.decayed,
+            self.archived.len()
+        )));
         talk
     }
 }
 
-/// Lets lessons grow old that the run which is over did not show: the one that is named, else the last one that is known
-/// and has not been through this, else none, and all lessons do. Nothing happens where nothing was ever learned.
-pub fn decay(folder: &Folder, run: Option<&str>, now: Timestamp) -> Result<Option<Decayed>, Trouble> {
+/// Applies the decay of the finished run to the lessons that it did not show. The run is the named one, else the last
+/// known one without decay; if there is none, all lessons decay. Returns `None` if there is no lessons file.
+pub fn decay_lessons(
+    folder: &ArcheFlowFolder,
+    run: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<DecayReport>, ArcheFlowError> {
     if let Some(run) = run.filter(|run| !is_safe_name(run)) {
-        return Err(Trouble::RunId(run.to_owned()));
+        return Err(ArcheFlowError::RunId(run.to_owned()));
     }
-    if !folder.has(LESSONS) {
+    if !folder.has_file(LESSONS) {
         return Ok(None);
     }
-    let writer = folder.lock()?;
-    writer.may_write(&[LESSONS, ARCHIVE, RUNS])?;
-    let Some(before) = folder.read(LESSONS)? else { return Ok(None) };
-    let state = fingerprint(&before);
-    let runs = Runs::of(&folder.read(RUNS)?.unwrap_or_default());
+    let writer = folder.lock_for_writing()?;
+    writer.check_writable(&[LESSONS, ARCHIVE, RUNS])?;
+    let Some(before) = folder.read_bytes(LESSONS)? else { return Ok(None) };
+    let state = fingerprint_bytes(&before);
+    let runs = ProcessedRuns::from_bytes(&folder.read_bytes(RUNS)?.unwrap_or_default());
     let current = match run {
         Some(run) => Some(run.to_owned()),
-        None => current(folder, &runs, &state)?,
+        None => find_finished_run(folder, &runs, &state)?,
     };
     let known = current.as_deref().and_then(|run| runs.get(run)).cloned().unwrap_or_default();
     if known.is_decayed(&state) {
-        return Ok(Some(Decayed { run: current, is_repeated: true, ..Decayed::default() }));
+        return Ok(Some(DecayReport { run: current, is_repeated: true, ..DecayReport::default() }));
     }
-    let mut lessons = Lines::of(&before);
-    let ts = stamp(now);
-    let aged = age(&mut lessons, current.as_deref(), &known, &ts);
+    let mut lessons = LessonLines::from_bytes(&before);
+    let ts = format_timestamp(now);
+    let aged = age_lessons(&mut lessons, current.as_deref(), &known, &ts);
 
-    // Nothing leaves the lessons before it is in the archive. That the run has been through this is noted together with
-    // what the lessons were before, so that a note without its deed can be told.
-    let archive = folder.lines(ARCHIVE)?.unwrap_or_default();
-    let missing = aged.over.list.iter().filter(|line| line.lesson.as_ref().is_none_or(|own| !archive.holds(own)));
-    let missing: Vec<u8> = missing.flat_map(Line::copied).collect();
+    // Nothing leaves the lessons before it is in the archive. The decay of the run is recorded together with a
+    // fingerprint of the lessons before it, so that a record whose change was never written can be recognized.
+    let archive = folder.read_lesson_lines(ARCHIVE)?.unwrap_or_default();
+    let missing =
+        aged.over.list.iter().filter(|line| line.lesson.as_ref().is_none_or(|own| !archive.contains_lesson(own)));
+    let missing: Vec<u8> = missing.flat_map(LessonLine::to_line_bytes).collect();
     if !missing.is_empty() {
-        writer.append(ARCHIVE, &missing)?;
+        writer.append_to_file(ARCHIVE, &missing)?;
     }
-    let after = lessons.bytes();
+    let after = lessons.to_bytes();
     if let Some(run_id) = current.clone() {
         let of = (after != before).then_some(state);
-        writer.append(RUNS, &Record { run_id, ts, decayed: true, of, ..Record::default() }.line())?;
+        writer.append_to_file(
+            RUNS,
+            &RunRecord { run_id, ts, decayed: true, of, ..RunRecord::default() }.to_line_bytes(),
+        )?;
     }
     if after != before {
-        writer.replace(LESSONS, &after)?;
-        writer.settle();
+        writer.replace_file(LESSONS, &after)?;
+        writer.sync_folder();
     }
     let archived = aged.over.lessons().map(|lesson| lesson.id.clone()).collect();
-    Ok(Some(Decayed { run: current, is_repeated: false, decayed: aged.decayed, archived }))
+    Ok(Some(DecayReport { run: current, is_repeated: false, decayed: aged.decayed, archived }))
 }
 
-/// What growing old by one run changes.
+/// The changes made by the decay of one run.
 #[derive(Debug, Default)]
-struct Aged {
+struct AgedLessons {
     decayed: usize,
-    over: Lines,
+    over: LessonLines,
 }
 
-fn age(lessons: &mut Lines, run: Option<&str>, known: &Known, ts: &str) -> Aged {
-    let mut aged = Aged::default();
+fn age_lessons(lessons: &mut LessonLines, run: Option<&str>, known: &ProcessedRun, ts: &str) -> AgedLessons {
+    let mut aged = AgedLessons::default();
     let mut kept = Vec::with_capacity(lessons.list.len());
     for mut line in lessons.list.drain(..) {
-        let ages = |lesson: &&ArcheLesson| !is_preference(lesson) && !is_seen(lesson, run, known);
+        let ages = |lesson: &&ArcheFlowLesson| !is_preference(lesson) && !is_seen_in_run(lesson, run, known);
         let Some(lesson) = line.lesson.as_ref().filter(ages) else {
             kept.push(line);
             continue;
         };
-        let left = silent(lesson.frequency, lesson.runs_since_last_seen);
+        let left = count_silent_run(lesson.frequency, lesson.runs_since_last_seen);
         aged.decayed += usize::from(left.silent_runs == 0);
-        if left.is_over() && left.silent_runs == 0 {
-            line.set(&[("frequency", json!(0)), ("ts", json!(ts))]);
+        if left.is_exhausted() && left.silent_runs == 0 {
+            line.set_fields(&[("frequency", json!(0)), ("ts", json!(ts))]);
             aged.over.list.push(line);
         } else {
-            line.set(&[("frequency", json!(left.frequency)), ("runs_since_last_seen", json!(left.silent_runs))]);
+            line.set_fields(&[("frequency", json!(left.frequency)), ("runs_since_last_seen", json!(left.silent_runs))]);
             kept.push(line);
         }
     }
@@ -121,37 +133,41 @@ fn age(lessons: &mut Lines, run: Option<&str>, known: &Known, ts: &str) -> Aged 
     aged
 }
 
-/// One more run of silence. It takes one sighting at most, whatever the line said before, and a lesson without any has
-/// its ten runs too.
-fn silent(frequency: u64, silent_runs: u64) -> Fading {
+/// Counts one more run without a sighting. It removes at most one sighting, whatever count the line had before, and a
+/// lesson without sightings also gets its ten runs.
+fn count_silent_run(frequency: u64, silent_runs: u64) -> FrequencyDecay {
     let runs = silent_runs.saturating_add(1);
     if runs < u64::from(DECAY_RUNS) {
-        return Fading { frequency, silent_runs: runs };
+        return FrequencyDecay { frequency, silent_runs: runs };
     }
-    Fading::after(frequency, u64::from(DECAY_RUNS), DECAY_RUNS)
+    FrequencyDecay::after_silence(frequency, u64::from(DECAY_RUNS), DECAY_RUNS)
 }
 
-fn is_seen(lesson: &ArcheLesson, run: Option<&str>, known: &Known) -> bool {
+fn is_seen_in_run(lesson: &ArcheFlowLesson, run: Option<&str>, known: &ProcessedRun) -> bool {
     run.is_some_and(|run| lesson.last_seen_run == run) || known.lessons.contains(&lesson.id)
 }
 
-/// The run that is over, where nobody says: the last one that was extracted and has not been through this, else the last
-/// one that ArcheFlow noted, if it has not.
-fn current(folder: &Folder, runs: &Runs, state: &str) -> Result<Option<String>, Trouble> {
-    if let Some(run) = runs.last_without_decay(state) {
+/// Returns the finished run if none was named: the last extracted run without decay, else the last run in ArcheFlow's
+/// index, unless its decay was applied already.
+fn find_finished_run(
+    folder: &ArcheFlowFolder,
+    runs: &ProcessedRuns,
+    state: &str,
+) -> Result<Option<String>, ArcheFlowError> {
+    if let Some(run) = runs.find_last_undecayed(state) {
         return Ok(Some(run.to_owned()));
     }
-    let last = runs_of_index(&folder.read(INDEX)?.unwrap_or_default()).pop();
+    let last = read_indexed_runs(&folder.read_bytes(INDEX)?.unwrap_or_default()).pop();
     Ok(last.filter(|run| runs.get(run).is_none_or(|known| !known.is_decayed(state))))
 }
 
-/// The runs that ArcheFlow noted, in their order, as often as it did.
-pub(super) fn runs_of_index(bytes: &[u8]) -> Vec<String> {
+/// Returns the run ids of ArcheFlow's index in their order, repeated ones included.
+pub(super) fn read_indexed_runs(bytes: &[u8]) -> Vec<String> {
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let named = lines.filter_map(|mut line| Some(plain_text(line.get_mut("run_id")?.take())));
+    let named = lines.filter_map(|mut line| Some(json_to_text(line.get_mut("run_id")?.take())));
     named.filter(|run| !run.is_empty()).collect()
 }
 
-fn fingerprint(bytes: &[u8]) -> String {
+fn fingerprint_bytes(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(16).collect()
 }

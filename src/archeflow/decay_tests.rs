@@ -13,7 +13,7 @@ fn lesson(id: &str, kind: &str, frequency: &str, silent: u64, seen: &str) -> Str
 fn after(frequency: u64, unseen: u64) -> Option<(u64, u64)> {
     let mut lessons = lines(&[&lesson("m-001", "pattern", &frequency.to_string(), 0, "")]);
     for _ in 0..unseen {
-        age(&mut lessons, None, &Known::default(), "new");
+        age_lessons(&mut lessons, None, &ProcessedRun::default(), "new");
     }
     lessons.lessons().next().map(|lesson| (lesson.frequency, lesson.runs_since_last_seen))
 }
@@ -44,7 +44,7 @@ fn odd_numbers_are_read_as_whole_ones() {
         ("3", 25, Some((2, 0))),
     ] {
         let mut lessons = lines(&[&lesson("m-001", "pattern", frequency, silent, "")]);
-        let aged = age(&mut lessons, None, &Known::default(), "new");
+        let aged = age_lessons(&mut lessons, None, &ProcessedRun::default(), "new");
         let found = lessons.lessons().next().map(|lesson| (lesson.frequency, lesson.runs_since_last_seen));
         assert_eq!(found, left, "{frequency} {silent}");
         assert_eq!(aged.over.list.len(), usize::from(left.is_none()));
@@ -60,10 +60,10 @@ fn preferences_strangers_and_what_was_seen_stay_as_they_are() {
         lesson("m-003", "pattern", "1", 9, "r-9"),
     ];
     let texts: Vec<&str> = kept.iter().map(String::as_str).collect();
-    let mut known = Known::default();
+    let mut known = ProcessedRun::default();
     known.lessons.insert("m-003".to_owned());
     let mut lessons = lines(&texts);
-    let aged = age(&mut lessons, Some("r-1"), &known, "new");
+    let aged = age_lessons(&mut lessons, Some("r-1"), &known, "new");
     assert_eq!((aged.decayed, aged.over.list.len()), (0, 0));
     assert_eq!(lessons, lines(&texts));
 }
@@ -71,11 +71,11 @@ fn preferences_strangers_and_what_was_seen_stay_as_they_are() {
 #[test]
 fn what_is_over_says_so() {
     let mut lessons = lines(&[&lesson("m-001", "pattern", "1", 9, "r-1")]);
-    let aged = age(&mut lessons, None, &Known::default(), "new");
+    let aged = age_lessons(&mut lessons, None, &ProcessedRun::default(), "new");
     assert_eq!(lessons.list.len(), 0);
     let expected =
         r#"{"id":"m-001","ts":"new","type":"pattern","frequency":0,"last_seen_run":"r-1","runs_since_last_seen":9}"#;
-    assert_eq!(String::from_utf8(aged.over.bytes()).unwrap().trim_end(), expected);
+    assert_eq!(String::from_utf8(aged.over.to_bytes()).unwrap().trim_end(), expected);
     assert_eq!(aged.decayed, 1);
 }
 
@@ -83,14 +83,14 @@ fn what_is_over_says_so() {
 fn the_index_names_runs() {
     let index =
         b"{\"run_id\":\"r-1\"}\nbroken\n{\"run_id\":null}\n{}\n[]\n{\"run_id\":\"r-2\"}\r\n{\"run_id\":\"r-1\"}";
-    assert_eq!(runs_of_index(index), ["r-1", "r-2", "r-1"]);
+    assert_eq!(read_indexed_runs(index), ["r-1", "r-2", "r-1"]);
 }
 
 proptest! {
     #[test]
     fn step_by_step_is_what_the_engine_counts_at_once(frequency in 1..8_u64, unseen in 0..100_u64) {
-        let whole = Fading::after(frequency, unseen, DECAY_RUNS);
-        let left = (!whole.is_over()).then_some((whole.frequency, whole.silent_runs));
+        let whole = FrequencyDecay::after_silence(frequency, unseen, DECAY_RUNS);
+        let left = (!whole.is_exhausted()).then_some((whole.frequency, whole.silent_runs));
         prop_assert_eq!(after(frequency, unseen), left);
     }
 }

@@ -1,4 +1,4 @@
-//! Fields of a line of JSON set where they stand; every other byte of the line stays as it is.
+//! Sets fields of a JSON line in place; every other byte of the line stays as it is.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 #[path = "edit_tests.rs"]
 mod tests;
 
-/// The line with these fields set: where they stand, or behind the last field if they are new. `None` if the line is no
-/// JSON object.
-pub(super) fn with_fields(line: &str, fields: &[(&str, Value)]) -> Option<String> {
-    serde_json::from_str::<Value>(object_of(line)).ok().filter(Value::is_object)?;
-    let members = members(line)?;
+/// Returns the line with these fields set: in place if they exist, else added after the last field. Returns `None` if
+/// the line is not a JSON object.
+pub(super) fn set_json_fields(line: &str, fields: &[(&str, Value)]) -> Option<String> {
+    serde_json::from_str::<Value>(strip_byte_order_mark(line)).ok().filter(Value::is_object)?;
+    let members = parse_object_fields(line)?;
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut added = String::new();
     for (name, value) in fields {
-        // Of a key that stands twice the last counts; both are set, so that nobody has to know.
+        // If a key appears twice, the last one counts; both are set, so that every reader sees the new value.
         let own = members.list.iter().filter(|member| member.key == *name);
         let before = edits.len();
         edits.extend(own.map(|member| (member.value.clone(), value.to_string())));
@@ -40,75 +40,75 @@ pub(super) fn with_fields(line: &str, fields: &[(&str, Value)]) -> Option<String
     Some(out)
 }
 
-/// The line without the mark that some editors put in front of a file.
-pub(super) fn object_of(line: &str) -> &str {
+/// Returns the line without the byte order mark that some editors put at the start of a file.
+pub(super) fn strip_byte_order_mark(line: &str) -> &str {
     line.trim_start_matches('\u{feff}')
 }
 
-struct Member {
+struct ObjectField {
     key: String,
-    /// Where its value stands.
+    /// The byte range of the value.
     value: Range<usize>,
 }
 
-struct Members {
-    list: Vec<Member>,
-    /// Behind the last value, or behind the opening brace if there is none.
+struct ObjectFields {
+    list: Vec<ObjectField>,
+    /// The position after the last value, or after the opening brace if there is no field.
     end: usize,
 }
 
-/// The fields of an object that is known to be JSON.
-fn members(line: &str) -> Option<Members> {
-    let mut cursor = Cursor { bytes: line.as_bytes(), at: line.len() - object_of(line).len() };
+/// Parses the fields of an object that is known to be valid JSON.
+fn parse_object_fields(line: &str) -> Option<ObjectFields> {
+    let mut cursor = JsonCursor { bytes: line.as_bytes(), at: line.len() - strip_byte_order_mark(line).len() };
     cursor.skip_blanks();
-    cursor.expect(b'{')?;
-    let mut members = Members { list: Vec::new(), end: cursor.at };
+    cursor.expect_byte(b'{')?;
+    let mut members = ObjectFields { list: Vec::new(), end: cursor.at };
     loop {
         cursor.skip_blanks();
-        match cursor.peek()? {
+        match cursor.peek_byte()? {
             b'}' => return Some(members),
             b',' => cursor.at += 1,
             _ => {
-                let key = cursor.value()?;
+                let key = cursor.skip_value()?;
                 let key: String = serde_json::from_str(line.get(key)?).ok()?;
                 cursor.skip_blanks();
-                cursor.expect(b':')?;
+                cursor.expect_byte(b':')?;
                 cursor.skip_blanks();
-                let value = cursor.value()?;
+                let value = cursor.skip_value()?;
                 members.end = value.end;
-                members.list.push(Member { key, value });
+                members.list.push(ObjectField { key, value });
             }
         }
     }
 }
 
-struct Cursor<'a> {
+struct JsonCursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Cursor<'_> {
-    fn peek(&self) -> Option<u8> {
+impl JsonCursor<'_> {
+    fn peek_byte(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    fn expect(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then(|| self.at += 1)
+    fn expect_byte(&mut self, byte: u8) -> Option<()> {
+        (self.peek_byte()? == byte).then(|| self.at += 1)
     }
 
     fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+        while self.peek_byte().is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
         }
     }
 
-    /// Goes behind the value that begins here.
-    fn value(&mut self) -> Option<Range<usize>> {
+    /// Moves past the value that begins here and returns its range.
+    fn skip_value(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
-            match self.peek()? {
-                b'"' => self.skip_text()?,
+            match self.peek_byte()? {
+                b'"' => self.skip_string()?,
                 b'{' | b'[' => {
                     depth += 1;
                     self.at += 1;
@@ -123,7 +123,7 @@ impl Cursor<'_> {
                 }
                 _ => {
                     while self
-                        .peek()
+                        .peek_byte()
                         .is_some_and(|byte| !matches!(byte, b',' | b'}' | b']' | b':') && !byte.is_ascii_whitespace())
                     {
                         self.at += 1;
@@ -136,11 +136,11 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes behind a text, whose first quote is here.
-    fn skip_text(&mut self) -> Option<()> {
+    /// Moves past the string whose opening quote is here.
+    fn skip_string(&mut self) -> Option<()> {
         self.at += 1;
         loop {
-            match self.peek()? {
+            match self.peek_byte()? {
                 b'\\' => self.at += 2,
                 b'"' => {
                     self.at += 1;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 
 fn check(line: &str, fields: &[(&str, Value)], expected: &str) {
-    assert_eq!(with_fields(line, fields).as_deref(), Some(expected), "{line}");
+    assert_eq!(set_json_fields(line, fields).as_deref(), Some(expected), "{line}");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn a_new_field_goes_behind_the_last() {
 #[test]
 fn what_is_no_object_is_left_alone() {
     for line in ["", "[]", "7", "{", "{\"a\":1,}", "{\"a\":1} {}", "null"] {
-        assert_eq!(with_fields(line, &[("a", json!(1))]), None, "{line}");
+        assert_eq!(set_json_fields(line, &[("a", json!(1))]), None, "{line}");
     }
 }
 
@@ -62,13 +62,13 @@ proptest! {
     ) {
         let mut map: Map<String, Value> = map.into_iter().collect();
         let line = if is_pretty { serde_json::to_string_pretty(&map) } else { serde_json::to_string(&map) }.unwrap();
-        let edited = with_fields(&line, &[(&key, set.clone())]).unwrap();
+        let edited = set_json_fields(&line, &[(&key, set.clone())]).unwrap();
         map.insert(key, set);
         prop_assert_eq!(serde_json::from_str::<Value>(&edited).unwrap(), Value::Object(map));
     }
 
     #[test]
     fn nothing_panics(line in ".*") {
-        let _ = with_fields(&line, &[("a", Value::Null)]);
+        let _ = set_json_fields(&line, &[("a", Value::Null)]);
     }
 }

@@ -1,4 +1,4 @@
-//! `events/<run>.jsonl`: the log of a run, read as a stream, whatever its length.
+//! Reads `events/<run>.jsonl`, the event log of a run, as a stream of any length.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -13,8 +13,8 @@ use memchr::{memchr, memchr_iter, memrchr};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::finding::Finding;
-use super::lesson::plain_text;
+use super::finding::ReviewFinding;
+use super::lesson::json_to_text;
 
 #[cfg(test)]
 #[path = "events_tests.rs"]
@@ -23,33 +23,33 @@ mod tests;
 const VERDICT: &str = "review.verdict";
 const FIX: &str = "fix.applied";
 
-/// So much is read at once; a longer line makes the buffer grow.
+/// The number of bytes read at once; a longer line makes the buffer grow.
 const CHUNK: usize = 64 * 1024;
 
-/// A longer log is worth a second reader.
+/// A log of at least this many bytes is read by two threads.
 const LONG: u64 = 1024 * 1024;
 
-/// So much one of two readers takes at a time.
+/// The approximate number of bytes of a log chunk, which one thread reads at a time.
 const PIECE: u64 = 512 * 1024;
 
-/// Where a piece ends is found by reading so much at once.
+/// The number of bytes read at once to find the end of a chunk.
 const PEEK: usize = 1024;
 
-/// A run, as far as its memory goes.
+/// The parts of a run's event log that matter for the memory.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Run {
-    /// What the first event that names it says.
+pub(super) struct RunFindings {
+    /// The run id given by the first event that has one.
     pub(super) id: Option<String>,
-    /// What reviewers found, each thing once.
-    pub(super) findings: Vec<Finding>,
-    /// Whether there was a review at all.
+    /// The findings of the reviews, without duplicates.
+    pub(super) findings: Vec<ReviewFinding>,
+    /// True if the log contains a review.
     pub(super) is_reviewed: bool,
-    /// Lines that are no events.
+    /// The number of lines that are not events.
     pub(super) malformed: usize,
 }
 
 #[derive(Debug, Deserialize)]
-struct Event {
+struct RunLogEvent {
     #[serde(default)]
     run_id: Value,
     #[serde(default, rename = "type")]
@@ -58,180 +58,184 @@ struct Event {
     data: Value,
 }
 
-/// An event of which only the run matters.
+/// An event of which only the run id is read.
 #[derive(Debug, Deserialize)]
-struct Named {
+struct EventRunId {
     #[serde(default)]
     run_id: Value,
 }
 
-/// Reads what reviewers found in a run.
-pub(super) fn read_run(path: &Path) -> io::Result<Run> {
-    Reading::begin(path)?.finish()
+/// Reads the review findings of a run from its event log.
+pub(super) fn read_run_findings(path: &Path) -> io::Result<RunFindings> {
+    ParallelLogReader::start_reading(path)?.finish_reading()
 }
 
-/// A log that is being read. A long one is read by another thread while its owner does something else, and by both of
-/// them once that is done. Whoever is free takes the next piece, so neither waits long for a processor that others use.
+/// A log that is being read. A long log is read by a second thread while its owner does something else, and then by
+/// both threads. Each takes the next chunk as soon as it is free, so neither waits long for a busy processor.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct ParallelLogReader {
     path: PathBuf,
-    state: State,
+    state: LogReadState,
 }
 
 #[derive(Debug)]
-enum State {
-    Done(Run),
-    Begun { pieces: Arc<Mutex<Pieces>>, theirs: Receiver<io::Result<(usize, Run)>> },
+enum LogReadState {
+    Done(RunFindings),
+    Begun { pieces: Arc<Mutex<LogChunkQueue>>, theirs: Receiver<io::Result<(usize, RunFindings)>> },
 }
 
-impl Reading {
-    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+impl ParallelLogReader {
+    pub(super) fn start_reading(path: &Path) -> io::Result<Self> {
         let log = File::open(path)?;
         let length = log.metadata()?.len();
         if length < LONG {
-            return Ok(Self { path: path.to_owned(), state: State::Done(run_of(log)?) });
+            return Ok(Self { path: path.to_owned(), state: LogReadState::Done(parse_run_log(log)?) });
         }
-        let pieces = Arc::new(Mutex::new(Pieces { log, length, next: 0, count: 0 }));
+        let pieces = Arc::new(Mutex::new(LogChunkQueue { log, length, next: 0, count: 0 }));
         let (ours, theirs) = channel();
         let other = (path.to_owned(), Arc::clone(&pieces));
         let read = move || {
             let (path, pieces) = other;
-            let done = read_pieces(&path, &pieces, |number, run| ours.send(Ok((number, run))).is_ok());
+            let done = read_chunks(&path, &pieces, |number, run| ours.send(Ok((number, run))).is_ok());
             if let Err(error) = done {
-                // Nobody waits any more if this fails.
+                // If this fails, nobody is waiting for the result any more.
                 let _ = ours.send(Err(error));
             }
         };
-        // Where no thread can be had, one reader reads everything.
+        // If no thread can be started, one reader reads everything.
         let _ = thread::Builder::new().spawn(read);
-        Ok(Self { path: path.to_owned(), state: State::Begun { pieces, theirs } })
+        Ok(Self { path: path.to_owned(), state: LogReadState::Begun { pieces, theirs } })
     }
 
-    pub(super) fn finish(self) -> io::Result<Run> {
+    pub(super) fn finish_reading(self) -> io::Result<RunFindings> {
         let (pieces, theirs) = match self.state {
-            State::Done(run) => return Ok(run),
-            State::Begun { pieces, theirs } => (pieces, theirs),
+            LogReadState::Done(run) => return Ok(run),
+            LogReadState::Begun { pieces, theirs } => (pieces, theirs),
         };
         let mut runs = BTreeMap::new();
-        read_pieces(&self.path, &pieces, |number, run| {
+        read_chunks(&self.path, &pieces, |number, run| {
             runs.insert(number, run);
             true
         })?;
-        // The other one is waited for only if it has something: it may not even have begun.
-        let count = pieces.lock().map_err(|_| broken())?.count;
+        // The other thread is waited for only if it took a chunk: it may not even have started.
+        let count = pieces.lock().map_err(|_| broken_reader_error())?.count;
         while runs.len() < count {
-            let (number, run) = theirs.recv().map_err(|_| broken())??;
+            let (number, run) = theirs.recv().map_err(|_| broken_reader_error())??;
             runs.insert(number, run);
         }
-        let run = Run::joined(runs.into_values());
-        // The name is looked for in the first piece only. A log that does not say it there is read once more.
-        if run.id.is_none() { run_of(File::open(&self.path)?) } else { Ok(run) }
+        let run = RunFindings::from_chunks(runs.into_values());
+        // The run id is looked for in the first chunk only. A log that does not have it there is read once more.
+        if run.id.is_none() { parse_run_log(File::open(&self.path)?) } else { Ok(run) }
     }
 }
 
-fn broken() -> io::Error {
+fn broken_reader_error() -> io::Error {
     io::Error::other("another reader of it broke")
 }
 
-/// What is left of a log to read.
+/// The unread rest of a log.
 #[derive(Debug)]
-struct Pieces {
+struct LogChunkQueue {
     log: File,
     length: u64,
     next: u64,
     count: usize,
 }
 
-/// Whole lines.
+/// A part of a log that consists of whole lines.
 #[derive(Debug)]
-struct Piece {
+struct LogChunk {
     number: usize,
     start: u64,
     length: u64,
 }
 
-impl Pieces {
-    /// The next piece. The last one ends where the log ends by then.
-    fn take(&mut self) -> io::Result<Option<Piece>> {
+impl LogChunkQueue {
+    /// Takes the next chunk, if any is left. The last one ends where the log ends when it is read.
+    fn take_next_chunk(&mut self) -> io::Result<Option<LogChunk>> {
         let start = self.next;
         if start >= self.length {
             return Ok(None);
         }
         let about = start.saturating_add(PIECE);
-        self.next = if about < self.length { line_behind(&mut self.log, about)? } else { u64::MAX };
+        self.next = if about < self.length { find_next_line_start(&mut self.log, about)? } else { u64::MAX };
         self.count += 1;
-        Ok(Some(Piece { number: self.count - 1, start, length: self.next - start }))
+        Ok(Some(LogChunk { number: self.count - 1, start, length: self.next - start }))
     }
 }
 
-/// Where the first line begins behind a place.
-fn line_behind(log: &mut File, place: u64) -> io::Result<u64> {
+/// Returns the position at which the first line after `place` begins.
+fn find_next_line_start(log: &mut File, place: u64) -> io::Result<u64> {
     log.seek(SeekFrom::Start(place))?;
     let skipped = BufReader::with_capacity(PEEK, log).skip_until(b'\n')?;
     Ok(place + u64::try_from(skipped).unwrap_or_default())
 }
 
-/// Takes one piece after the other, as long as there are any and somebody wants them.
-fn read_pieces(path: &Path, pieces: &Mutex<Pieces>, mut give: impl FnMut(usize, Run) -> bool) -> io::Result<()> {
+/// Reads one chunk after the other until none is left or `give` returns false.
+fn read_chunks(
+    path: &Path,
+    pieces: &Mutex<LogChunkQueue>,
+    mut give: impl FnMut(usize, RunFindings) -> bool,
+) -> io::Result<()> {
     let mut log = File::open(path)?;
     let mut buffer = Vec::new();
     loop {
-        let taken = pieces.lock().map_err(|_| broken())?.take()?;
+        let taken = pieces.lock().map_err(|_| broken_reader_error())?.take_next_chunk()?;
         let Some(piece) = taken else { return Ok(()) };
         log.seek(SeekFrom::Start(piece.start))?;
-        let look = if piece.number == 0 { Look::AtAll } else { Look::AtWhatMatters };
-        let run = run_in(&mut buffer, (&log).take(piece.length), look)?;
+        let look = if piece.number == 0 { LineFilter::AtAll } else { LineFilter::AtWhatMatters };
+        let run = parse_log_part(&mut buffer, (&log).take(piece.length), look)?;
         if !give(piece.number, run) {
             return Ok(());
         }
     }
 }
 
-/// Reads what was fixed in a run.
+/// Reads the descriptions of the findings fixed in a run from its event log.
 pub(super) fn read_fixes(path: &Path) -> io::Result<Vec<String>> {
-    fixes_of(File::open(path)?)
+    parse_fixes(File::open(path)?)
 }
 
-fn run_of(log: impl Read) -> io::Result<Run> {
-    run_in(&mut Vec::new(), log, Look::AtAll)
+fn parse_run_log(log: impl Read) -> io::Result<RunFindings> {
+    parse_log_part(&mut Vec::new(), log, LineFilter::AtAll)
 }
 
-/// Reads a log or a piece of it; its name is looked for only if all lines are.
-fn run_in(buffer: &mut Vec<u8>, log: impl Read, look: Look) -> io::Result<Run> {
-    let mut run = Run::default();
+/// Parses a log or a part of it; the run id of events other than reviews is read only while `look` asks for all lines.
+fn parse_log_part(buffer: &mut Vec<u8>, log: impl Read, look: LineFilter) -> io::Result<RunFindings> {
+    let mut run = RunFindings::default();
     let mut met = HashSet::new();
-    each_line(buffer, log, VERDICT, look, |line, may_matter, look| {
-        // Most lines are looked at no closer than this.
-        if !looks_whole(line) {
+    for_each_line(buffer, log, VERDICT, look, |line, may_matter, look| {
+        // Most lines are not examined any closer than this.
+        if !looks_like_object(line) {
             run.malformed += 1;
         } else if may_matter {
-            match event(line) {
-                Some(event) => run.hear(event, &mut met),
+            match parse_event(line) {
+                Some(event) => run.add_event(event, &mut met),
                 None => run.malformed += 1,
             }
-        } else if look == Look::AtAll {
-            match serde_json::from_slice::<Named>(line) {
-                Ok(named) => run.id = name(named.run_id),
+        } else if look == LineFilter::AtAll {
+            match serde_json::from_slice::<EventRunId>(line) {
+                Ok(named) => run.id = parse_run_id(named.run_id),
                 Err(_) => run.malformed += 1,
             }
         }
-        if run.id.is_none() { look } else { Look::AtWhatMatters }
+        if run.id.is_none() { look } else { LineFilter::AtWhatMatters }
     })?;
     Ok(run)
 }
 
-fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
+fn parse_fixes(log: impl Read) -> io::Result<Vec<String>> {
     let mut fixes = Vec::new();
-    each_line(&mut Vec::new(), log, FIX, Look::AtWhatMatters, |line, may_matter, look| {
+    for_each_line(&mut Vec::new(), log, FIX, LineFilter::AtWhatMatters, |line, may_matter, look| {
         if may_matter
-            && let Some(Event { kind, data: Value::Object(mut data), .. }) = event(line)
+            && let Some(RunLogEvent { kind, data: Value::Object(mut data), .. }) = parse_event(line)
             && kind == FIX
         {
             let fixed = match data.remove("finding").unwrap_or_default() {
                 Value::Object(mut finding) => finding.remove("description").unwrap_or_default(),
                 told => told,
             };
-            fixes.push(plain_text(fixed));
+            fixes.push(json_to_text(fixed));
         }
         look
     })?;
@@ -239,13 +243,13 @@ fn fixes_of(log: impl Read) -> io::Result<Vec<String>> {
     Ok(fixes)
 }
 
-impl Run {
-    /// A run of which these are the pieces, in their order.
-    fn joined(pieces: impl Iterator<Item = Self>) -> Self {
+impl RunFindings {
+    /// Joins the results of consecutive chunks into one.
+    fn from_chunks(pieces: impl Iterator<Item = Self>) -> Self {
         let mut whole = Self::default();
         let mut met = HashSet::new();
         for (number, piece) in pieces.enumerate() {
-            // A later piece knows the name only where a review stands in it.
+            // A later chunk knows the run id only if it contains a review.
             whole.id = whole.id.or(piece.id.filter(|_| number == 0));
             whole.is_reviewed |= piece.is_reviewed;
             whole.malformed += piece.malformed;
@@ -254,27 +258,27 @@ impl Run {
         whole
     }
 
-    fn hear(&mut self, event: Event, met: &mut HashSet<String>) {
-        self.id = self.id.take().or_else(|| name(event.run_id));
+    fn add_event(&mut self, event: RunLogEvent, met: &mut HashSet<String>) {
+        self.id = self.id.take().or_else(|| parse_run_id(event.run_id));
         if event.kind != VERDICT {
             return;
         }
         self.is_reviewed = true;
         let Value::Object(mut data) = event.data else { return };
-        let source = plain_text(data.remove("archetype").unwrap_or_default());
+        let source = json_to_text(data.remove("archetype").unwrap_or_default());
         let source = if source.trim().is_empty() { "unknown" } else { source.as_str() };
         let findings = match data.remove("findings").unwrap_or_default() {
             Value::Array(findings) => findings,
             Value::Object(findings) => findings.into_iter().map(|(_, finding)| finding).collect(),
             _ => Vec::new(),
         };
-        let findings = findings.into_iter().filter_map(|finding| Finding::of(finding, source));
+        let findings = findings.into_iter().filter_map(|finding| ReviewFinding::from_json(finding, source));
         self.findings.extend(findings.filter(|finding| met.insert(finding.fingerprint())));
     }
 }
 
-/// Reads an event. A few bytes that are no text do not cost a finding.
-fn event(line: &[u8]) -> Option<Event> {
+/// Parses an event. A few bytes that are not valid UTF-8 do not cost a finding.
+fn parse_event(line: &[u8]) -> Option<RunLogEvent> {
     let read = serde_json::from_slice(line).ok();
     read.or_else(|| {
         let is_text = std::str::from_utf8(line).is_ok();
@@ -282,25 +286,25 @@ fn event(line: &[u8]) -> Option<Event> {
     })
 }
 
-fn name(value: Value) -> Option<String> {
-    Some(plain_text(value)).filter(|name| !name.is_empty())
+fn parse_run_id(value: Value) -> Option<String> {
+    Some(json_to_text(value)).filter(|name| !name.is_empty())
 }
 
-/// Whether a line begins and ends as an object does. One that was cut off does not.
-fn looks_whole(line: &[u8]) -> bool {
+/// Returns true if a line begins and ends like a JSON object, which a truncated one does not.
+fn looks_like_object(line: &[u8]) -> bool {
     matches!(line, [b'{', .., b'}'])
 }
 
-/// Which lines are wanted from now on.
+/// The lines of a log that are passed on from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum LineFilter {
     AtAll,
-    /// Those that hold the word, and those that do not look whole.
+    /// Lines that contain the word, and lines that do not look like an object.
     AtWhatMatters,
 }
 
-/// Whether every line of a block begins and ends as an object does.
-fn is_plain(block: &[u8]) -> bool {
+/// Returns true if every line of a block begins and ends like a JSON object.
+fn has_only_object_lines(block: &[u8]) -> bool {
     let is_between = |end: usize| match (end.checked_sub(1).and_then(|last| block.get(last)), block.get(end + 1)) {
         (Some(b'}'), Some(b'{') | None) => true,
         (_, _) => false,
@@ -308,16 +312,17 @@ fn is_plain(block: &[u8]) -> bool {
     block.first() == Some(&b'{') && block.last() == Some(&b'\n') && memchr_iter(b'\n', block).all(is_between)
 }
 
-/// Hands over lines that are not blank, whether they hold a word, and which of them are wanted.
-fn each_line(
+/// Passes each line that is not blank to `take`, with a flag that it contains the word and the current filter; `take`
+/// returns the filter for the next lines.
+fn for_each_line(
     buffer: &mut Vec<u8>,
     mut log: impl Read,
     word: &str,
-    mut look: Look,
-    mut take: impl FnMut(&[u8], bool, Look) -> Look,
+    mut look: LineFilter,
+    mut take: impl FnMut(&[u8], bool, LineFilter) -> LineFilter,
 ) -> io::Result<()> {
     let finder = Finder::new(word);
-    let mut take = |line: &[u8], holds: bool, look: &mut Look| {
+    let mut take = |line: &[u8], holds: bool, look: &mut LineFilter| {
         let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
         if !line.is_empty() {
             *look = take(line, holds, *look);
@@ -342,19 +347,19 @@ fn each_line(
         let block = buffer.get(..whole).unwrap_or_default();
         let mut hits = finder.find_iter(block).peekable();
         let mut start = 0;
-        let mut one = |start: &mut usize, end: usize, look: &mut Look| {
+        let mut one = |start: &mut usize, end: usize, look: &mut LineFilter| {
             while hits.next_if(|hit| *hit < *start).is_some() {}
             take(block.get(*start..end).unwrap_or_default(), hits.peek().is_some_and(|hit| *hit < end), look);
             *start = end + 1;
         };
         let last = if read == 0 { Some(whole) } else { None };
         let mut ends = memchr_iter(b'\n', block).chain(last);
-        while look == Look::AtAll
+        while look == LineFilter::AtAll
             && let Some(end) = ends.next()
         {
             one(&mut start, end, &mut look);
         }
-        if is_plain(block.get(start..).unwrap_or_default()) {
+        if has_only_object_lines(block.get(start..).unwrap_or_default()) {
             while hits.next_if(|hit| *hit < start).is_some() {}
             while let Some(hit) = hits.next() {
                 let (before, behind) = block.split_at(hit);

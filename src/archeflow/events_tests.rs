@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::finding::Severity;
+use super::super::finding::FindingSeverity;
 use super::*;
 
 /// Gives its bytes a few at a time.
@@ -20,8 +20,8 @@ fn verdict(findings: &str) -> String {
     format!(r#"{{"run_id":"r-1","type":"review.verdict","data":{{"archetype":"guardian","findings":{findings}}}}}"#)
 }
 
-fn read(log: &str) -> Run {
-    run_of(log.as_bytes()).unwrap()
+fn read(log: &str) -> RunFindings {
+    parse_run_log(log.as_bytes()).unwrap()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn findings_are_read_once_each() {
     assert_eq!(run.id.as_deref(), Some("r-1"));
     assert!(run.is_reviewed);
     let [finding] = run.findings.as_slice() else { panic!("{run:?}") };
-    assert_eq!((finding.source.as_str(), finding.severity), ("guardian", Severity::Bug));
+    assert_eq!((finding.source.as_str(), finding.severity), ("guardian", FindingSeverity::Bug));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn odd_shapes_hold_no_findings() {
     }
     assert_eq!(read(&verdict(r#"{"a":{"description":"In a map"}}"#)).findings.len(), 1);
     let other = r#"{"type":"note","data":{"text":"review.verdict","findings":[{"description":"x"}]}}"#;
-    assert_eq!(read(other), Run::default());
+    assert_eq!(read(other), RunFindings::default());
     assert!(read(r#"{"type":"review.verdict"}"#).is_reviewed);
     let nobody = r#"{"type":"review.verdict","data":{"findings":["Words"]}}"#;
     assert_eq!(read(nobody).findings[0].source, "unknown");
@@ -77,7 +77,7 @@ fn bytes_that_are_no_text_cost_no_finding() {
     let mut log = verdict(r#"[{"severity":"bug","description":"Broken # sign"}]"#).into_bytes();
     let at = log.iter().position(|byte| *byte == b'#').unwrap();
     log[at] = 0xff;
-    let run = run_of(log.as_slice()).unwrap();
+    let run = parse_run_log(log.as_slice()).unwrap();
     assert_eq!((run.findings[0].description.as_str(), run.malformed), ("Broken \u{fffd} sign", 0));
 }
 
@@ -90,7 +90,7 @@ fn fixes_are_read() {
 {"type":"fix.applied"}
 {"type":"other","data":{"finding":"fix.applied"}}
 {"type":"fix.applied","data":{"finding":"#;
-    assert_eq!(fixes_of(log.as_bytes()).unwrap(), ["Null check missing", "Told in full"]);
+    assert_eq!(parse_fixes(log.as_bytes()).unwrap(), ["Null check missing", "Told in full"]);
 }
 
 #[test]
@@ -121,8 +121,8 @@ proptest! {
         step in 1..80_usize,
     ) {
         let log = lines.join(end);
-        prop_assert_eq!(run_of(Drip(log.as_bytes(), step)).unwrap(), read(&log));
-        let whole: Vec<Run> = lines.iter().map(|line| read(line)).collect();
+        prop_assert_eq!(parse_run_log(Drip(log.as_bytes(), step)).unwrap(), read(&log));
+        let whole: Vec<RunFindings> = lines.iter().map(|line| read(line)).collect();
         prop_assert_eq!(read(&log).is_reviewed, whole.iter().any(|run| run.is_reviewed));
     }
 }
@@ -148,8 +148,8 @@ fn a_long_log_says_the_same_as_its_lines_one_by_one() {
         lines[5_000] = "cut off".to_owned();
         lines[0].push_str(&" ".repeat(shift * 37));
         std::fs::write(&path, lines.join("\n")).unwrap();
-        let whole = run_of(File::open(&path).unwrap()).unwrap();
-        assert_eq!(read_run(&path).unwrap(), whole, "{shift}");
+        let whole = parse_run_log(File::open(&path).unwrap()).unwrap();
+        assert_eq!(read_run_findings(&path).unwrap(), whole, "{shift}");
         assert_eq!((whole.findings.len(), whole.malformed), (6, 1));
     }
 }
@@ -165,7 +165,7 @@ fn a_long_log_may_name_its_run_late_or_be_one_line() {
     let none = nameless.repeat(9_000);
     for (log, name) in [(late.join("\n"), Some("early")), (long, Some("r-1")), (none, None)] {
         std::fs::write(&path, &log).unwrap();
-        let run = read_run(&path).unwrap();
+        let run = read_run_findings(&path).unwrap();
         assert_eq!(run, read(&log));
         assert_eq!(run.id.as_deref(), name);
     }
@@ -178,6 +178,6 @@ fn a_line_is_no_worse_for_beginning_a_piece() {
     // Nobody looks into lines like these once the run has a name, wherever they stand.
     let log = format!("{{\"run_id\":\"r-1\"}}\n{}", format!("{{{}}}\n", "no event ".repeat(50)).repeat(9_000));
     std::fs::write(&path, &log).unwrap();
-    let run = read_run(&path).unwrap();
+    let run = read_run_findings(&path).unwrap();
     assert_eq!((run.malformed, &run), (0, &read(&log)));
 }

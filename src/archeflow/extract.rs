@@ -1,19 +1,19 @@
-//! `extract`: what a run's reviewers found becomes lessons, or is seen again.
+//! The `extract` command: turns the review findings of a run into lessons, or into sightings of existing ones.
 
 use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::json;
 
-use super::events::{Reading, Run};
-use super::finding::{Finding, Matcher};
-use super::folder::{ARCHIVE, Folder, LESSONS, RUNS};
-use super::ids::Ids;
-use super::lesson::ArcheLesson;
-use super::lines::{Line, Lines};
-use super::sidecar::{Known, Record, Runs, adopted};
-use super::trouble::Trouble;
-use super::{log_line, stamp, tags_of};
+use super::events::{ParallelLogReader, RunFindings};
+use super::finding::{LessonMatcher, ReviewFinding};
+use super::folder::{ARCHIVE, ArcheFlowFolder, LESSONS, RUNS};
+use super::ids::LessonIdSequence;
+use super::lesson::ArcheFlowLesson;
+use super::lines::{LessonLine, LessonLines};
+use super::sidecar::{ProcessedRun, ProcessedRuns, RunRecord, build_missing_records};
+use super::trouble::ArcheFlowError;
+use super::{extract_tags, format_log_line, format_timestamp};
 use crate::domain::Timestamp;
 use crate::text::one_line;
 
@@ -21,70 +21,79 @@ use crate::text::one_line;
 #[path = "extract_tests.rs"]
 mod tests;
 
-/// What a run came to.
+/// The result of extracting lessons from a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extracted {
-    /// The run.
+pub struct ExtractReport {
+    /// The id of the run.
     pub run: String,
-    /// The log as it was named.
+    /// The event log as it was named.
     pub file: String,
-    /// How many different findings it holds.
+    /// The number of different findings in the log.
     pub findings: usize,
-    /// Lessons that were seen again: id and text.
+    /// The lessons that were seen again, by id and text.
     pub updated: Vec<(String, String)>,
-    /// Lessons that are new: id and text.
+    /// The lessons that are new, by id and text.
     pub added: Vec<(String, String)>,
-    /// Lines of the log that are no events.
+    /// The number of log lines that are not events.
     pub malformed: usize,
 }
 
-impl Extracted {
-    /// What there is to say.
-    pub fn talk(&self) -> Vec<String> {
+impl ExtractReport {
+    /// Returns the messages to print.
+    pub fn message_lines(&self) -> Vec<String> {
         let mut talk = Vec::new();
         if self.malformed > 0 {
-            talk.push(log_line(&format!("Skipped {} malformed line(s) in {}", self.malformed, self.file)));
+            talk.push(format_log_line(&format!("Skipped {} malformed line(s) in {}", self.malformed, self.file)));
         }
         if self.findings == 0 {
-            talk.push(log_line(&format!("No findings to extract from {}", self.file)));
+            talk.push(format_log_line(&format!("No findings to extract from {}", self.file)));
             return talk;
         }
         let said = |text: &str| one_line(text);
         talk.extend(
-            self.updated.iter().map(|(id, text)| log_line(&format!("Updated lesson {id} (freq +1): {}", said(text)))),
+            self.updated
+                .iter()
+                .map(|(id, text)| format_log_line(&format!("Updated lesson {id} (freq +1): {}", said(text)))),
         );
         talk.extend(
-            self.added.iter().map(|(id, text)| log_line(&format!("Added candidate lesson {id}: {}", said(text)))),
+            self.added
+                .iter()
+                .map(|(id, text)| format_log_line(&format!("Added candidate lesson {id}: {}", said(text)))),
         );
         let (updated, added) = (self.updated.len(), self.added.len());
-        talk.push(log_line(&format!("Extract complete: {updated} updated, {added} new candidates")));
+        talk.push(format_log_line(&format!("Extract complete: {updated} updated, {added} new candidates")));
         talk
     }
 }
 
-/// Learns from the log of a run, which is named `shown` in messages. A run counts once for each lesson, however often
-/// it is read.
-pub fn extract(folder: &Folder, log: &Path, shown: &str, now: Timestamp) -> Result<Extracted, Trouble> {
+/// Extracts lessons from the event log of a run; messages refer to the log as `shown`. A run counts once for each
+/// lesson, however often it is read.
+pub fn extract_lessons(
+    folder: &ArcheFlowFolder,
+    log: &Path,
+    shown: &str,
+    now: Timestamp,
+) -> Result<ExtractReport, ArcheFlowError> {
     if !log.is_file() {
-        return Err(Trouble::NoEvents(shown.to_owned()));
+        return Err(ArcheFlowError::NoEvents(shown.to_owned()));
     }
-    let unread = |error| Trouble::Read(shown.to_owned(), error);
-    let reading = Reading::begin(log).map_err(unread)?;
-    let door = folder.door()?;
-    let run = reading.finish().map_err(unread)?;
+    let unread = |error| ArcheFlowError::Read(shown.to_owned(), error);
+    let reading = ParallelLogReader::start_reading(log).map_err(unread)?;
+    let door = folder.open_lock_file()?;
+    let run = reading.finish_reading().map_err(unread)?;
     let named_by_file = || log.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let id = run.id.clone().or_else(named_by_file).unwrap_or_default();
-    let writer = door.lock()?;
-    writer.may_write(&[LESSONS, RUNS])?;
-    let found = folder.lines(LESSONS)?;
-    // The first lessons of a memory are not waited for: should the power fail, the log that they came from is still there.
-    let writer = if found.is_none() { writer.without_waiting() } else { writer };
+    let writer = door.wait_for_lock()?;
+    writer.check_writable(&[LESSONS, RUNS])?;
+    let found = folder.read_lesson_lines(LESSONS)?;
+    // The first lessons of a memory are not synced: after a power cut the log that they came from is still there.
+    let writer = if found.is_none() { writer.without_sync() } else { writer };
     let mut lessons = found.unwrap_or_default();
-    let runs = Runs::of(&folder.read(RUNS)?.unwrap_or_default());
+    let runs = ProcessedRuns::from_bytes(&folder.read_bytes(RUNS)?.unwrap_or_default());
     let known = runs.get(&id).cloned().unwrap_or_default();
-    let plan = plan(&lessons, &known, &id, &run.findings);
-    let ts = stamp(now);
-    let mut done = Extracted {
+    let plan = plan_extraction(&lessons, &known, &id, &run.findings);
+    let ts = format_timestamp(now);
+    let mut done = ExtractReport {
         run: id.clone(),
         file: shown.to_owned(),
         findings: run.findings.len(),
@@ -93,74 +102,76 @@ pub fn extract(folder: &Folder, log: &Path, shown: &str, now: Timestamp) -> Resu
         malformed: run.malformed,
     };
 
-    // First what lines are about to forget, then the lines, then that this run was counted. Wherever this is cut off, the
-    // lines themselves still tell which lessons the run was counted for.
-    let kept = adopted(forgotten(&lessons, &plan.seen, &runs), &runs, &ts);
+    // First the run ids that lines are about to lose, then the lines, then the record of this run. Wherever this is
+    // interrupted, the lines themselves still show which lessons the run was counted for.
+    let kept = build_missing_records(find_unrecorded_runs(&lessons, &plan.seen, &runs), &runs, &ts);
     if !kept.is_empty() {
-        writer.append(RUNS, &kept.iter().flat_map(Record::line).collect::<Vec<_>>())?;
+        writer.append_to_file(RUNS, &kept.iter().flat_map(RunRecord::to_line_bytes).collect::<Vec<_>>())?;
     }
     for number in &plan.seen {
         if let Some(line) = lessons.list.get_mut(*number) {
-            done.updated.extend(see_again(line, &id, &ts));
+            done.updated.extend(add_sighting(line, &id, &ts));
         }
     }
     if !plan.new.is_empty() {
-        let archive = folder.lines(ARCHIVE)?.unwrap_or_default();
+        let archive = folder.read_lesson_lines(ARCHIVE)?.unwrap_or_default();
         let taken = lessons.lessons().chain(archive.lessons()).map(|lesson| lesson.id.as_str());
-        let mut ids = Ids::of(taken.chain(runs.lesson_ids()));
+        let mut ids = LessonIdSequence::from_taken(taken.chain(runs.lesson_ids()));
         for finding in plan.new {
-            let lesson = candidate(finding, ids.next(), &id, &ts);
+            let lesson = build_candidate_lesson(finding, ids.next_id(), &id, &ts);
             done.added.push((lesson.id.clone(), lesson.description.clone()));
-            lessons.list.push(Line::new(lesson));
+            lessons.list.push(LessonLine::new(lesson));
         }
     }
     if !(done.updated.is_empty() && done.added.is_empty()) {
-        writer.replace(LESSONS, &lessons.bytes())?;
+        writer.replace_file(LESSONS, &lessons.to_bytes())?;
     }
     let counted: Vec<String> =
         lessons.lessons().filter(|own| own.last_seen_run == id).map(|own| own.id.clone()).collect();
-    if let Some(record) = record(&known, counted, &run, &id, &ts) {
-        writer.append(RUNS, &record.line())?;
-        writer.settle();
+    if let Some(record) = build_run_record(&known, counted, &run, &id, &ts) {
+        writer.append_to_file(RUNS, &record.to_line_bytes())?;
+        writer.sync_folder();
     }
     Ok(done)
 }
 
-/// What becomes of a run's findings.
+/// The changes that the findings of a run lead to.
 #[derive(Debug, Default, PartialEq)]
-struct Plan {
-    /// Lines whose lesson was seen, each once.
+struct ExtractPlan {
+    /// The numbers of the lines whose lesson was seen, each once.
     seen: Vec<usize>,
-    /// Findings that become lessons.
-    new: Vec<Finding>,
+    /// The findings that become lessons.
+    new: Vec<ReviewFinding>,
 }
 
-fn plan(lessons: &Lines, known: &Known, run: &str, findings: &[Finding]) -> Plan {
-    let mut plan = Plan::default();
-    let fresh: Vec<&Finding> =
+fn plan_extraction(lessons: &LessonLines, known: &ProcessedRun, run: &str, findings: &[ReviewFinding]) -> ExtractPlan {
+    let mut plan = ExtractPlan::default();
+    let fresh: Vec<&ReviewFinding> =
         findings.iter().filter(|finding| !known.findings.contains(&finding.fingerprint())).collect();
     if fresh.is_empty() {
         return plan;
     }
-    let mut matcher = Matcher::default();
+    let mut matcher = LessonMatcher::default();
     for line in &lessons.list {
         let lesson = line.lesson.as_ref();
-        matcher.add(lesson.map(|lesson| (lesson.domain.as_str(), lesson.description.as_str(), lesson.tags.as_slice())));
+        matcher.add_lesson(
+            lesson.map(|lesson| (lesson.domain.as_str(), lesson.description.as_str(), lesson.tags.as_slice())),
+        );
     }
-    let is_counted = |lesson: &ArcheLesson| lesson.last_seen_run == run || known.lessons.contains(&lesson.id);
+    let is_counted = |lesson: &ArcheFlowLesson| lesson.last_seen_run == run || known.lessons.contains(&lesson.id);
     let lesson = |number: usize| lessons.list.get(number).and_then(|line| line.lesson.as_ref());
     let mut met = HashSet::new();
     for finding in fresh {
-        match matcher.best(finding) {
+        match matcher.find_best_match(finding) {
             Some(number) => {
                 let is_first = met.insert(number);
                 if is_first && lesson(number).is_some_and(|lesson| !is_counted(lesson)) {
                     plan.seen.push(number);
                 }
             }
-            None if finding.severity.is_grave() => {
-                let tags = tags_of(&finding.description);
-                matcher.add(Some((&finding.category, &finding.description, &tags)));
+            None if finding.severity.is_serious() => {
+                let tags = extract_tags(&finding.description);
+                matcher.add_lesson(Some((&finding.category, &finding.description, &tags)));
                 plan.new.push(finding.clone());
             }
             None => {}
@@ -169,18 +180,18 @@ fn plan(lessons: &Lines, known: &Known, run: &str, findings: &[Finding]) -> Plan
     plan
 }
 
-/// Runs that only a line knows of which is about to name another one, each with its lesson.
-fn forgotten(lessons: &Lines, seen: &[usize], runs: &Runs) -> Vec<(String, String)> {
+/// Returns the runs that are recorded only in a line about to name another run, each with the id of its lesson.
+fn find_unrecorded_runs(lessons: &LessonLines, seen: &[usize], runs: &ProcessedRuns) -> Vec<(String, String)> {
     let about = seen.iter().filter_map(|number| lessons.list.get(*number)?.lesson.as_ref());
     let only_here = about.filter(|lesson| !lesson.last_seen_run.is_empty() && !lesson.id.is_empty());
-    let only_here = only_here.filter(|lesson| !runs.counted(&lesson.last_seen_run, &lesson.id));
+    let only_here = only_here.filter(|lesson| !runs.is_counted_for(&lesson.last_seen_run, &lesson.id));
     only_here.map(|lesson| (lesson.last_seen_run.clone(), lesson.id.clone())).collect()
 }
 
-fn see_again(line: &mut Line, run: &str, ts: &str) -> Option<(String, String)> {
+fn add_sighting(line: &mut LessonLine, run: &str, ts: &str) -> Option<(String, String)> {
     let lesson = line.lesson.as_ref()?;
     let (told, frequency) = ((lesson.id.clone(), lesson.description.clone()), lesson.frequency.saturating_add(1));
-    line.set(&[
+    line.set_fields(&[
         ("frequency", json!(frequency)),
         ("ts", json!(ts)),
         ("last_seen_run", json!(run)),
@@ -189,38 +200,44 @@ fn see_again(line: &mut Line, run: &str, ts: &str) -> Option<(String, String)> {
     Some(told)
 }
 
-fn candidate(finding: Finding, id: String, run: &str, ts: &str) -> ArcheLesson {
-    ArcheLesson {
+fn build_candidate_lesson(finding: ReviewFinding, id: String, run: &str, ts: &str) -> ArcheFlowLesson {
+    ArcheFlowLesson {
         id,
         ts: ts.to_owned(),
         run_id: run.to_owned(),
         kind: "pattern".to_owned(),
         source: finding.source,
-        tags: tags_of(&finding.description),
+        tags: extract_tags(&finding.description),
         description: finding.description,
         frequency: 1,
         severity: finding.severity.as_str().to_owned(),
         domain: finding.category,
         archetype: Some(None),
         last_seen_run: run.to_owned(),
-        ..ArcheLesson::default()
+        ..ArcheFlowLesson::default()
     }
 }
 
-/// What the run was counted for and what was looked at; nothing if that is known already.
-fn record(known: &Known, counted: Vec<String>, run: &Run, id: &str, ts: &str) -> Option<Record> {
-    let mut findings: Vec<String> = run.findings.iter().map(Finding::fingerprint).collect();
+/// Returns the record of the lessons and findings counted for the run, or `None` if nothing in it is new.
+fn build_run_record(
+    known: &ProcessedRun,
+    counted: Vec<String>,
+    run: &RunFindings,
+    id: &str,
+    ts: &str,
+) -> Option<RunRecord> {
+    let mut findings: Vec<String> = run.findings.iter().map(ReviewFinding::fingerprint).collect();
     let is_known = known.is_extracted && findings.iter().all(|finding| known.findings.contains(finding));
     let mut lessons: Vec<String> = known.lessons.iter().cloned().collect();
     lessons.extend(counted.into_iter().filter(|lesson| !known.lessons.contains(lesson)));
     lessons.sort();
     findings.retain(|finding| !known.findings.contains(finding));
-    let record = Record {
+    let record = RunRecord {
         run_id: id.to_owned(),
         ts: ts.to_owned(),
         lessons: Some(lessons),
         findings: Some(findings),
-        ..Record::default()
+        ..RunRecord::default()
     };
     (!is_known).then_some(record)
 }

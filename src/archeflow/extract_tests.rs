@@ -6,14 +6,14 @@ use super::*;
 
 const LESSON: &str = r#"{"id":"m-001","description":"Missing null check in handler","frequency":1,"domain":"code","last_seen_run":"r-1"}"#;
 
-fn planned(lesson: &str, known: &Known, run: &str, findings: &[Finding]) -> (Vec<usize>, Vec<String>) {
-    let plan = plan(&lines(&[lesson]), known, run, findings);
+fn planned(lesson: &str, known: &ProcessedRun, run: &str, findings: &[ReviewFinding]) -> (Vec<usize>, Vec<String>) {
+    let plan = plan_extraction(&lines(&[lesson]), known, run, findings);
     (plan.seen, plan.new.into_iter().map(|finding| finding.description).collect())
 }
 
 #[test]
 fn a_finding_is_seen_again_or_new_or_too_small() {
-    let nobody = Known::default();
+    let nobody = ProcessedRun::default();
     for (severity, text, category, expected) in [
         ("bug", "Null check missing in handler", "code", (vec![0], vec![])),
         ("info", "Null check missing in handler", "code", (vec![0], vec![])),
@@ -35,17 +35,17 @@ fn a_run_counts_once() {
         finding("bug", "Brand new matter", "code"),
         finding("warning", "Brand new matter, again", "code"),
     ];
-    let nobody = Known::default();
+    let nobody = ProcessedRun::default();
     assert_eq!(planned(LESSON, &nobody, "r-2", &found), (vec![0], vec!["Brand new matter".to_owned()]));
     // The line says that it was this run which saw it last.
     assert_eq!(planned(LESSON, &nobody, "r-1", &found), (vec![], vec!["Brand new matter".to_owned()]));
     // Or the runs that are known do.
-    let mut known = Known::default();
+    let mut known = ProcessedRun::default();
     known.lessons.insert("m-001".to_owned());
     assert_eq!(planned(LESSON, &known, "r-0", &found), (vec![], vec!["Brand new matter".to_owned()]));
     // What was looked at is not looked at again.
-    let mut known = Known::default();
-    known.findings.extend(found.iter().map(Finding::fingerprint));
+    let mut known = ProcessedRun::default();
+    known.findings.extend(found.iter().map(ReviewFinding::fingerprint));
     assert_eq!(planned(LESSON, &known, "r-0", &found), (vec![], vec![]));
 }
 
@@ -53,15 +53,15 @@ fn a_run_counts_once() {
 fn what_a_line_says_of_its_run_is_kept_before_it_says_something_else() {
     let lessons =
         lines(&[LESSON, r#"{"id":"m-002","last_seen_run":""}"#, r#"{"id":"m-003","last_seen_run":"r-2"}"#, "not json"]);
-    let runs = Runs::of(br#"{"run_id":"r-2","lessons":["m-003"]}"#);
-    let pairs = forgotten(&lessons, &[0, 1, 2, 3, 9], &runs);
+    let runs = ProcessedRuns::from_bytes(br#"{"run_id":"r-2","lessons":["m-003"]}"#);
+    let pairs = find_unrecorded_runs(&lessons, &[0, 1, 2, 3, 9], &runs);
     assert_eq!(pairs, [("r-1".to_owned(), "m-001".to_owned())]);
 }
 
 #[test]
 fn a_candidate_has_all_fields_in_their_order() {
     let found = finding("CRITICAL", "Die Größe des Puffers wird nie wirklich geprüft, nie", "code");
-    let line = candidate(found, "m-007".into(), "r-1", "2026-03-01T12:00:00Z").to_line();
+    let line = build_candidate_lesson(found, "m-007".into(), "r-1", "2026-03-01T12:00:00Z").to_line();
     let expected = concat!(
         r#"{"id":"m-007","ts":"2026-03-01T12:00:00Z","run_id":"r-1","type":"pattern","source":"guardian","#,
         r#""description":"Die Größe des Puffers wird nie wirklich geprüft, nie","frequency":1,"severity":"bug","#,
@@ -75,8 +75,8 @@ fn a_candidate_has_all_fields_in_their_order() {
 fn seeing_again_changes_four_fields() {
     let mut line =
         lines(&[r#"{"note":1.50,"id":"m-001","ts":"old","run_id":"r-1","frequency":null,"runs_since_last_seen":7}"#]);
-    see_again(&mut line.list[0], "r-2", "new").unwrap();
-    let text = String::from_utf8(line.bytes()).unwrap();
+    add_sighting(&mut line.list[0], "r-2", "new").unwrap();
+    let text = String::from_utf8(line.to_bytes()).unwrap();
     assert_eq!(
         text.trim_end(),
         r#"{"note":1.50,"id":"m-001","ts":"new","run_id":"r-1","frequency":1,"runs_since_last_seen":0,"last_seen_run":"r-2"}"#
@@ -88,7 +88,7 @@ fn seeing_again_changes_four_fields() {
 #[test]
 fn wherever_a_writer_is_cut_off_the_next_one_completes_it() {
     let world = tempfile::tempdir().unwrap();
-    let folder = Folder::below(world.path());
+    let folder = ArcheFlowFolder::in_directory(world.path());
     let write = |run: &str| {
         let log = world.path().join(format!("{run}.jsonl"));
         let event = format!(
@@ -99,21 +99,21 @@ fn wherever_a_writer_is_cut_off_the_next_one_completes_it() {
     };
     let [first, second] = ["uno", "duo"].map(write);
     let frequency = || {
-        let lines = folder.lines(LESSONS).unwrap().unwrap();
+        let lines = folder.read_lesson_lines(LESSONS).unwrap().unwrap();
         lines.lessons().map(|lesson| (lesson.id.clone(), lesson.frequency)).collect::<Vec<_>>()
     };
-    extract(&folder, &first, "first", now()).unwrap();
+    extract_lessons(&folder, &first, "first", now()).unwrap();
     let whole = frequency();
     // Cut off before the run was noted, then somebody else comes, then it is tried again.
     std::fs::remove_file(folder.path(RUNS)).unwrap();
-    extract(&folder, &first, "first", now()).unwrap();
+    extract_lessons(&folder, &first, "first", now()).unwrap();
     assert_eq!(frequency(), whole);
     std::fs::remove_file(folder.path(RUNS)).unwrap();
-    extract(&folder, &second, "second", now()).unwrap();
+    extract_lessons(&folder, &second, "second", now()).unwrap();
     let both = frequency();
     assert_eq!(both, [("m-001".into(), 2), ("m-002".into(), 1), ("m-003".into(), 1)]);
     for log in [&first, &second, &first] {
-        extract(&folder, log, "again", now()).unwrap();
+        extract_lessons(&folder, log, "again", now()).unwrap();
         assert_eq!(frequency(), both);
     }
 }
@@ -130,7 +130,7 @@ proptest! {
         again in prop::collection::vec(0..4_usize, 1..5),
     ) {
         let world = tempfile::tempdir().unwrap();
-        let folder = Folder::below(world.path());
+        let folder = ArcheFlowFolder::in_directory(world.path());
         let mut logs = Vec::new();
         for (number, findings) in runs.iter().enumerate() {
             let findings: Vec<Value> = findings
@@ -140,16 +140,16 @@ proptest! {
             let event = json!({"run_id": format!("r-{number}"), "type": "review.verdict", "data": {"findings": findings}});
             let log = world.path().join(format!("{number}.jsonl"));
             std::fs::write(&log, event.to_string()).unwrap();
-            extract(&folder, &log, "log", now()).unwrap();
+            extract_lessons(&folder, &log, "log", now()).unwrap();
             logs.push(log);
         }
-        let [lessons, known] = [LESSONS, RUNS].map(|name| folder.read(name).unwrap());
-        let lines = Lines::of(&lessons.clone().unwrap_or_default());
+        let [lessons, known] = [LESSONS, RUNS].map(|name| folder.read_bytes(name).unwrap());
+        let lines = LessonLines::from_bytes(&lessons.clone().unwrap_or_default());
         prop_assert!(lines.lessons().all(|lesson| lesson.frequency <= runs.len() as u64));
         for number in again {
-            let done = extract(&folder, &logs[number % logs.len()], "log", now()).unwrap();
+            let done = extract_lessons(&folder, &logs[number % logs.len()], "log", now()).unwrap();
             prop_assert!(done.updated.is_empty() && done.added.is_empty());
         }
-        prop_assert_eq!([LESSONS, RUNS].map(|name| folder.read(name).unwrap()), [lessons, known]);
+        prop_assert_eq!([LESSONS, RUNS].map(|name| folder.read_bytes(name).unwrap()), [lessons, known]);
     }
 }

@@ -12,12 +12,12 @@ fn the_next_name_is_above_all_others() {
         (&["m-1234567890"], "m-001"),
         (&["m-999999999", "m-1000000000"], "m-1000000001"),
     ] {
-        assert_eq!(Ids::of(taken.iter().copied()).next(), next, "{taken:?}");
+        assert_eq!(LessonIdSequence::from_taken(taken.iter().copied()).next_id(), next, "{taken:?}");
     }
 }
 
 #[test]
 fn names_follow_each_other() {
-    let mut ids = Ids::of(["m-003"]);
-    assert_eq!([ids.next(), ids.next()], ["m-004", "m-005"]);
+    let mut ids = LessonIdSequence::from_taken(["m-003"]);
+    assert_eq!([ids.next_id(), ids.next_id()], ["m-004", "m-005"]);
 }

@@ -1,64 +1,64 @@
-//! `inject`: the lessons that a prompt is given.
+//! The `inject` command: selects the lessons to put into a prompt.
 
 use std::cmp::Reverse;
 
 use serde::Serialize;
 
 use super::finding::GENERAL;
-use super::folder::{AUDIT, Folder, LESSONS};
-use super::lesson::ArcheLesson;
-use super::lines::Lines;
-use super::trouble::Trouble;
-use super::{is_preference, json_line, log_line, stamp};
+use super::folder::{AUDIT, ArcheFlowFolder, LESSONS};
+use super::lesson::ArcheFlowLesson;
+use super::lines::LessonLines;
+use super::trouble::ArcheFlowError;
+use super::{format_log_line, format_timestamp, is_preference, to_json_line};
 use crate::domain::Timestamp;
-use crate::recall::{Frame, Style, inert};
+use crate::recall::{BlockFrame, LessonBlockStyle, sanitize_for_prompt};
 
 #[cfg(test)]
 #[path = "inject_tests.rs"]
 mod tests;
 
-/// A finding of a single run may be chance.
+/// The number of sightings that confirms a lesson; a finding of a single run may be chance.
 const CONFIRMED: u64 = 2;
-/// What was seen this often holds everywhere and for everybody.
+/// The number of sightings from which a lesson applies to every domain and archetype.
 const UNIVERSAL: u64 = 5;
-/// No prompt is given more.
+/// The most lessons in one injection.
 const MAX_LESSONS: usize = 10;
 
-/// The longest that a text gets, and a name.
+/// The maximum length of a lesson's text in a prompt.
 const MAX_CHARACTERS: usize = 1_000;
 const MAX_NAME_CHARACTERS: usize = 60;
 
-/// What a prompt is given.
+/// The lessons to put into a prompt, as text and as ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Injection {
-    /// The section, its heading included; empty if there is nothing to say.
+pub struct ArcheFlowInjection {
+    /// The block with its heading; empty if there are no lessons.
     pub block: String,
-    /// The lessons in it, in their order.
+    /// The ids of the lessons in the block, in their order.
     pub lessons: Vec<String>,
-    /// How many lessons that hold everywhere found no place.
+    /// The number of universally applicable lessons that were left out for lack of space.
     pub left_out: usize,
-    /// How many lines are no lessons.
+    /// The number of lines that are not lessons.
     pub strangers: usize,
 }
 
-impl Injection {
-    /// What there is to say besides.
-    pub fn talk(&self) -> Vec<String> {
+impl ArcheFlowInjection {
+    /// Returns the messages to print besides the block.
+    pub fn message_lines(&self) -> Vec<String> {
         let mut talk = Vec::new();
         if self.left_out > 0 {
             let count = self.left_out;
-            talk.push(log_line(&format!(
+            talk.push(format_log_line(&format!(
                 "Left out {count} lesson(s) seen {UNIVERSAL}x or more: the cap is {MAX_LESSONS}"
             )));
         }
-        talk.extend(super::strangers_line(self.strangers));
+        talk.extend(super::foreign_lines_message(self.strangers));
         talk
     }
 }
 
-/// A line of the audit.
+/// A line of the audit file that records an injection.
 #[derive(Debug, Serialize)]
-struct Given<'a> {
+struct InjectionAuditLine<'a> {
     ts: String,
     run_id: &'a str,
     domain: &'a str,
@@ -67,75 +67,79 @@ struct Given<'a> {
     lesson_count: usize,
 }
 
-/// The lessons for a domain and an archetype; an empty word asks for all.
-pub fn inject(folder: &Folder, domain: &str, archetype: &str) -> Result<Injection, Trouble> {
-    Ok(chosen(&folder.lines(LESSONS)?.unwrap_or_default(), domain, archetype))
+/// Builds the injection for a domain and an archetype; an empty word matches all.
+pub fn build_injection(
+    folder: &ArcheFlowFolder,
+    domain: &str,
+    archetype: &str,
+) -> Result<ArcheFlowInjection, ArcheFlowError> {
+    Ok(choose_lessons(&folder.read_lesson_lines(LESSONS)?.unwrap_or_default(), domain, archetype))
 }
 
-/// Notes what a run was given.
-pub fn note_injection(
-    folder: &Folder,
+/// Records the lessons injected into a run in the audit file.
+pub fn record_injection(
+    folder: &ArcheFlowFolder,
     run: &str,
     (domain, archetype): (&str, &str),
-    injection: &Injection,
+    injection: &ArcheFlowInjection,
     now: Timestamp,
-) -> Result<(), Trouble> {
+) -> Result<(), ArcheFlowError> {
     if injection.lessons.is_empty() {
         return Ok(());
     }
-    let given = Given {
-        ts: stamp(now),
+    let given = InjectionAuditLine {
+        ts: format_timestamp(now),
         run_id: run,
         domain,
         archetype,
         lessons_injected: &injection.lessons,
         lesson_count: injection.lessons.len(),
     };
-    folder.lock()?.append(AUDIT, &json_line(&given))
+    folder.lock_for_writing()?.append_to_file(AUDIT, &to_json_line(&given))
 }
 
-fn chosen(lines: &Lines, domain: &str, archetype: &str) -> Injection {
-    let fitting = lines.lessons().filter(|lesson| is_for(lesson, domain, archetype));
-    let mut given: Vec<Fitting<'_>> = fitting.enumerate().map(Fitting::of).collect();
+fn choose_lessons(lines: &LessonLines, domain: &str, archetype: &str) -> ArcheFlowInjection {
+    let fitting = lines.lessons().filter(|lesson| is_eligible(lesson, domain, archetype));
+    let mut given: Vec<EligibleLesson<'_>> = fitting.enumerate().map(EligibleLesson::from_indexed_lesson).collect();
     given.retain(|fitting| !fitting.text.is_empty());
-    // Preferences come first, so that what is merely frequent cannot crowd out what somebody asked for.
-    given.sort_by_key(|fitting| (!is_preference(fitting.lesson), fitting.rank()));
+    // Preferences come first, so that merely frequent lessons cannot crowd out what a user asked for.
+    given.sort_by_key(|fitting| (!is_preference(fitting.lesson), fitting.sort_key()));
     let left_out = given.split_off(given.len().min(MAX_LESSONS));
-    given.sort_by_key(Fitting::rank);
-    let rows: Vec<String> = given.iter().map(Fitting::row).collect();
-    Injection {
-        block: Frame::new(Style::KnownIssues, None).around(&rows),
+    given.sort_by_key(EligibleLesson::sort_key);
+    let rows: Vec<String> = given.iter().map(EligibleLesson::render_row).collect();
+    ArcheFlowInjection {
+        block: BlockFrame::new(LessonBlockStyle::KnownIssues, None).wrap_lines(&rows),
         lessons: given.iter().map(|fitting| fitting.lesson.id.clone()).collect(),
         left_out: left_out.iter().filter(|fitting| fitting.lesson.frequency >= UNIVERSAL).count(),
-        strangers: lines.strangers(),
+        strangers: lines.foreign_line_count(),
     }
 }
 
-/// A lesson that may be given.
-struct Fitting<'l> {
+/// A lesson that may be injected.
+struct EligibleLesson<'l> {
     place: usize,
-    lesson: &'l ArcheLesson,
+    lesson: &'l ArcheFlowLesson,
     text: String,
 }
 
-impl<'l> Fitting<'l> {
-    fn of((place, lesson): (usize, &'l ArcheLesson)) -> Self {
-        Self { place, lesson, text: inert(&lesson.description, MAX_CHARACTERS) }
+impl<'l> EligibleLesson<'l> {
+    fn from_indexed_lesson((place, lesson): (usize, &'l ArcheFlowLesson)) -> Self {
+        Self { place, lesson, text: sanitize_for_prompt(&lesson.description, MAX_CHARACTERS) }
     }
 
-    /// The most frequent first, in the order of the file among equals.
-    fn rank(&self) -> (Reverse<u64>, usize) {
+    /// Returns the sort key: the most frequent first, equal ones in file order.
+    fn sort_key(&self) -> (Reverse<u64>, usize) {
         (Reverse(self.lesson.frequency), self.place)
     }
 
-    fn row(&self) -> String {
-        let source = inert(&self.lesson.source, MAX_NAME_CHARACTERS);
+    fn render_row(&self) -> String {
+        let source = sanitize_for_prompt(&self.lesson.source, MAX_NAME_CHARACTERS);
         let source = if source.is_empty() { "unknown" } else { &source };
         format!("- {} [seen {}x, {source}]\n", self.text, self.lesson.frequency)
     }
 }
 
-fn is_for(lesson: &ArcheLesson, domain: &str, archetype: &str) -> bool {
+fn is_eligible(lesson: &ArcheFlowLesson, domain: &str, archetype: &str) -> bool {
     let in_domain = domain.is_empty() || lesson.domain == domain || lesson.domain == GENERAL;
     let by_archetype = archetype.is_empty() || lesson.archetype().is_none_or(|own| own == archetype);
     is_preference(lesson)

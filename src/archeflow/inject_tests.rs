@@ -10,7 +10,7 @@ fn lesson(id: &str, kind: &str, frequency: u64, domain: &str, archetype: &str) -
 }
 
 fn given(lessons: &[String], domain: &str, archetype: &str) -> Vec<String> {
-    chosen(&lines(&lessons.iter().map(String::as_str).collect::<Vec<_>>()), domain, archetype).lessons
+    choose_lessons(&lines(&lessons.iter().map(String::as_str).collect::<Vec<_>>()), domain, archetype).lessons
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn preferences_are_not_crowded_out() {
         (1..=12).map(|number| lesson(&format!("m-{number:03}"), "pattern", 6, "code", "null")).collect();
     lessons.push(lesson("m-099", "preference", 1, "general", "null"));
     let texts: Vec<&str> = lessons.iter().map(String::as_str).collect();
-    let injection = chosen(&lines(&texts), "code", "");
+    let injection = choose_lessons(&lines(&texts), "code", "");
     assert_eq!(injection.lessons.len(), 10);
     assert_eq!(injection.lessons.last().map(String::as_str), Some("m-099"));
     assert_eq!(injection.left_out, 3);
@@ -60,11 +60,11 @@ fn preferences_are_not_crowded_out() {
 fn a_text_stays_on_its_line() {
     let line = r##"{"id":"m-001","type":"preference","source":"a\nb","description":"First\n## Heading\n- [x] \u001b[31mred\u0000","frequency":1}"##;
     let injection =
-        chosen(&lines(&[line, "junk", r#"{"id":"m-002","type":"preference","description":" \n "}"#]), "", "");
+        choose_lessons(&lines(&[line, "junk", r#"{"id":"m-002","type":"preference","description":" \n "}"#]), "", "");
     assert_eq!(injection.block, "## Known Issues (from past runs)\n- First ## Heading - [x] red [seen 1x, a b]\n");
     assert_eq!(injection.strangers, 1);
     assert_eq!(injection.lessons, ["m-001"]);
-    assert_eq!(chosen(&lines(&[]), "", ""), Injection::default());
+    assert_eq!(choose_lessons(&lines(&[]), "", ""), ArcheFlowInjection::default());
 }
 
 proptest! {
@@ -75,7 +75,7 @@ proptest! {
             lesson(&format!("m-{number:03}"), kind, *frequency, "code", "null")
         }).collect();
         let texts: Vec<&str> = lessons.iter().map(String::as_str).collect();
-        let injection = chosen(&lines(&texts), "code", "");
+        let injection = choose_lessons(&lines(&texts), "code", "");
         prop_assert!(injection.lessons.len() <= MAX_LESSONS);
         prop_assert_eq!(injection.block.lines().count(), injection.lessons.len() + usize::from(!injection.lessons.is_empty()));
         let preferences = frequencies.iter().filter(|(_, is_preference)| *is_preference).count();

@@ -1,4 +1,4 @@
-//! One line of `lessons.jsonl`, as ArcheFlow writes it.
+//! A line of `lessons.jsonl`, in the form in which ArcheFlow writes it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -7,77 +7,77 @@ use serde_json::{Map, Value};
 #[path = "lesson_tests.rs"]
 mod tests;
 
-/// A lesson of ArcheFlow. What the file says in an odd way is read as well as it can be: a number that is none is 0, a
-/// text that is missing is empty.
+/// A lesson of ArcheFlow. Irregular lines are read leniently: a value that is not a number becomes 0, and a missing
+/// text becomes empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ArcheLesson {
-    /// `m-NNN`.
-    #[serde(default, deserialize_with = "text")]
+pub struct ArcheFlowLesson {
+    /// The id, in the form `m-NNN`.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub id: String,
-    /// When it was made or last seen.
-    #[serde(default, deserialize_with = "text")]
+    /// The time at which it was created or last seen.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub ts: String,
-    /// The run that it was first seen in, or `manual`.
-    #[serde(default, deserialize_with = "text")]
+    /// The run in which it was first seen, or `manual`.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub run_id: String,
-    /// `pattern`, `preference`, `archetype_hint` or `anti_pattern`.
-    #[serde(rename = "type", default, deserialize_with = "text")]
+    /// The kind of lesson: `pattern`, `preference`, `archetype_hint` or `anti_pattern`.
+    #[serde(rename = "type", default, deserialize_with = "deserialize_text")]
     pub kind: String,
     /// The archetype that found it, or `user_feedback`.
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub source: String,
-    /// What it says.
-    #[serde(default, deserialize_with = "text")]
+    /// The text of the lesson.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub description: String,
-    /// In how many runs it was seen, less what silence took away.
-    #[serde(default, deserialize_with = "whole")]
+    /// The number of runs in which it was seen, less those removed by decay.
+    #[serde(default, deserialize_with = "deserialize_whole_number")]
     pub frequency: u64,
-    /// `bug`, `warning`, `info` or `recommendation`.
-    #[serde(default, deserialize_with = "text")]
+    /// The severity: `bug`, `warning`, `info` or `recommendation`.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub severity: String,
-    /// `writing`, `code`, `general` or a project's own word.
-    #[serde(default, deserialize_with = "text")]
+    /// The domain: `writing`, `code`, `general` or a word of the project's own.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub domain: String,
-    /// Words to find it by.
-    #[serde(default, deserialize_with = "texts")]
+    /// The words by which it can be found.
+    #[serde(default, deserialize_with = "deserialize_texts")]
     pub tags: Vec<String>,
-    /// For which archetype it is: `None` if the line does not speak of one, `Some(None)` if it says `null`.
-    #[serde(default, deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    /// The archetype that it is for: `None` if the line has no such field, `Some(None)` if the field is `null`.
+    #[serde(default, deserialize_with = "deserialize_nullable_text", skip_serializing_if = "Option::is_none")]
     pub archetype: Option<Option<String>>,
-    /// The run that saw it last; empty if none did.
-    #[serde(default, deserialize_with = "text")]
+    /// The run that saw it last, or empty if none did.
+    #[serde(default, deserialize_with = "deserialize_text")]
     pub last_seen_run: String,
-    /// Runs since then, up to the next one that takes a sighting away.
-    #[serde(default, deserialize_with = "whole")]
+    /// The number of runs since then, which starts again whenever decay removes a sighting.
+    #[serde(default, deserialize_with = "deserialize_whole_number")]
     pub runs_since_last_seen: u64,
-    /// Whatever else the line says.
+    /// All other fields of the line.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-impl ArcheLesson {
-    /// Reads a line. The error says what is wrong with it, for it is no JSON or no object.
+impl ArcheFlowLesson {
+    /// Parses a line. The error describes why it is not a JSON object.
     pub fn parse(line: &str) -> Result<Self, String> {
-        // By way of a map, so that of a key that stands twice the last counts, as for jq.
+        // Parsed into a map first, so that the last of two equal keys counts, as in jq.
         let fields: Map<String, Value> =
             serde_json::from_str(line.trim_start_matches('\u{feff}')).map_err(|error| error.to_string())?;
         serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())
     }
 
-    /// The line, without its end.
+    /// Returns the lesson as a line without its line break.
     pub fn to_line(&self) -> String {
-        // Texts, numbers and maps of them are always JSON.
+        // Texts, numbers and maps of them can always be written as JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The archetype it is for, if it is for one.
+    /// Returns the archetype that the lesson is for, if any.
     pub fn archetype(&self) -> Option<&str> {
         self.archetype.as_ref().and_then(Option::as_deref)
     }
 }
 
-/// A number as a whole one from 0 up: rounded down, and 0 for whatever is no number or below it.
-pub(super) fn whole_number(value: &Value) -> u64 {
+/// Returns a JSON number rounded down to a whole one, or 0 for negative numbers and other values.
+pub(super) fn read_whole_number(value: &Value) -> u64 {
     let Value::Number(number) = value else { return 0 };
     number.as_u64().unwrap_or_else(|| {
         let floor = number.as_f64().unwrap_or_default().floor();
@@ -85,8 +85,8 @@ pub(super) fn whole_number(value: &Value) -> u64 {
     })
 }
 
-/// A value as a text: a text as it is, nothing for `null`, everything else as JSON.
-pub(super) fn plain_text(value: Value) -> String {
+/// Returns a JSON value as text: a string as it is, `null` as empty text, everything else as JSON.
+pub(super) fn json_to_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         Value::Null => String::new(),
@@ -94,23 +94,23 @@ pub(super) fn plain_text(value: Value) -> String {
     }
 }
 
-fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Value::deserialize(from).map(plain_text)
+fn deserialize_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Value::deserialize(from).map(json_to_text)
 }
 
-fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    Value::deserialize(from).map(|value| whole_number(&value))
+fn deserialize_whole_number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Value::deserialize(from).map(|value| read_whole_number(&value))
 }
 
-fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+fn deserialize_texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Ok(match Value::deserialize(from)? {
-        Value::Array(values) => values.into_iter().map(plain_text).collect(),
+        Value::Array(values) => values.into_iter().map(json_to_text).collect(),
         Value::Null => Vec::new(),
-        single => vec![plain_text(single)],
+        single => vec![json_to_text(single)],
     })
 }
 
-fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+fn deserialize_nullable_text<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
     let value = Value::deserialize(from)?;
-    Ok(Some(if value.is_null() { None } else { Some(plain_text(value)) }))
+    Ok(Some(if value.is_null() { None } else { Some(json_to_text(value)) }))
 }

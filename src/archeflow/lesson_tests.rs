@@ -13,13 +13,13 @@ const LINES: [&str; 4] = [
 #[test]
 fn the_documented_lines_come_back_to_the_byte() {
     for line in LINES {
-        assert_eq!(ArcheLesson::parse(line).unwrap().to_line(), line);
+        assert_eq!(ArcheFlowLesson::parse(line).unwrap().to_line(), line);
     }
 }
 
 #[test]
 fn an_archetype_is_absent_null_or_a_name() {
-    let lesson = |line: &str| ArcheLesson::parse(line).unwrap();
+    let lesson = |line: &str| ArcheFlowLesson::parse(line).unwrap();
     assert_eq!(lesson(LINES[0]).archetype, None);
     assert_eq!(lesson(LINES[2]).archetype(), Some("story-sage"));
     let null = LINES[2].replace("\"story-sage\"", "null");
@@ -40,10 +40,10 @@ fn odd_values_are_read_as_well_as_they_can_be() {
         ("[1]", 0),
         ("1e300", u64::MAX),
     ] {
-        let lesson = ArcheLesson::parse(&format!("{{\"frequency\":{frequency}}}")).unwrap();
+        let lesson = ArcheFlowLesson::parse(&format!("{{\"frequency\":{frequency}}}")).unwrap();
         assert_eq!(lesson.frequency, read, "{frequency}");
     }
-    let lesson = ArcheLesson::parse(r#"{"id":7,"description":null,"tags":"alone","archetype":1}"#).unwrap();
+    let lesson = ArcheFlowLesson::parse(r#"{"id":7,"description":null,"tags":"alone","archetype":1}"#).unwrap();
     assert_eq!((lesson.id.as_str(), lesson.description.as_str()), ("7", ""));
     assert_eq!(lesson.tags, ["alone"]);
     assert_eq!(lesson.archetype(), Some("1"));
@@ -52,16 +52,16 @@ fn odd_values_are_read_as_well_as_they_can_be() {
 #[test]
 fn what_is_unknown_survives() {
     let line = LINES[0].replace("}", ",\"note\":{\"a\":[1,null]},\"zeal\":1.5}");
-    assert_eq!(ArcheLesson::parse(&line).unwrap().to_line(), line);
+    assert_eq!(ArcheFlowLesson::parse(&line).unwrap().to_line(), line);
 }
 
 #[test]
 fn only_objects_are_lessons() {
     for line in ["", "null", "7", "[]", "\"text\"", "{\"id\":", "not json", "{} {}"] {
-        assert!(ArcheLesson::parse(line).is_err(), "{line}");
+        assert!(ArcheFlowLesson::parse(line).is_err(), "{line}");
     }
-    assert!(ArcheLesson::parse("\u{feff}{}\r").is_ok());
-    assert_eq!(ArcheLesson::parse(r#"{"id":"m-001","id":"m-002"}"#).unwrap().id, "m-002");
+    assert!(ArcheFlowLesson::parse("\u{feff}{}\r").is_ok());
+    assert_eq!(ArcheFlowLesson::parse(r#"{"id":"m-001","id":"m-002"}"#).unwrap().id, "m-002");
 }
 
 proptest! {
@@ -72,11 +72,11 @@ proptest! {
         tags in prop::collection::vec(".*", 0..4),
         archetype in prop::option::of(prop::option::of(".*")),
     ) {
-        let lesson = ArcheLesson {
-            id, description, domain, frequency, tags, archetype, runs_since_last_seen: runs, ..ArcheLesson::default()
+        let lesson = ArcheFlowLesson {
+            id, description, domain, frequency, tags, archetype, runs_since_last_seen: runs, ..ArcheFlowLesson::default()
         };
         let line = lesson.to_line();
         prop_assert!(!line.contains('\n'));
-        prop_assert_eq!(ArcheLesson::parse(&line), Ok(lesson));
+        prop_assert_eq!(ArcheFlowLesson::parse(&line), Ok(lesson));
     }
 }

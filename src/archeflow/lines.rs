@@ -1,38 +1,38 @@
-//! A file of lessons, line by line, with the bytes of each beside what it says.
+//! A file of lessons, line by line, with both the bytes and the parsed lesson of each line.
 
 use serde_json::Value;
 
-use super::edit::{object_of, with_fields};
-use super::lesson::ArcheLesson;
+use super::edit::{set_json_fields, strip_byte_order_mark};
+use super::lesson::ArcheFlowLesson;
 
 #[cfg(test)]
 #[path = "lines_tests.rs"]
 mod tests;
 
-/// All lines of a file, in their order.
+/// All lines of a lessons file, in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Lines {
-    pub(super) list: Vec<Line>,
+pub(super) struct LessonLines {
+    pub(super) list: Vec<LessonLine>,
 }
 
-/// One line. What is no lesson stays where it is.
+/// One line of a lessons file. A line that is not a lesson is kept as it is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
-    /// Its bytes, without the line break.
+pub(super) struct LessonLine {
+    /// The bytes of the line, without the line break.
     raw: Vec<u8>,
-    pub(super) lesson: Option<ArcheLesson>,
+    pub(super) lesson: Option<ArcheFlowLesson>,
 }
 
-impl Lines {
-    /// The lines of a file's bytes; the last one counts whether or not a line break follows.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        let mut list: Vec<Line> = bytes.split(|byte| *byte == b'\n').map(Line::of).collect();
+impl LessonLines {
+    /// Splits the bytes of a file into lines; a last line without a line break counts as well.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut list: Vec<LessonLine> = bytes.split(|byte| *byte == b'\n').map(LessonLine::from_bytes).collect();
         list.pop_if(|last| last.raw.is_empty());
         Self { list }
     }
 
-    /// The bytes of the file, every line with its end.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    /// Returns the bytes of the file, with a line break after every line.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.list.iter().map(|line| line.raw.len() + 1).sum());
         for line in &self.list {
             bytes.extend_from_slice(&line.raw);
@@ -41,43 +41,44 @@ impl Lines {
         bytes
     }
 
-    /// What the lines say, as far as they are lessons.
-    pub(super) fn lessons(&self) -> impl Iterator<Item = &ArcheLesson> {
+    /// Returns the lessons among the lines.
+    pub(super) fn lessons(&self) -> impl Iterator<Item = &ArcheFlowLesson> {
         self.list.iter().filter_map(|line| line.lesson.as_ref())
     }
 
-    /// How many lines hold something that is no lesson.
-    pub(super) fn strangers(&self) -> usize {
+    /// Returns the number of lines that are neither blank nor lessons.
+    pub(super) fn foreign_line_count(&self) -> usize {
         self.list.iter().filter(|line| line.lesson.is_none() && !line.raw.trim_ascii().is_empty()).count()
     }
 
-    /// Whether a line says the same, whenever it says it was written.
-    pub(super) fn holds(&self, lesson: &ArcheLesson) -> bool {
-        self.lessons().any(|own| own.id == lesson.id && ArcheLesson { ts: lesson.ts.clone(), ..own.clone() } == *lesson)
+    /// Returns true if a line contains the same lesson, whatever its timestamp.
+    pub(super) fn contains_lesson(&self, lesson: &ArcheFlowLesson) -> bool {
+        self.lessons()
+            .any(|own| own.id == lesson.id && ArcheFlowLesson { ts: lesson.ts.clone(), ..own.clone() } == *lesson)
     }
 }
 
-impl Line {
-    fn of(raw: &[u8]) -> Self {
+impl LessonLine {
+    fn from_bytes(raw: &[u8]) -> Self {
         let text = std::str::from_utf8(raw).unwrap_or_default();
-        Self { raw: raw.to_vec(), lesson: ArcheLesson::parse(object_of(text)).ok() }
+        Self { raw: raw.to_vec(), lesson: ArcheFlowLesson::parse(strip_byte_order_mark(text)).ok() }
     }
 
-    /// A line of a lesson that was just made.
-    pub(super) fn new(lesson: ArcheLesson) -> Self {
+    /// Creates the line of a new lesson.
+    pub(super) fn new(lesson: ArcheFlowLesson) -> Self {
         Self { raw: lesson.to_line().into_bytes(), lesson: Some(lesson) }
     }
 
-    /// The line with these fields set and all others as they were; a line that is no lesson stays as it is.
-    pub(super) fn set(&mut self, fields: &[(&str, Value)]) {
-        let edited = std::str::from_utf8(&self.raw).ok().and_then(|text| with_fields(text, fields));
+    /// Sets these fields and keeps all others; a line that is not a JSON object stays as it is.
+    pub(super) fn set_fields(&mut self, fields: &[(&str, Value)]) {
+        let edited = std::str::from_utf8(&self.raw).ok().and_then(|text| set_json_fields(text, fields));
         if let Some(edited) = edited {
-            *self = Self::of(edited.as_bytes());
+            *self = Self::from_bytes(edited.as_bytes());
         }
     }
 
-    /// Its bytes as a line of another file.
-    pub(super) fn copied(&self) -> Vec<u8> {
+    /// Returns the bytes to append to another file, with a line break.
+    pub(super) fn to_line_bytes(&self) -> Vec<u8> {
         let text = self.raw.trim_ascii_end();
         let mut bytes = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).to_vec();
         bytes.push(b'\n');

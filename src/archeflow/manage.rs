@@ -1,12 +1,12 @@
-//! `add`, `list` and `forget`: lessons by hand.
+//! The `add`, `list` and `forget` commands, by which users manage lessons themselves.
 
-use super::folder::{ARCHIVE, Folder, LESSONS, RUNS};
-use super::ids::Ids;
-use super::lesson::ArcheLesson;
-use super::lines::{Line, Lines};
-use super::sidecar::Runs;
-use super::trouble::Trouble;
-use super::{json_line, log_line, stamp, strangers_line, tags_of};
+use super::folder::{ARCHIVE, ArcheFlowFolder, LESSONS, RUNS};
+use super::ids::LessonIdSequence;
+use super::lesson::ArcheFlowLesson;
+use super::lines::{LessonLine, LessonLines};
+use super::sidecar::ProcessedRuns;
+use super::trouble::ArcheFlowError;
+use super::{extract_tags, foreign_lines_message, format_log_line, format_timestamp, to_json_line};
 use crate::domain::Timestamp;
 use crate::text::one_line;
 
@@ -14,24 +14,24 @@ use crate::text::one_line;
 #[path = "manage_tests.rs"]
 mod tests;
 
-/// What sort of lesson it is.
+/// The kind of a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// What reviewers find again and again.
+pub enum ArcheFlowLessonKind {
+    /// Something that reviewers find again and again.
     Pattern,
-    /// How somebody wants things done. It is given at once and does not grow old.
+    /// A user's preference, which is injected at once and never decays.
     Preference,
-    /// What one archetype should know.
+    /// A hint for a single archetype.
     ArchetypeHint,
-    /// What was tried and failed.
+    /// Something that was tried and failed.
     AntiPattern,
 }
 
-impl Kind {
-    /// All of them.
+impl ArcheFlowLessonKind {
+    /// All kinds of lessons.
     pub const ALL: [Self; 4] = [Self::Pattern, Self::Preference, Self::ArchetypeHint, Self::AntiPattern];
 
-    /// Its word.
+    /// Returns the word for it in ArcheFlow's files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pattern => "pattern",
@@ -41,42 +41,47 @@ impl Kind {
         }
     }
 
-    /// The one with this word.
-    pub fn of(word: &str) -> Option<Self> {
+    /// Returns the kind with this word.
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// A lesson that was written by hand.
+/// A lesson that a user added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
-    /// Its id.
+pub struct AddedLesson {
+    /// The id of the lesson.
     pub id: String,
-    /// What sort it is.
-    pub kind: Kind,
-    /// What it says.
+    /// The kind of the lesson.
+    pub kind: ArcheFlowLessonKind,
+    /// The text of the lesson.
     pub text: String,
 }
 
-impl Added {
-    /// What there is to say.
-    pub fn talk(&self) -> Vec<String> {
-        vec![log_line(&format!("Added lesson {} ({}): {}", self.id, self.kind.as_str(), one_line(&self.text)))]
+impl AddedLesson {
+    /// Returns the messages to print.
+    pub fn message_lines(&self) -> Vec<String> {
+        vec![format_log_line(&format!("Added lesson {} ({}): {}", self.id, self.kind.as_str(), one_line(&self.text)))]
     }
 }
 
-/// Writes a lesson by hand.
-pub fn add(folder: &Folder, kind: Kind, text: &str, now: Timestamp) -> Result<Added, Trouble> {
-    let writer = folder.lock()?;
-    writer.may_write(&[LESSONS])?;
-    let lessons = folder.lines(LESSONS)?.unwrap_or_default();
-    let archive = folder.lines(ARCHIVE)?.unwrap_or_default();
-    let runs = Runs::of(&folder.read(RUNS)?.unwrap_or_default());
+/// Adds a lesson that a user wrote.
+pub fn add_lesson(
+    folder: &ArcheFlowFolder,
+    kind: ArcheFlowLessonKind,
+    text: &str,
+    now: Timestamp,
+) -> Result<AddedLesson, ArcheFlowError> {
+    let writer = folder.lock_for_writing()?;
+    writer.check_writable(&[LESSONS])?;
+    let lessons = folder.read_lesson_lines(LESSONS)?.unwrap_or_default();
+    let archive = folder.read_lesson_lines(ARCHIVE)?.unwrap_or_default();
+    let runs = ProcessedRuns::from_bytes(&folder.read_bytes(RUNS)?.unwrap_or_default());
     let taken = lessons.lessons().chain(archive.lessons()).map(|lesson| lesson.id.as_str());
-    let id = Ids::of(taken.chain(runs.lesson_ids())).next();
-    let lesson = ArcheLesson {
+    let id = LessonIdSequence::from_taken(taken.chain(runs.lesson_ids())).next_id();
+    let lesson = ArcheFlowLesson {
         id: id.clone(),
-        ts: stamp(now),
+        ts: format_timestamp(now),
         run_id: "manual".to_owned(),
         kind: kind.as_str().to_owned(),
         source: "user_feedback".to_owned(),
@@ -84,36 +89,36 @@ pub fn add(folder: &Folder, kind: Kind, text: &str, now: Timestamp) -> Result<Ad
         frequency: 1,
         severity: "info".to_owned(),
         domain: "general".to_owned(),
-        tags: tags_of(text),
+        tags: extract_tags(text),
         archetype: Some(None),
-        ..ArcheLesson::default()
+        ..ArcheFlowLesson::default()
     };
-    writer.append(LESSONS, &json_line(&lesson))?;
-    Ok(Added { id, kind, text: text.to_owned() })
+    writer.append_to_file(LESSONS, &to_json_line(&lesson))?;
+    Ok(AddedLesson { id, kind, text: text.to_owned() })
 }
 
-/// All lessons, as a table.
+/// All lessons as a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// The lines of the table, its head included.
+pub struct LessonTable {
+    /// The lines of the table, including its header.
     pub rows: Vec<String>,
-    /// How many lines of the file are no lessons.
+    /// The number of lines of the file that are not lessons.
     pub strangers: usize,
 }
 
-impl Listing {
-    /// What there is to say besides.
-    pub fn talk(&self) -> Vec<String> {
-        strangers_line(self.strangers).into_iter().collect()
+impl LessonTable {
+    /// Returns the messages to print besides the table.
+    pub fn message_lines(&self) -> Vec<String> {
+        foreign_lines_message(self.strangers).into_iter().collect()
     }
 }
 
-/// Lists the lessons; nothing if nothing was ever learned.
-pub fn list(folder: &Folder) -> Result<Option<Listing>, Trouble> {
-    Ok(folder.lines(LESSONS)?.map(|lines| table(&lines)))
+/// Lists the lessons; returns `None` if there is no lessons file.
+pub fn list_lessons(folder: &ArcheFlowFolder) -> Result<Option<LessonTable>, ArcheFlowError> {
+    Ok(folder.read_lesson_lines(LESSONS)?.map(|lines| build_table(&lines)))
 }
 
-fn table(lines: &Lines) -> Listing {
+fn build_table(lines: &LessonLines) -> LessonTable {
     let row = |[id, frequency, kind, domain, text]: [&str; 5]| {
         format!("{id:<8} {frequency:<5} {kind:<16} {domain:<8} {text}")
     };
@@ -123,14 +128,14 @@ fn table(lines: &Lines) -> Listing {
     ];
     rows.extend(lines.lessons().map(|lesson| {
         let [id, kind, domain, text] =
-            [&lesson.id, &lesson.kind, &lesson.domain, &lesson.description].map(|text| escaped(text));
+            [&lesson.id, &lesson.kind, &lesson.domain, &lesson.description].map(|text| escape_cell(text));
         row([&id, &lesson.frequency.to_string(), &kind, &domain, &text])
     }));
-    Listing { rows, strangers: lines.strangers() }
+    LessonTable { rows, strangers: lines.foreign_line_count() }
 }
 
-/// The text on one line, with the escapes by which jq writes a table; what else moves a cursor goes.
-fn escaped(text: &str) -> String {
+/// Returns the text on one line, with the escapes that jq uses in tables and without other control characters.
+fn escape_cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -146,27 +151,27 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Moves a lesson to the archive, as it is.
-pub fn forget(folder: &Folder, id: &str) -> Result<Vec<String>, Trouble> {
-    if !folder.has(LESSONS) {
-        return Err(Trouble::NoLessons);
+/// Moves a lesson to the archive, unchanged, and returns the messages to print.
+pub fn forget_lesson(folder: &ArcheFlowFolder, id: &str) -> Result<Vec<String>, ArcheFlowError> {
+    if !folder.has_file(LESSONS) {
+        return Err(ArcheFlowError::NoLessons);
     }
-    let writer = folder.lock()?;
-    writer.may_write(&[LESSONS, ARCHIVE])?;
-    let lessons = folder.lines(LESSONS)?.ok_or(Trouble::NoLessons)?;
-    let is_meant = |line: &Line| line.lesson.as_ref().is_some_and(|lesson| lesson.id == id);
-    let (gone, kept): (Vec<Line>, Vec<Line>) = lessons.list.into_iter().partition(is_meant);
+    let writer = folder.lock_for_writing()?;
+    writer.check_writable(&[LESSONS, ARCHIVE])?;
+    let lessons = folder.read_lesson_lines(LESSONS)?.ok_or(ArcheFlowError::NoLessons)?;
+    let is_meant = |line: &LessonLine| line.lesson.as_ref().is_some_and(|lesson| lesson.id == id);
+    let (gone, kept): (Vec<LessonLine>, Vec<LessonLine>) = lessons.list.into_iter().partition(is_meant);
     if gone.is_empty() {
-        return Err(Trouble::NotFound(one_line(id)));
+        return Err(ArcheFlowError::NotFound(one_line(id)));
     }
-    // Whoever was cut off here before has archived it already.
-    let archive = folder.lines(ARCHIVE)?.unwrap_or_default();
-    let missing = gone.iter().filter(|line| line.lesson.as_ref().is_none_or(|lesson| !archive.holds(lesson)));
-    let missing: Vec<u8> = missing.flat_map(Line::copied).collect();
+    // If an earlier attempt was interrupted here, the lesson is in the archive already.
+    let archive = folder.read_lesson_lines(ARCHIVE)?.unwrap_or_default();
+    let missing = gone.iter().filter(|line| line.lesson.as_ref().is_none_or(|lesson| !archive.contains_lesson(lesson)));
+    let missing: Vec<u8> = missing.flat_map(LessonLine::to_line_bytes).collect();
     if !missing.is_empty() {
-        writer.append(ARCHIVE, &missing)?;
+        writer.append_to_file(ARCHIVE, &missing)?;
     }
-    writer.replace(LESSONS, &Lines { list: kept }.bytes())?;
-    writer.settle();
-    Ok(vec![log_line(&format!("Forgot lesson {id} (moved to archive)"))])
+    writer.replace_file(LESSONS, &LessonLines { list: kept }.to_bytes())?;
+    writer.sync_folder();
+    Ok(vec![format_log_line(&format!("Forgot lesson {id} (moved to archive)"))])
 }

@@ -3,7 +3,7 @@ use super::*;
 
 #[test]
 fn a_table_has_its_columns() {
-    let listing = table(&lines(&[
+    let listing = build_table(&lines(&[
         r#"{"id":"m-001","frequency":3,"type":"pattern","domain":"writing","description":"Timeline  references"}"#,
         r#"{"id":"m-002","frequency":null,"type":"archetype_hint","domain":"a-long-domain","description":"a\tb\nc\\d\u001b[0m"}"#,
         "junk",
@@ -15,14 +15,14 @@ fn a_table_has_its_columns() {
         "m-002    0     archetype_hint   a-long-domain a\\tb\\nc\\\\d[0m",
     ];
     assert_eq!(listing.rows, expected);
-    assert_eq!(listing.talk(), ["[archeflow-memory] Left 1 line(s) alone that are no lessons"]);
+    assert_eq!(listing.message_lines(), ["[archeflow-memory] Left 1 line(s) alone that are no lessons"]);
 }
 
 #[test]
 fn kinds_have_their_words() {
-    for kind in Kind::ALL {
-        assert_eq!(Kind::of(kind.as_str()), Some(kind));
+    for kind in ArcheFlowLessonKind::ALL {
+        assert_eq!(ArcheFlowLessonKind::from_word(kind.as_str()), Some(kind));
     }
-    assert_eq!(Kind::of("banana"), None);
-    assert_eq!(Kind::of("Pattern"), None);
+    assert_eq!(ArcheFlowLessonKind::from_word("banana"), None);
+    assert_eq!(ArcheFlowLessonKind::from_word("Pattern"), None);
 }

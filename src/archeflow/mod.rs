@@ -1,8 +1,8 @@
-//! ArcheFlow's own memory of its runs, kept as ArcheFlow keeps it: lines of JSON below `.archeflow/memory`.
+//! ArcheFlow's own memory of its runs, in ArcheFlow's own format: JSON lines below `.archeflow/memory`.
 //!
-//! It stands in for the script that ArcheFlow brings along. Files, messages and exit codes are the script's; what a
-//! run teaches is counted once for each run. Functions here say what came of a command, and what there is to tell about
-//! it; the command line prints that.
+//! This module replaces the script that comes with ArcheFlow. Files, messages and exit codes are those of the script;
+//! each run counts once for each lesson. The functions return the result of a command and the messages about it, which
+//! the command line prints. Conversion to and from Archivist's lessons is not done here but in `exchange`.
 
 mod lesson;
 
@@ -26,51 +26,51 @@ mod regression;
 #[cfg(test)]
 mod test_support;
 
-pub use self::check::{Audited, Effectiveness, Verdict, audit_check};
-pub use self::decay::{Decayed, decay};
-pub use self::extract::{Extracted, extract};
-pub use self::finding::{Finding, Severity};
-pub use self::folder::Folder;
-pub use self::inject::{Injection, inject, note_injection};
-pub use self::lesson::ArcheLesson;
-pub use self::manage::{Added, Kind, Listing, add, forget, list};
-pub use self::regression::{Regressed, Regression, Skipped, regression_check};
-pub use self::trouble::{Trouble, is_safe_name};
+pub use self::check::{AuditCheckOutcome, EffectivenessVerdict, LessonEffectiveness, run_audit_check};
+pub use self::decay::{DecayReport, decay_lessons};
+pub use self::extract::{ExtractReport, extract_lessons};
+pub use self::finding::{FindingSeverity, ReviewFinding};
+pub use self::folder::ArcheFlowFolder;
+pub use self::inject::{ArcheFlowInjection, build_injection, record_injection};
+pub use self::lesson::ArcheFlowLesson;
+pub use self::manage::{AddedLesson, ArcheFlowLessonKind, LessonTable, add_lesson, forget_lesson, list_lessons};
+pub use self::regression::{Regression, RegressionReport, RegressionSkipReason, run_regression_check};
+pub use self::trouble::{ArcheFlowError, is_safe_name};
 
 use serde::Serialize;
 
 use crate::domain::Timestamp;
-use crate::text::words_of;
+use crate::text::words_of_length;
 
-/// What a lesson is found by: so many of its first words that have so many letters.
+/// A lesson is tagged with at most this many of its first words of at least `FEWEST_TAG_CHARACTERS` letters.
 const MAX_TAGS: usize = 5;
 const FEWEST_TAG_CHARACTERS: usize = 4;
 
-/// A line that the script would say.
-fn log_line(text: &str) -> String {
+/// Returns a message with the prefix that the script uses.
+fn format_log_line(text: &str) -> String {
     format!("[archeflow-memory] {text}")
 }
 
-/// That a file holds lines that are no lessons, if it does.
-fn strangers_line(count: usize) -> Option<String> {
-    (count > 0).then(|| log_line(&format!("Left {count} line(s) alone that are no lessons")))
+/// Returns the message about lines that are not lessons, if there are any.
+fn foreign_lines_message(count: usize) -> Option<String> {
+    (count > 0).then(|| format_log_line(&format!("Left {count} line(s) alone that are no lessons")))
 }
 
-fn stamp(now: Timestamp) -> String {
+fn format_timestamp(now: Timestamp) -> String {
     now.format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn tags_of(description: &str) -> Vec<String> {
-    words_of(description, FEWEST_TAG_CHARACTERS).into_iter().take(MAX_TAGS).collect()
+fn extract_tags(description: &str) -> Vec<String> {
+    words_of_length(description, FEWEST_TAG_CHARACTERS).into_iter().take(MAX_TAGS).collect()
 }
 
-fn is_preference(lesson: &ArcheLesson) -> bool {
-    lesson.kind == Kind::Preference.as_str()
+fn is_preference(lesson: &ArcheFlowLesson) -> bool {
+    lesson.kind == ArcheFlowLessonKind::Preference.as_str()
 }
 
-/// A value on a line of its own.
-fn json_line(value: &impl Serialize) -> Vec<u8> {
-    // Texts, numbers and lists of them are always JSON.
+/// Returns a value as a line of JSON, with its line break.
+fn to_json_line(value: &impl Serialize) -> Vec<u8> {
+    // Texts, numbers and lists of them can always be written as JSON.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.push(b'\n');
     line

@@ -2,19 +2,19 @@
 
 use serde_json::json;
 
-use super::finding::Finding;
-use super::lines::Lines;
+use super::finding::ReviewFinding;
+use super::lines::LessonLines;
 use crate::domain::Timestamp;
 
 pub(super) fn now() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
 }
 
-pub(super) fn lines(lines: &[&str]) -> Lines {
-    Lines::of(lines.join("\n").as_bytes())
+pub(super) fn lines(lines: &[&str]) -> LessonLines {
+    LessonLines::from_bytes(lines.join("\n").as_bytes())
 }
 
-pub(super) fn finding(severity: &str, description: &str, category: &str) -> Finding {
+pub(super) fn finding(severity: &str, description: &str, category: &str) -> ReviewFinding {
     let value = json!({"severity": severity, "description": description, "category": category});
-    Finding::of(value, "guardian").unwrap()
+    ReviewFinding::from_json(value, "guardian").unwrap()
 }

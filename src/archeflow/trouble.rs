@@ -1,29 +1,29 @@
-//! What stands in the way, in the script's words where it has some.
+//! The errors of ArcheFlow commands, in the script's wording where it has one.
 
 use std::io;
 
-/// Why a command cannot be done.
+/// The reason why a command failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// There is no such log, or it is no file.
+pub enum ArcheFlowError {
+    /// The event log does not exist or is not a file.
     #[error("Error: events file not found: {0}")]
     NoEvents(String),
-    /// Nothing was ever learned here.
+    /// There is no lessons file.
     #[error("No lessons file found.")]
     NoLessons,
-    /// No line has this id.
+    /// No lesson has this id.
     #[error("Error: lesson {0} not found.")]
     NotFound(String),
-    /// A run's name becomes a path, and this one could lead anywhere.
+    /// The run id is not safe as part of a path.
     #[error("Error: invalid run_id '{0}' (allowed: letters, digits, '.', '_', '-')")]
     RunId(String),
-    /// What would be written lies somewhere else.
+    /// A part of the path to be written is a symbolic link.
     #[error("Error: refusing to write through symlink: {0}")]
     Symlink(String),
-    /// The lock would be somebody else's file.
+    /// The lock file is a symbolic link.
     #[error("Error: refusing to use symlinked lock file: {0}")]
     SymlinkedLock(String),
-    /// Somebody else writes, and does not come to an end.
+    /// Another process holds the lock for too long.
     #[error("Error: could not lock {0}")]
     Locked(String),
     /// A file cannot be read.
@@ -34,7 +34,7 @@ pub enum Trouble {
     Write(String, #[source] io::Error),
 }
 
-/// Whether a name may become part of a path: letters, digits, `.`, `_` and `-`, a letter or a digit first, no `..`.
+/// Returns true if a name is safe in a path: only letters, digits, `.`, `_` and `-`, a letter or digit first, no `..`.
 pub fn is_safe_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed) && !name.contains("..")

@@ -1,20 +1,25 @@
 use super::*;
 
-const THRESHOLDS: Thresholds = Thresholds { same_above: 0.88, different_below: 0.3 };
+const THRESHOLDS: SimilarityThresholds = SimilarityThresholds { same_above: 0.88, different_below: 0.3 };
 
-fn copied(texts: &[&str]) -> Vec<Option<Copied>> {
-    let entry =
-        |text: &&str| Entry { name: String::new(), text: (*text).to_owned(), at: None, used: None, is_retired: false };
-    let entries: Vec<Entry> = texts.iter().map(entry).collect();
-    find(&entries.iter().collect::<Vec<_>>(), &THRESHOLDS)
+fn copied(texts: &[&str]) -> Vec<Option<DuplicateMatch>> {
+    let entry = |text: &&str| AuditEntry {
+        name: String::new(),
+        text: (*text).to_owned(),
+        at: None,
+        used: None,
+        is_retired: false,
+    };
+    let entries: Vec<AuditEntry> = texts.iter().map(entry).collect();
+    find_duplicates(&entries.iter().collect::<Vec<_>>(), &THRESHOLDS)
 }
 
 #[test]
 fn the_same_words_are_the_same_whatever_their_case_and_blanks() {
     let found = copied(&["Use pnpm here", "use  PNPM\n here ", "Use pnpm there", "Use pnpm here"]);
     assert_eq!(found.first(), Some(&None));
-    assert_eq!(found.get(1), Some(&Some(Copied::Exactly(0))));
-    assert_eq!(found.get(3), Some(&Some(Copied::Exactly(0))));
+    assert_eq!(found.get(1), Some(&Some(DuplicateMatch::Exactly(0))));
+    assert_eq!(found.get(3), Some(&Some(DuplicateMatch::Exactly(0))));
 }
 
 #[test]
@@ -34,7 +39,7 @@ fn other_words_for_the_same_are_found() {
         ),
     ] {
         let found = copied(&[one, "Feature flags are read once at start.", other]);
-        assert_eq!(found, [None, None, Some(Copied::Nearly(0))], "{other}");
+        assert_eq!(found, [None, None, Some(DuplicateMatch::Nearly(0))], "{other}");
     }
 }
 
@@ -67,7 +72,10 @@ fn what_repeats_a_repetition_repeats_the_original() {
     let one = "The order worker must be stopped before the queue is drained by hand, or messages are taken twice.";
     let two = "The order worker has to be stopped before draining the queue by hand, or messages are taken twice.";
     let found = copied(&[one, two, two, one]);
-    assert_eq!(found, [None, Some(Copied::Nearly(0)), Some(Copied::Exactly(1)), Some(Copied::Exactly(0))]);
+    assert_eq!(
+        found,
+        [None, Some(DuplicateMatch::Nearly(0)), Some(DuplicateMatch::Exactly(1)), Some(DuplicateMatch::Exactly(0))]
+    );
 }
 
 #[test]
@@ -86,12 +94,13 @@ fn many_entries_are_not_held_against_each_other_in_pairs() {
             )
         })
         .collect();
-    let blocks = Blocks::new(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &mut Cutter::default());
-    let mut kept = Blocks { holders: blocks.holders.clone(), ..blocks };
+    let blocks =
+        RareWordIndex::new(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &mut WordSplitter::default());
+    let mut kept = RareWordIndex { holders: blocks.holders.clone(), ..blocks };
     let mut held = 0;
     for at in 0..texts.len() {
-        held += kept.candidates(at).len();
-        kept.keep(at);
+        held += kept.find_candidates(at).len();
+        kept.add_original(at);
     }
     assert!(held <= texts.len() * MAX_HELD, "{held}");
 }

@@ -1,17 +1,17 @@
-//! Whether an entry tells what happened once and advises nothing.
+//! Recognizes entries that report a single event and give no instruction.
 //!
-//! The rule is simple on purpose. An entry is an incident if it is a record of a run, if it tells what somebody did, or
-//! if it names a moment, a commit or a pull request and speaks in the past; but never if any of it advises, settles
-//! something, or says how things are.
+//! The rule is simple on purpose. An entry is an incident if it records the outcome of a session, if it reports an
+//! action, or if it names a time, a commit or a pull request in the past tense; but never if any part of it gives an
+//! instruction, states a decision, or describes the present state.
 
 #[cfg(test)]
 #[path = "incident_tests.rs"]
 mod tests;
 
-/// As much of an entry as is looked at: an event is told at the beginning.
+/// The number of bytes of an entry that are examined, since an event is reported at the beginning.
 const MAX_BYTES: usize = 8_000;
 
-/// Words of rules and of decisions: who uses them wants something to be done, or not to be done.
+/// Words of rules and decisions, which express that something is to be done or not to be done.
 const RULING: &[&str] = &[
     "agreed",
     "always",
@@ -56,7 +56,7 @@ const RULING: &[&str] = &[
     "whenever",
 ];
 
-/// A clause that begins with one of these tells somebody what to do, or when.
+/// A clause that begins with one of these words is an instruction or a condition.
 const TELLING: &[&str] = &[
     "add",
     "allow",
@@ -191,7 +191,7 @@ const TELLING: &[&str] = &[
     "write",
 ];
 
-/// Words that say how things are, not how they were.
+/// Words that describe the present state rather than the past.
 const PRESENT: &[&str] = &[
     "are", "aren't", "belong", "breaks", "can", "come", "contains", "depends", "do", "does", "doesn't", "don't", "end",
     "expects", "fails", "get", "go", "has", "hasn't", "have", "holds", "is", "isn't", "keep", "keeps", "land", "live",
@@ -199,7 +199,7 @@ const PRESENT: &[&str] = &[
     "vanish", "will", "won't", "works",
 ];
 
-/// Behind a word of [`PRESENT`] these only say how the event ended.
+/// After a word of [`PRESENT`] these words only report how the event ended.
 const ENDED: &[&str] = &[
     "closed",
     "complete",
@@ -218,7 +218,7 @@ const ENDED: &[&str] = &[
     "working",
 ];
 
-/// What somebody did. Words in `-ed` are known by that where a person is named.
+/// Words that report an action at the start of a clause. After a named person, any word in `-ed` counts as well.
 const DID: &[&str] = &[
     "added",
     "asked",
@@ -297,19 +297,19 @@ const DID: &[&str] = &[
     "wrote",
 ];
 
-/// Words of the past that do not end in `-ed`.
+/// Past-tense words that do not end in `-ed`.
 const WAS: &[&str] = &[
     "began", "broke", "built", "came", "did", "found", "gave", "got", "had", "hit", "hung", "kept", "led", "left",
     "lost", "made", "ran", "said", "saw", "sent", "spent", "threw", "told", "took", "was", "went", "were", "wrote",
 ];
 
-/// Words in `-ed` that are none of the past.
+/// Words in `-ed` that are not in the past tense.
 const NOT_PAST: &[&str] = &["embed", "exceed", "feed", "indeed", "need", "proceed", "seed", "shed", "speed", "succeed"];
 
-/// Who does things.
+/// Words for a person or an agent that acts.
 const SOMEBODY: &[&str] = &["agent", "assistant", "claude", "he", "i", "she", "they", "user", "we"];
 
-/// A moment, in one word or two.
+/// Phrases of one or two words that name a time.
 const MOMENTS: &[&str] = &[
     "ago",
     "earlier today",
@@ -356,39 +356,42 @@ const MONTHS: &[&str] = &[
     "september",
 ];
 
-/// What is numbered in the work on a project.
+/// Words for the numbered items of a project's work.
 const NUMBERED: &[&str] = &["issue", "mr", "pr", "pull", "request", "ticket"];
 
-/// Fewer letters than this are no commit.
+/// The possible lengths of a commit hash.
 const COMMIT_LETTERS: std::ops::RangeInclusive<usize> = 7..=40;
 
-/// What gives the entry away as an incident, if it is one.
-pub(super) fn told(text: &str) -> Option<String> {
+/// Returns a description of the sign that makes the entry an incident, if it is one.
+pub(super) fn describe_incident(text: &str) -> Option<String> {
     let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
-    if is_rule(text) {
+    if contains_rule(text) {
         return None;
     }
-    let clauses = clauses(text);
-    // "Task: Create a file - Outcome: failure" orders nothing: it says what was ordered.
-    if clauses.windows(2).any(|pair| matches!(pair, [label, ended] if is_outcome(label, ended))) {
+    let clauses = split_clauses(text);
+    // "Task: Create a file - Outcome: failure" is no instruction: it reports one that was given.
+    if clauses.windows(2).any(|pair| matches!(pair, [label, ended] if is_outcome_label(label, ended))) {
         return Some("tells how a run ended".to_owned());
     }
-    if clauses.iter().any(|clause| advises(clause) || says_how_things_are(clause)) {
+    if clauses.iter().any(|clause| gives_instruction(clause) || describes_present_state(clause)) {
         return None;
     }
-    let deed = clauses.iter().find_map(|clause| deed(clause));
+    let deed = clauses.iter().find_map(|clause| find_past_action(clause));
     let moment = || {
-        clauses.iter().find_map(|clause| moment(clause)).filter(|_| clauses.iter().flatten().any(|word| is_past(word)))
+        clauses
+            .iter()
+            .find_map(|clause| find_event_reference(clause))
+            .filter(|_| clauses.iter().flatten().any(|word| is_past_tense(word)))
     };
     deed.or_else(moment).map(|sign| format!("tells of an event: \"{sign}\""))
 }
 
-fn is_rule(text: &str) -> bool {
+fn contains_rule(text: &str) -> bool {
     text.split_once("IF ").is_some_and(|(_, rest)| rest.contains(" THEN "))
 }
 
-/// The parts of a text between its signs, each by its words in lower case. Code spans are one word.
-fn clauses(text: &str) -> Vec<Vec<String>> {
+/// Splits a text into clauses at punctuation, each as a list of words in lower case. A code span becomes one word.
+fn split_clauses(text: &str) -> Vec<Vec<String>> {
     let mut clauses = Vec::new();
     let mut clause: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -408,60 +411,60 @@ fn clauses(text: &str) -> Vec<Vec<String>> {
     clauses
 }
 
-fn is_outcome(label: &[String], ended: &[String]) -> bool {
+fn is_outcome_label(label: &[String], ended: &[String]) -> bool {
     let ends = ["aborted", "blocked", "cancelled", "error", "failed", "failure", "partial", "success", "timeout"];
     label.last().is_some_and(|word| word == "outcome")
         && ended.first().is_some_and(|word| ends.contains(&word.as_str()))
 }
 
-fn advises(clause: &[String]) -> bool {
-    // "Please", "so" and "then" only lead up to what is to be done.
+fn gives_instruction(clause: &[String]) -> bool {
+    // "Please", "so" and "then" only introduce an instruction.
     let mut words =
         clause.iter().map(String::as_str).skip_while(|word| matches!(*word, "please" | "so" | "then" | "and" | "just"));
-    // "Commit 4f2c9ab broke it" and "test 3 failed" order nothing.
+    // "Commit 4f2c9ab broke it" and "test 3 failed" are no instructions.
     let (first, next) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is_numbered = is_commit(next) || next.starts_with(|c: char| c.is_ascii_digit() || c == '#');
-    (TELLING.contains(&first) && !is_numbered) || says(clause, RULING).is_some()
+    let is_numbered = is_commit_hash(next) || next.starts_with(|c: char| c.is_ascii_digit() || c == '#');
+    (TELLING.contains(&first) && !is_numbered) || find_phrase(clause, RULING).is_some()
 }
 
-fn says_how_things_are(clause: &[String]) -> bool {
+fn describes_present_state(clause: &[String]) -> bool {
     let pairs = clause.iter().zip(clause.iter().skip(1).map(Some).chain([None]));
     pairs.into_iter().any(|(word, next)| {
         PRESENT.contains(&word.as_str()) && !next.is_some_and(|next| ENDED.contains(&next.as_str()))
     })
 }
 
-/// The first of these that a clause says, in one word or several.
-fn says(clause: &[String], phrases: &[&'static str]) -> Option<&'static str> {
+/// Returns the first of these phrases that a clause contains.
+fn find_phrase(clause: &[String], phrases: &[&'static str]) -> Option<&'static str> {
     phrases.iter().copied().find(|phrase| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         clause.windows(phrase.len()).any(|window| window.iter().map(String::as_str).eq(phrase.iter().copied()))
     })
 }
 
-/// What somebody did, if the clause begins with that.
-fn deed(clause: &[String]) -> Option<String> {
+/// Returns the words that report an action, if the clause begins with them.
+fn find_past_action(clause: &[String]) -> Option<String> {
     let words: Vec<&str> = clause
         .iter()
         .map(String::as_str)
         .skip_while(|word| matches!(*word, "the" | "also" | "and" | "then" | "just"))
         .collect();
     match words.as_slice() {
-        // "…, started by a script" says how things are.
+        // "…, started by a script" describes the present state.
         [_, "by", ..] => None,
         [did, ..] if DID.contains(did) => Some((*did).to_owned()),
-        [who, did, ..] if SOMEBODY.contains(who) && is_past(did) => Some(format!("{who} {did}")),
+        [who, did, ..] if SOMEBODY.contains(who) && is_past_tense(did) => Some(format!("{who} {did}")),
         _ => None,
     }
 }
 
-fn is_past(word: &str) -> bool {
+fn is_past_tense(word: &str) -> bool {
     let is_regular = word.len() > 3 && word.ends_with("ed") && !NOT_PAST.contains(&word);
     is_regular || WAS.contains(&word)
 }
 
-/// A moment, a commit or a number of the project's work.
-fn moment(clause: &[String]) -> Option<String> {
+/// Returns the first date, time, commit or numbered item that the clause names.
+fn find_event_reference(clause: &[String]) -> Option<String> {
     let pairs = clause.iter().zip(clause.iter().skip(1).map(String::as_str).chain([""]));
     let named = pairs.into_iter().find_map(|(word, next)| {
         let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -472,13 +475,13 @@ fn moment(clause: &[String]) -> Option<String> {
         if is_ticket || is_month(word, next) || is_month(next, word) {
             Some(format!("{word} {next}").trim().to_owned())
         } else {
-            (is_date(word) || is_commit(word)).then(|| word.clone())
+            (is_date(word) || is_commit_hash(word)).then(|| word.clone())
         }
     });
-    named.or_else(|| says(clause, MOMENTS).map(str::to_owned))
+    named.or_else(|| find_phrase(clause, MOMENTS).map(str::to_owned))
 }
 
-/// `2026-03-01`, perhaps with a time behind it, or `1.3.2026`.
+/// Returns true for dates such as `2026-03-01`, with or without a time after it, or `1.3.2026`.
 fn is_date(word: &str) -> bool {
     let day = word.split('t').next().unwrap_or_default();
     let parts: Vec<&str> = day.split(['-', '.', '/']).collect();
@@ -487,7 +490,7 @@ fn is_date(word: &str) -> bool {
     are_numbers && matches!(lengths.as_slice(), [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4])
 }
 
-fn is_commit(word: &str) -> bool {
+fn is_commit_hash(word: &str) -> bool {
     let is_hex = word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'));
     is_hex
         && COMMIT_LETTERS.contains(&word.len())

@@ -22,7 +22,7 @@ fn what_happened_once_is_an_incident() {
         "Ran the suite: 12 passed",
         "On March 3rd the certificate expired",
     ] {
-        assert!(told(text).is_some(), "{text}");
+        assert!(describe_incident(text).is_some(), "{text}");
     }
 }
 
@@ -49,16 +49,16 @@ fn what_advises_settles_or_says_how_things_are_is_none() {
         "The port of the proxy, opened by the installer",
         "",
     ] {
-        assert_eq!(told(text), None, "{text}");
+        assert_eq!(describe_incident(text), None, "{text}");
     }
 }
 
 #[test]
 fn it_is_said_what_gave_it_away() {
-    assert_eq!(told("Fixed the login").as_deref(), Some("tells of an event: \"fixed\""));
-    assert_eq!(told("The login broke yesterday").as_deref(), Some("tells of an event: \"yesterday\""));
-    assert_eq!(told("Login was repaired by #412").as_deref(), Some("tells of an event: \"#412\""));
-    assert_eq!(told("Task: x - Outcome: success").as_deref(), Some("tells how a run ended"));
+    assert_eq!(describe_incident("Fixed the login").as_deref(), Some("tells of an event: \"fixed\""));
+    assert_eq!(describe_incident("The login broke yesterday").as_deref(), Some("tells of an event: \"yesterday\""));
+    assert_eq!(describe_incident("Login was repaired by #412").as_deref(), Some("tells of an event: \"#412\""));
+    assert_eq!(describe_incident("Task: x - Outcome: success").as_deref(), Some("tells how a run ended"));
 }
 
 #[test]
@@ -73,11 +73,11 @@ proptest! {
     #[test]
     fn a_rule_is_never_an_incident(condition in "[a-z0-9# .]{0,60}", advice in "[a-z0-9# .]{1,60}") {
         let rule = format!("Yesterday it failed in #12. IF {condition} THEN {advice}");
-        prop_assert_eq!(told(&rule), None);
+        prop_assert_eq!(describe_incident(&rule), None);
     }
 
     #[test]
     fn any_text_is_read(text in "\\PC{0,300}") {
-        told(&text);
+        describe_incident(&text);
     }
 }

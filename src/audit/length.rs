@@ -1,18 +1,18 @@
-//! Whether an entry is longer than a lesson needs to be.
+//! Recognizes entries that are longer than a lesson needs to be.
 
 #[cfg(test)]
 #[path = "length_tests.rs"]
 mod tests;
 
-/// About 300 tokens: more than half of what all lessons together may cost an agent that builds something
-/// (`recall.budget.constructive`). Whoever gives such an entry gives little else.
+/// The most characters of an entry, about 300 tokens: more than half of the budget for all lessons given to an agent
+/// that builds something (`recall.budget.constructive`). An entry of that length leaves little room for others.
 const MAX_CHARACTERS: usize = 1_200;
 
-/// A lesson is a sentence or three. What has more lines than this is a list or a report.
+/// The most lines of an entry. A lesson has one to three sentences; more lines than this make a list or a report.
 const MAX_LINES: usize = 12;
 
-/// How long the entry is, if that is too long.
-pub(super) fn excess(text: &str) -> Option<String> {
+/// Returns a description of the entry's length if it is too long.
+pub(super) fn describe_excess_length(text: &str) -> Option<String> {
     let text = text.trim();
     let characters = text.chars().count();
     if characters > MAX_CHARACTERS {

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn entry(name: &str, text: &str) -> Entry {
-    Entry { name: name.to_owned(), text: text.to_owned(), at: None, used: None, is_retired: false }
+fn entry(name: &str, text: &str) -> AuditEntry {
+    AuditEntry { name: name.to_owned(), text: text.to_owned(), at: None, used: None, is_retired: false }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_block_of_recalled_memory_is_known_by_its_frame() {
         ("<relevant-memories>\nlikes tabs, and the rest was cut of", "relevant-memories"),
         ("<claude-mem-context>\n# Recent\n- changed the ledger\n</claude-mem-context>", "claude-mem-context"),
     ] {
-        assert_eq!(frame(text), Some(expected), "{text}");
+        assert_eq!(find_recall_frame(text), Some(expected), "{text}");
     }
 }
 
@@ -50,18 +50,18 @@ fn whoever_speaks_of_a_frame_is_left_alone() {
         "Use pnpm",
         "",
     ] {
-        assert_eq!(frame(text), None, "{text}");
+        assert_eq!(find_recall_frame(text), None, "{text}");
     }
 }
 
 fn quoted(texts: &[&str]) -> Vec<Option<usize>> {
-    let entries: Vec<Entry> = texts.iter().map(|text| entry("e", text)).collect();
-    let found = find(&entries.iter().collect::<Vec<_>>());
+    let entries: Vec<AuditEntry> = texts.iter().map(|text| entry("e", text)).collect();
+    let found = find_recall_loops(&entries.iter().collect::<Vec<_>>());
     found
         .into_iter()
         .map(|looped| match looped? {
-            Looped::Quotes(of) => Some(of),
-            Looped::Framed(frame) => panic!("{frame}"),
+            RecallLoopSign::Quotes(of) => Some(of),
+            RecallLoopSign::Framed(frame) => panic!("{frame}"),
         })
         .collect()
 }
@@ -108,16 +108,16 @@ fn an_entry_that_says_more_or_less_or_the_same_quotes_nothing() {
 fn what_lessons_are_given_under_is_known_line_by_line() {
     assert!(is_recall_heading("  ## Known Issues (from past runs)"));
     assert!(!is_recall_heading("## Known Issues"));
-    assert_eq!(recall_block_end("<relevant-memories>").as_deref(), Some("</relevant-memories>"));
-    assert_eq!(recall_block_end("<system-reminder kind=\"x\">").as_deref(), Some("</system-reminder>"));
-    assert_eq!(recall_block_end("<system-reminder> is a tag"), None);
-    assert_eq!(recall_block_end("<div>"), None);
+    assert_eq!(recall_closing_tag("<relevant-memories>").as_deref(), Some("</relevant-memories>"));
+    assert_eq!(recall_closing_tag("<system-reminder kind=\"x\">").as_deref(), Some("</system-reminder>"));
+    assert_eq!(recall_closing_tag("<system-reminder> is a tag"), None);
+    assert_eq!(recall_closing_tag("<div>"), None);
 }
 
 proptest! {
     #[test]
     fn any_text_is_looked_at(texts in proptest::collection::vec("[a-c<>/=#`\\-: \n]{0,80}|\\PC{0,80}", 0..6)) {
-        let entries: Vec<Entry> = texts.iter().map(|text| entry("e", text)).collect();
-        prop_assert_eq!(find(&entries.iter().collect::<Vec<_>>()).len(), entries.len());
+        let entries: Vec<AuditEntry> = texts.iter().map(|text| entry("e", text)).collect();
+        prop_assert_eq!(find_recall_loops(&entries.iter().collect::<Vec<_>>()).len(), entries.len());
     }
 }

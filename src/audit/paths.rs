@@ -1,17 +1,17 @@
-//! Files that an entry names and that are not in the project.
+//! Finds files that an entry names but the project does not have.
 
-use crate::recall::{Anchor, anchors_in};
+use crate::recall::{LessonAnchor, find_anchors_in_text};
 
 #[cfg(test)]
 #[path = "paths_tests.rs"]
 mod tests;
 
-/// The first file of the project that the entry names and that is not there. A sentence that speaks of what is made,
-/// moved or gone names nothing.
-pub(super) fn missing(text: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
+/// Returns the first project file that the entry names and that does not exist. Sentences about files that are created,
+/// moved or removed are ignored.
+pub(super) fn find_missing_path(text: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
     let sentences = text.lines().flat_map(|line| line.split_inclusive(". "));
-    sentences.flat_map(anchors_in).find_map(|anchor| match anchor {
-        Anchor::Path(path) if !is_there(&path) => Some(path),
+    sentences.flat_map(find_anchors_in_text).find_map(|anchor| match anchor {
+        LessonAnchor::Path(path) if !is_there(&path) => Some(path),
         _ => None,
     })
 }

@@ -2,7 +2,7 @@ use super::*;
 
 fn check(text: &str, expected: Option<&str>) {
     let is_there = |path: &str| ["src/lib.rs", "docs/setup.md", "Makefile"].contains(&path);
-    assert_eq!(missing(text, &is_there).as_deref(), expected, "{text}");
+    assert_eq!(find_missing_path(text, &is_there).as_deref(), expected, "{text}");
 }
 
 #[test]

@@ -1,47 +1,49 @@
-//! Whether an entry says what a document of the project says: most of its words stand there, in the same order.
+//! Recognizes entries that restate a document of the project: most of their words appear there in the same order.
 
 use std::collections::HashSet;
 
-use super::Entry;
-use super::copies::fingerprint;
-use crate::text::Cutter;
+use super::AuditEntry;
+use super::copies::fingerprint_words;
+use crate::text::WordSplitter;
 
 #[cfg(test)]
 #[path = "restated_tests.rs"]
 mod tests;
 
-/// So many words in a row are held against the documents. Small words are left out and endings do not count.
+/// The number of consecutive words compared with the documents. Stop words are left out and word endings are ignored.
 const IN_A_ROW: usize = 3;
 
-/// So much of an entry must stand in one document.
+/// The share of an entry that must appear in one document.
 const MIN_SHARE: f64 = 0.6;
 
-/// Fewer rows than this stand somewhere by chance.
+/// Fewer word rows than this may appear in a document by chance.
 const MIN_ROWS: usize = 3;
 
-/// As much of one document, or of one entry, as is read.
+/// The number of bytes of a document or an entry that are read.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Documents, each by its rows of words.
-pub(super) struct Documents<'a> {
+/// An index of documents by their rows of consecutive words.
+pub(super) struct DocumentPhraseIndex<'a> {
     rows: Vec<(&'a str, HashSet<u64>)>,
-    cutter: Cutter,
+    cutter: WordSplitter,
 }
 
-impl<'a> Documents<'a> {
+impl<'a> DocumentPhraseIndex<'a> {
     pub(super) fn new(documents: &'a [(String, String)]) -> Self {
-        let mut cutter = Cutter::default();
-        let rows = documents.iter().map(|(name, text)| (name.as_str(), rows(text, &mut cutter).into_iter().collect()));
+        let mut cutter = WordSplitter::default();
+        let rows = documents
+            .iter()
+            .map(|(name, text)| (name.as_str(), fingerprint_rows(text, &mut cutter).into_iter().collect()));
         Self { rows: rows.collect(), cutter }
     }
 
-    /// For each entry the document that says it, if one does: the one with most of it.
-    pub(super) fn find(mut self, entries: &[&Entry]) -> Vec<Option<&'a str>> {
-        entries.iter().map(|entry| self.says(&entry.text)).collect()
+    /// Returns for each entry the document that contains most of it, if one contains enough.
+    pub(super) fn find_restated(mut self, entries: &[&AuditEntry]) -> Vec<Option<&'a str>> {
+        entries.iter().map(|entry| self.find_source_document(&entry.text)).collect()
     }
 
-    fn says(&mut self, text: &str) -> Option<&'a str> {
-        let own: HashSet<u64> = rows(text, &mut self.cutter).into_iter().collect();
+    fn find_source_document(&mut self, text: &str) -> Option<&'a str> {
+        let own: HashSet<u64> = fingerprint_rows(text, &mut self.cutter).into_iter().collect();
         if own.len() < MIN_ROWS {
             return None;
         }
@@ -56,10 +58,10 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Every few words in a row, by a fingerprint of theirs.
-fn rows(text: &str, cutter: &mut Cutter) -> Vec<u64> {
+/// Returns a fingerprint of every row of consecutive words.
+fn fingerprint_rows(text: &str, cutter: &mut WordSplitter) -> Vec<u64> {
     let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
-    // "isn't" and "is not" are small words; cut at its sign, the one would leave something behind.
-    let words = cutter.words(&text.replace("n't", " not").replace("n’t", " not"));
-    words.windows(IN_A_ROW).map(|row| fingerprint(row.iter().map(String::as_str))).collect()
+    // "isn't" and "is not" are stop words; splitting the former at its apostrophe would leave a fragment.
+    let words = cutter.split_words(&text.replace("n't", " not").replace("n’t", " not"));
+    words.windows(IN_A_ROW).map(|row| fingerprint_words(row.iter().map(String::as_str))).collect()
 }

@@ -13,7 +13,7 @@ const STYLE: &str = "Components are functions. Class components are not allowed 
 
 fn said_in(text: &str) -> Option<String> {
     let documents = [("README.md".to_owned(), README.to_owned()), ("docs/style.md".to_owned(), STYLE.to_owned())];
-    Documents::new(&documents).says(text).map(str::to_owned)
+    DocumentPhraseIndex::new(&documents).find_source_document(text).map(str::to_owned)
 }
 
 #[test]
@@ -65,15 +65,15 @@ fn words_from_two_documents_are_not_one_document() {
 proptest! {
     #[test]
     fn without_documents_nothing_is_restated(text in "\\PC{0,200}") {
-        prop_assert_eq!(Documents::new(&[]).says(&text), None);
+        prop_assert_eq!(DocumentPhraseIndex::new(&[]).find_source_document(&text), None);
     }
 
     #[test]
     fn a_document_restates_itself(words in proptest::collection::vec("[b-z]{4,9}", 6..30)) {
         let text = words.join(" ");
         let documents = [("it".to_owned(), format!("Before. {text}. Behind."))];
-        let rows: HashSet<u64> = rows(&text, &mut Cutter::default()).into_iter().collect();
+        let rows: HashSet<u64> = fingerprint_rows(&text, &mut WordSplitter::default()).into_iter().collect();
         prop_assume!(rows.len() >= MIN_ROWS);
-        prop_assert_eq!(Documents::new(&documents).says(&text), Some("it"));
+        prop_assert_eq!(DocumentPhraseIndex::new(&documents).find_source_document(&text), Some("it"));
     }
 }

@@ -1,4 +1,4 @@
-//! The sorts of junk.
+//! The kinds of junk.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,8 @@ use serde::Serialize;
 /// A sort of junk. An entry may be of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Sort {
+#[schemars(rename = "Sort")]
+pub enum JunkKind {
     /// The same words as an earlier entry, but for case and blanks.
     ExactDuplicates,
     /// Other words for what an earlier entry says.
@@ -30,8 +31,8 @@ pub enum Sort {
     Incidents,
 }
 
-impl Sort {
-    /// All of them, in the order in which they are shown.
+impl JunkKind {
+    /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 9] = [
         Self::ExactDuplicates,
         Self::NearDuplicates,
@@ -44,7 +45,7 @@ impl Sort {
         Self::Incidents,
     ];
 
-    /// Its word in files and on the command line.
+    /// Returns the word for it in files and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ExactDuplicates => "exactDuplicates",
@@ -59,8 +60,8 @@ impl Sort {
         }
     }
 
-    /// What it is, in a few words.
-    pub fn described(self) -> &'static str {
+    /// Returns a short description of the kind.
+    pub fn description(self) -> &'static str {
         match self {
             Self::ExactDuplicates => "the same words as an earlier entry",
             Self::NearDuplicates => "other words for what an earlier entry says",
@@ -75,13 +76,13 @@ impl Sort {
     }
 }
 
-impl fmt::Display for Sort {
+impl fmt::Display for JunkKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Sort {
+impl FromStr for JunkKind {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {

@@ -1,16 +1,16 @@
-//! `archivist add`: a person writes a lesson.
+//! `archivist add`: stores a lesson that a person writes by hand.
 
 use anyhow::Result;
 use clap::Args;
 
-use super::arguments::word;
-use super::circumstances::Circumstances;
+use super::arguments::word_parser;
+use super::circumstances::FacetFlags;
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::lesson::short;
-use super::session::Session;
-use crate::desk::{Author, NewLesson};
-use crate::domain::{Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, Severity};
+use super::failure::{CliError, CommandExit};
+use super::lesson::summary_line;
+use super::session::CommandContext;
+use crate::desk::{LessonAuthor, NewLesson};
+use crate::domain::{FacetValues, Importance, MemoryCategory, MemoryKind, MemoryScope, Severity};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,17 +21,17 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Add {
+pub(super) struct AddCommand {
     /// What is to be remembered, in a sentence; - reads it from stdin
     text: String,
     /// What sort of statement it is
-    #[arg(long, value_parser = word::<MemoryKind>(MemoryKind::WORDS), default_value = "preference")]
+    #[arg(long, value_parser = word_parser::<MemoryKind>(MemoryKind::WORDS), default_value = "preference")]
     kind: MemoryKind,
     /// What it is about; follows the kind if not given
-    #[arg(long, value_parser = word::<MemoryCategory>(MemoryCategory::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryCategory>(MemoryCategory::WORDS))]
     category: Option<MemoryCategory>,
     /// The narrowest circumstance it holds in; global lessons are shared by all projects
-    #[arg(long, value_parser = word::<MemoryScope>(MemoryScope::WORDS), default_value = "project")]
+    #[arg(long, value_parser = word_parser::<MemoryScope>(MemoryScope::WORDS), default_value = "project")]
     scope: MemoryScope,
     /// How much it matters, from 0 to 1
     #[arg(long, value_name = "NUMBER", default_value_t = Importance::MANUAL, value_parser = str::parse::<Importance>)]
@@ -43,7 +43,7 @@ pub(super) struct Add {
     #[arg(long, value_name = "TEXT")]
     detail: Option<String>,
     /// How bad it is when it is ignored
-    #[arg(long, value_parser = word::<Severity>(Severity::WORDS))]
+    #[arg(long, value_parser = word_parser::<Severity>(Severity::WORDS))]
     severity: Option<Severity>,
     /// It never grows old
     #[arg(long)]
@@ -52,31 +52,31 @@ pub(super) struct Add {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    circumstances: Circumstances,
+    circumstances: FacetFlags,
 }
 
-impl Add {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let new = self.lesson(session, console)?;
-        let memory = session.desk.add(new, &session.ids, session.now).await?;
+impl AddCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let new = self.build_lesson(session, console)?;
+        let memory = session.desk.add_lesson(new, &session.ids, session.now).await?;
         if self.json {
-            console.json(&memory)?;
+            console.print_json(&memory)?;
         } else {
-            console.line(&short(&memory))?;
+            console.print_line(&summary_line(&memory))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn lesson(&self, session: &Session, console: &mut Console) -> Result<NewLesson, Failure> {
+    fn build_lesson(&self, session: &CommandContext, console: &mut Console) -> Result<NewLesson, CliError> {
         let text = if self.text == "-" { console.read_input()? } else { self.text.clone() };
         if self.rule.as_deref().is_some_and(|rule| !rule.trim().is_empty() && !has_rule_shape(rule)) {
-            console.warn("the rule is kept, but it does not read as IF condition THEN recommendation");
+            console.print_warning("the rule is kept, but it does not read as IF condition THEN recommendation");
         }
-        if self.scope == MemoryScope::Global && !session.desk.has_global() {
-            console.warn("`memory.globalDir` leads nowhere, so only this project will see the lesson");
+        if self.scope == MemoryScope::Global && !session.desk.has_global_bank() {
+            console.print_warning("`memory.globalDir` leads nowhere, so only this project will see the lesson");
         }
-        let (mut facets, mut tags) = (Facets::default(), Vec::new());
-        self.circumstances.lay_over(&mut facets, &mut tags)?;
+        let (mut facets, mut tags) = (FacetValues::default(), Vec::new());
+        self.circumstances.apply_to(&mut facets, &mut tags)?;
         Ok(NewLesson {
             text,
             kind: self.kind.clone(),
@@ -89,7 +89,7 @@ impl Add {
             evergreen: self.evergreen,
             facets,
             tags,
-            author: Author::Person,
+            author: LessonAuthor::Person,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The model that the configuration names, if it names one.
+//! Builds the model client that the configuration names, if it names one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,34 +6,38 @@ use std::time::Duration;
 use anyhow::Result;
 use secrecy::SecretString;
 
-use super::failure::Failure;
-use super::prompt::prompts;
-use super::session::Session;
-use crate::config::{CassetteMode, EngineChoice, FormChoice, ModelSettings, Surroundings};
-use crate::distill::Asking;
+use super::failure::CliError;
+use super::prompt::load_prompts;
+use super::session::CommandContext;
+use crate::config::{AnswerFormatChoice, CassetteMode, EngineChoice, ModelSettings, ProcessEnvironment};
+use crate::distill::PromptLimits;
 use crate::model::{
-    Breaker, Caps, Caution, Endpoint, Governor, Ladders, LanguageModel, OpenAi, Patience, Player, Prices, Recorder,
-    Rung, key_from_file,
+    AnswerFormat, ChatEndpoint, CircuitBreaker, CircuitBreakerSettings, EndpointCapabilities, LanguageModel,
+    ModelRetryPolicy, OpenAiModel, RecordingModel, ReplayModel, SpendCaps, SpendGovernor, TokenPrices, read_key_file,
 };
 use crate::redact::Redactor;
-use crate::service::Adviser;
+use crate::service::ModelClient;
 
-/// No answer has more bytes than this.
+/// The most bytes that one reply of a model may have.
 const MAX_REPLY_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The most turns of one conversation by tools.
+/// The most turns of one conversation with tool calls.
 const MAX_TURNS: u32 = 6;
 
-/// Pauses between attempts.
+/// The pauses between attempts to reach a model.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const MAX_DELAY: Duration = Duration::from_secs(20);
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// When an endpoint is left alone.
-const CAUTION: Caution = Caution { failures: 8, rest: Duration::from_secs(30), max_rest: Duration::from_secs(600) };
+/// The number of failures after which an endpoint is not called for a while, and for how long.
+const CAUTION: CircuitBreakerSettings =
+    CircuitBreakerSettings { failures: 8, rest: Duration::from_secs(30), max_rest: Duration::from_secs(600) };
 
-/// The adviser that reflections ask, unless the heuristics are to do it alone.
-pub(super) fn adviser(session: &Session, surroundings: &Surroundings) -> Result<Option<Adviser>> {
+/// Returns the model client that reflections use, or `None` if the heuristics work alone.
+pub(super) fn open_model_client(
+    session: &CommandContext,
+    surroundings: &ProcessEnvironment,
+) -> Result<Option<ModelClient>> {
     let config = session.desk.config();
     let settings = &config.model;
     let is_set = !settings.base_url.is_empty() || settings.cassette == CassetteMode::Replay;
@@ -41,48 +45,58 @@ pub(super) fn adviser(session: &Session, surroundings: &Surroundings) -> Result<
         return Ok(None);
     }
     let home = surroundings.home.as_deref();
-    let prompts = prompts(config.distill.prompt_path(home).as_deref())?;
-    let model = answering(settings, surroundings)?;
+    let prompts = load_prompts(config.distill.prompt_path(home).as_deref())?;
+    let model = open_language_model(settings, surroundings)?;
     let state = surroundings.state_dir().ok_or_else(|| {
-        Failure::user("there is no place to write down what a model costs").with_hint("set HOME, or XDG_STATE_HOME")
+        CliError::user_error("there is no place to write down what a model costs")
+            .with_hint("set HOME, or XDG_STATE_HOME")
     })?;
     let is_live = settings.cassette != CassetteMode::Replay;
-    let prices = Prices {
+    let prices = TokenPrices {
         input_per_million: settings.prices.input_per_million,
         output_per_million: settings.prices.output_per_million,
     };
-    // The day of a cap is the day on the wall, whatever time a command pretends that it is.
+    // A cap's day follows the system clock, whatever time `--now` gives to a command.
     let clock = Arc::new(chrono::Utc::now);
-    let governor = is_live.then(|| match session.desk.ledger() {
+    let governor = is_live.then(|| match session.desk.shared_ledger() {
         Some(ledger) => {
-            let account = session.desk.bank();
-            Governor::sharing(ledger, &account, &settings.base_url, prices, caps(settings), clock)
+            let account = session.desk.bank_key();
+            SpendGovernor::with_shared_ledger(
+                ledger,
+                &account,
+                &settings.base_url,
+                prices,
+                build_spend_caps(settings),
+                clock,
+            )
         }
-        None => Governor::new(state.join("spend"), &settings.base_url, prices, caps(settings), clock),
+        None => SpendGovernor::new(state.join("spend"), &settings.base_url, prices, build_spend_caps(settings), clock),
     });
-    // A recording must hold the trial too, and a played one must not teach anybody anything.
-    let ladders = Ladders::open((settings.cassette == CassetteMode::Off).then(|| state.join("models.json")));
-    Ok(Some(Adviser {
+    // A recording must include the capability probes too, and a replayed one must not change what is known of
+    // endpoints.
+    let ladders =
+        EndpointCapabilities::open((settings.cassette == CassetteMode::Off).then(|| state.join("models.json")));
+    Ok(Some(ModelClient {
         model,
         address: settings.base_url.clone(),
         governor,
-        breaker: Arc::new(Breaker::new(CAUTION)),
-        patience: Patience {
+        breaker: Arc::new(CircuitBreaker::new(CAUTION)),
+        patience: ModelRetryPolicy {
             max_attempts: settings.max_attempts,
             first_delay: FIRST_DELAY,
             max_delay: MAX_DELAY,
             max_retry_after: MAX_RETRY_AFTER,
         },
         form: match settings.form {
-            FormChoice::Auto => None,
-            FormChoice::Tools => Some(Rung::Tools),
-            FormChoice::JsonSchema => Some(Rung::Schema),
-            FormChoice::JsonObject => Some(Rung::Json),
-            FormChoice::Text => Some(Rung::Text),
+            AnswerFormatChoice::Auto => None,
+            AnswerFormatChoice::Tools => Some(AnswerFormat::Tools),
+            AnswerFormatChoice::JsonSchema => Some(AnswerFormat::Schema),
+            AnswerFormatChoice::JsonObject => Some(AnswerFormat::Json),
+            AnswerFormatChoice::Text => Some(AnswerFormat::Text),
         },
         ladders,
         prompts,
-        asking: Asking {
+        asking: PromptLimits {
             digest_tokens: usize::try_from(config.distill.digest_tokens).unwrap_or(usize::MAX),
             max_output_tokens: settings.max_output_tokens,
             max_turns: MAX_TURNS,
@@ -92,51 +106,56 @@ pub(super) fn adviser(session: &Session, surroundings: &Surroundings) -> Result<
     }))
 }
 
-/// Who answers: the endpoint, the endpoint with a recorder before it, or recordings alone.
-fn answering(settings: &ModelSettings, surroundings: &Surroundings) -> Result<Arc<dyn LanguageModel>> {
+/// Returns the language model: the endpoint, the endpoint behind a recorder, or a player of recordings.
+fn open_language_model(settings: &ModelSettings, surroundings: &ProcessEnvironment) -> Result<Arc<dyn LanguageModel>> {
     let home = surroundings.home.as_deref();
     let redactor = Redactor::new();
     let clean: Arc<dyn Fn(&str) -> String + Send + Sync> =
         Arc::new(move |text: &str| redactor.redact(text).text.into_owned());
     let cassette = settings.cassette_path(home).unwrap_or_default();
     if settings.cassette == CassetteMode::Replay {
-        return Ok(Arc::new(Player::new(settings.name.clone(), cassette, clean)));
+        return Ok(Arc::new(ReplayModel::new(settings.name.clone(), cassette, clean)));
     }
-    let endpoint = OpenAi::new(Endpoint {
+    let endpoint = OpenAiModel::new(ChatEndpoint {
         base_url: settings.base_url.clone(),
         model: settings.name.clone(),
-        key: key(settings, surroundings)?,
+        key: read_model_key(settings, surroundings)?,
         attempt_timeout: Duration::from_secs(settings.attempt_timeout_seconds),
         max_reply_bytes: MAX_REPLY_BYTES,
         temperature: Some(settings.temperature),
     })
     .map_err(|error| {
-        Failure::user(error.to_string()).with_hint("`archivist config show` tells what `model` is set to")
+        CliError::user_error(error.to_string()).with_hint("`archivist config show` tells what `model` is set to")
     })?;
     Ok(match settings.cassette {
-        CassetteMode::Record => Arc::new(Recorder::new(endpoint, cassette, clean)),
+        CassetteMode::Record => Arc::new(RecordingModel::new(endpoint, cassette, clean)),
         CassetteMode::Off | CassetteMode::Replay => Arc::new(endpoint),
     })
 }
 
-/// The key, from its file, else from its variable. A key of one service is not sent to another.
-fn key(settings: &ModelSettings, surroundings: &Surroundings) -> Result<Option<SecretString>, Failure> {
+/// Reads the API key from its file, else from its variable. A key of one service is not sent to another.
+fn read_model_key(
+    settings: &ModelSettings,
+    surroundings: &ProcessEnvironment,
+) -> Result<Option<SecretString>, CliError> {
     if let Some(path) = settings.key_path(surroundings.home.as_deref()) {
-        let read = key_from_file(&path);
-        return read.map(Some).map_err(|error| Failure::user(error.to_string()).with_hint("look at `model.keyFile`"));
+        let read = read_key_file(&path);
+        return read
+            .map(Some)
+            .map_err(|error| CliError::user_error(error.to_string()).with_hint("look at `model.keyFile`"));
     }
     let is_openai = settings.base_url.starts_with("https://api.openai.com/");
     let variable = match settings.key_variable.as_str() {
         "" if is_openai => "OPENAI_API_KEY",
         named => named,
     };
-    let value = surroundings.variable(variable).map(str::trim).filter(|value| !value.is_empty());
+    let value = surroundings.environment_variable(variable).map(str::trim).filter(|value| !value.is_empty());
     Ok(value.map(SecretString::from))
 }
 
-fn caps(settings: &ModelSettings) -> Caps {
+fn build_spend_caps(settings: &ModelSettings) -> SpendCaps {
     let caps = &settings.caps;
-    Caps {
+    SpendCaps {
         calls_per_reflection: caps.calls_per_reflection,
         tokens_per_reflection: caps.tokens_per_reflection,
         usd_per_reflection: caps.usd_per_reflection,

@@ -1,6 +1,6 @@
-//! `archivist archeflow`: stands in for the script by which ArcheFlow keeps its memory.
+//! `archivist archeflow`: replaces the script with which ArcheFlow keeps its memory.
 //!
-//! Words, messages and exit codes are the script's, so everything behind `archeflow` is read here and not by clap.
+//! Arguments, messages and exit codes are the script's, so everything after `archeflow` is parsed here and not by clap.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Parser};
 
-use super::arguments::Globals;
+use super::arguments::GlobalFlags;
 use super::console::Console;
-use super::failure::Exit;
+use super::failure::CommandExit;
 use super::prose::one_line;
 use crate::archeflow::{
-    Folder, Kind, Trouble, add, audit_check, decay, extract, forget, inject, list, note_injection, regression_check,
+    ArcheFlowError, ArcheFlowFolder, ArcheFlowLessonKind, add_lesson, build_injection, decay_lessons, extract_lessons,
+    forget_lesson, list_lessons, record_injection, run_audit_check, run_regression_check,
 };
-use crate::config::Surroundings;
+use crate::config::ProcessEnvironment;
 use crate::domain::Timestamp;
 
 macro_rules! commands {
@@ -53,7 +54,7 @@ const TYPES: &str = "Types: pattern, preference, archetype_hint, anti_pattern";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
-pub(super) struct ArcheFlow {
+pub(super) struct ArcheFlowCommand {
     /// A command of archeflow-memory.sh, and its words
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
@@ -62,77 +63,83 @@ pub(super) struct ArcheFlow {
 /// Words behind a command, among which global flags may stand.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-struct Tail {
+struct TrailingArguments {
     #[command(flatten)]
-    globals: Globals,
+    globals: GlobalFlags,
     #[arg(allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
 
-/// Where and when a command runs, and what is said to it.
-struct Call<'a> {
-    folder: Folder,
-    /// Where the person stands, and where the folder is.
+/// One call of an ArcheFlow command: its place, its time and its words.
+struct ArcheFlowInvocation<'a> {
+    folder: ArcheFlowFolder,
+    /// The current directory, and the directory that holds the ArcheFlow folder.
     places: [PathBuf; 2],
     now: Timestamp,
     words: Vec<OsString>,
     console: &'a mut Console,
 }
 
-impl ArcheFlow {
-    /// These words, none of which is a flag.
-    pub(super) fn of(words: Vec<OsString>) -> Self {
+impl ArcheFlowCommand {
+    /// Returns the command for these words, none of which is a flag.
+    pub(super) fn from_words(words: Vec<OsString>) -> Self {
         Self { words }
     }
 
     pub(super) fn run(
         &self,
-        globals: &Globals,
-        surroundings: &Surroundings,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         now: Timestamp,
         console: &mut Console,
-    ) -> Result<Exit> {
+    ) -> Result<CommandExit> {
         let Some((command, words)) = self.words.split_first() else {
-            return Ok(refuse(console, USAGE));
+            return Ok(refuse_command(console, USAGE));
         };
         let command = command.to_string_lossy();
         let asks_for_help = matches!(words, [only] if only == "-h" || only == "--help");
-        if asks_for_help && usage(&command).is_some() {
-            console.line(&format!("Usage: archivist archeflow <command> [args...]\n\n{HELP}"))?;
-            return Ok(Exit::Done);
+        if asks_for_help && command_usage(&command).is_some() {
+            console.print_line(&format!("Usage: archivist archeflow <command> [args...]\n\n{HELP}"))?;
+            return Ok(CommandExit::Done);
         }
-        let (words, tail) = told(&command, words);
+        let (words, tail) = split_global_flags(&command, words);
         let tail = tail.as_ref();
         let here = surroundings.current_dir.clone();
         let project = tail.and_then(|tail| tail.project.as_ref()).or(globals.project.as_ref());
         let root = project.map_or_else(|| here.clone(), |project| here.join(project));
         if !root.is_dir() {
             let place = project.map_or_else(|| "the current directory".into(), |project| project.to_string_lossy());
-            return Ok(refuse(console, &format!("Error: {} is no directory", one_line(&place))));
+            return Ok(refuse_command(console, &format!("Error: {} is no directory", one_line(&place))));
         }
         let now = tail.and_then(|tail| tail.now).unwrap_or(now);
-        let mut call = Call { folder: Folder::below(&root), places: [here, root], now, words, console };
+        let mut call = ArcheFlowInvocation {
+            folder: ArcheFlowFolder::in_directory(&root),
+            places: [here, root],
+            now,
+            words,
+            console,
+        };
         let done = match &*command {
-            "extract" => call.extract(),
-            "inject" => call.inject(),
-            "add" => call.add(),
-            "list" => call.list(),
-            "decay" => call.decay(),
-            "forget" => call.forget(),
+            "extract" => call.extract_lessons(),
+            "inject" => call.inject_lessons(),
+            "add" => call.add_lesson(),
+            "list" => call.list_lessons(),
+            "decay" => call.decay_lessons(),
+            "forget" => call.forget_lesson(),
             "audit-check" => call.audit_check(),
             "regression-check" => call.regression_check(),
-            unknown => return Ok(refuse(console, &format!("Unknown command: {}", one_line(unknown)))),
+            unknown => return Ok(refuse_command(console, &format!("Unknown command: {}", one_line(unknown)))),
         };
-        match done.map_err(anyhow::Error::downcast::<Trouble>) {
+        match done.map_err(anyhow::Error::downcast::<ArcheFlowError>) {
             Ok(exit) => Ok(exit),
-            Err(Ok(trouble)) => Ok(refuse(console, &trouble.to_string())),
+            Err(Ok(trouble)) => Ok(refuse_command(console, &trouble.to_string())),
             Err(Err(other)) => Err(other),
         }
     }
 }
 
-/// How a command is called, if there is such a command.
-fn usage(command: &str) -> Option<&'static str> {
+/// Returns the usage line of a command, or `None` if there is no such command.
+fn command_usage(command: &str) -> Option<&'static str> {
     Some(match command {
         "extract" => "extract <events.jsonl>",
         "inject" => "inject [<domain>] [<archetype>] [--audit <run_id>]",
@@ -146,9 +153,10 @@ fn usage(command: &str) -> Option<&'static str> {
     })
 }
 
-/// A command's words, and the global flags among them. What `add` is to write down is a text, whatever it looks like.
-fn told(command: &str, words: &[OsString]) -> (Vec<OsString>, Option<Globals>) {
-    let has_type = words.first().and_then(|word| word.to_str()).is_some_and(|word| Kind::of(word).is_some());
+/// Separates a command's words from the global flags among them. The texts of `add` are never parsed as flags.
+fn split_global_flags(command: &str, words: &[OsString]) -> (Vec<OsString>, Option<GlobalFlags>) {
+    let has_type =
+        words.first().and_then(|word| word.to_str()).is_some_and(|word| ArcheFlowLessonKind::from_word(word).is_some());
     let texts = match command {
         "add" if has_type => 2,
         "add" => 1,
@@ -158,34 +166,34 @@ fn told(command: &str, words: &[OsString]) -> (Vec<OsString>, Option<Globals>) {
     if !rest.iter().any(|word| word.to_string_lossy().starts_with('-')) {
         return (words.to_vec(), None);
     }
-    match Tail::try_parse_from(rest) {
+    match TrailingArguments::try_parse_from(rest) {
         Ok(tail) => ([texts, &tail.words].concat(), Some(tail.globals)),
         Err(_) => (words.to_vec(), None),
     }
 }
 
-/// Says why not, also to those who want errors only.
-fn refuse(console: &mut Console, text: &str) -> Exit {
-    console.refusal(text);
-    Exit::Refused
+/// Prints why the command was refused, even with `--quiet`, and returns the exit for that.
+fn refuse_command(console: &mut Console, text: &str) -> CommandExit {
+    console.print_refusal(text);
+    CommandExit::Refused
 }
 
-impl Call<'_> {
-    fn extract(&mut self) -> Result<Exit> {
-        let Some((path, shown)) = self.log() else { return Ok(self.misuse("extract")) };
-        let done = extract(&self.folder, &path, &shown, self.now)?;
-        self.say(&done.talk());
-        Ok(Exit::Done)
+impl ArcheFlowInvocation<'_> {
+    fn extract_lessons(&mut self) -> Result<CommandExit> {
+        let Some((path, shown)) = self.find_log() else { return Ok(self.refuse_misuse("extract")) };
+        let done = extract_lessons(&self.folder, &path, &shown, self.now)?;
+        self.print_notes(&done.message_lines());
+        Ok(CommandExit::Done)
     }
 
-    fn inject(&mut self) -> Result<Exit> {
+    fn inject_lessons(&mut self) -> Result<CommandExit> {
         let mut plain: Vec<String> = Vec::new();
         let mut run = None;
         let mut words = std::mem::take(&mut self.words).into_iter();
         while let Some(word) = words.next() {
             let word = word.to_string_lossy().into_owned();
             if word == "--audit" {
-                let Some(named) = words.next() else { return Ok(self.misuse("inject")) };
+                let Some(named) = words.next() else { return Ok(self.refuse_misuse("inject")) };
                 run = Some(named.to_string_lossy().into_owned());
             } else if let Some(named) = word.strip_prefix("--audit=") {
                 run = Some(named.to_owned());
@@ -194,96 +202,101 @@ impl Call<'_> {
             }
         }
         let word = |number: usize| plain.get(number).map_or("", String::as_str);
-        let given = inject(&self.folder, word(0), word(1))?;
-        self.console.print(given.block.as_bytes())?;
-        // Whoever asked has the lessons before anybody waits for a lock.
+        let given = build_injection(&self.folder, word(0), word(1))?;
+        self.console.print_bytes(given.block.as_bytes())?;
+        // The caller gets the lessons before this process waits for a lock.
         self.console.flush()?;
-        self.say(&given.talk());
+        self.print_notes(&given.message_lines());
         if let Some(run) = run.filter(|run| !run.is_empty()) {
-            note_injection(&self.folder, &run, (word(0), word(1)), &given, self.now)?;
+            record_injection(&self.folder, &run, (word(0), word(1)), &given, self.now)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn add(&mut self) -> Result<Exit> {
+    fn add_lesson(&mut self) -> Result<CommandExit> {
         let words: Option<Vec<&str>> = self.words.iter().map(|word| word.to_str()).collect();
         let (kind, text, more) = match words.as_deref() {
-            Some([text]) if Kind::of(text).is_none() => (Some(Kind::Preference), (*text).to_owned(), 0),
-            Some([kind, text, more @ ..]) => (Kind::of(kind), (*text).to_owned(), more.len()),
+            Some([text]) if ArcheFlowLessonKind::from_word(text).is_none() => {
+                (Some(ArcheFlowLessonKind::Preference), (*text).to_owned(), 0)
+            }
+            Some([kind, text, more @ ..]) => (ArcheFlowLessonKind::from_word(kind), (*text).to_owned(), more.len()),
             _ => (None, String::new(), 0),
         };
         let Some(kind) = kind.filter(|_| !text.trim().is_empty()) else {
-            let exit = self.misuse("add");
-            self.console.refusal(TYPES);
+            let exit = self.refuse_misuse("add");
+            self.console.print_refusal(TYPES);
             return Ok(exit);
         };
-        let done = add(&self.folder, kind, &text, self.now)?;
-        self.say(&done.talk());
+        let done = add_lesson(&self.folder, kind, &text, self.now)?;
+        self.print_notes(&done.message_lines());
         if more > 0 {
-            self.say(&[format!("[archeflow-memory] Ignored {more} more word(s): put the description in quotes")]);
+            self.print_notes(&[format!(
+                "[archeflow-memory] Ignored {more} more word(s): put the description in quotes"
+            )]);
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn list(&mut self) -> Result<Exit> {
-        let Some(listing) = list(&self.folder)? else {
-            self.say(&["No lessons stored yet.".to_owned()]);
-            return Ok(Exit::Done);
+    fn list_lessons(&mut self) -> Result<CommandExit> {
+        let Some(listing) = list_lessons(&self.folder)? else {
+            self.print_notes(&["No lessons stored yet.".to_owned()]);
+            return Ok(CommandExit::Done);
         };
         for row in &listing.rows {
-            self.console.line(row)?;
+            self.console.print_line(row)?;
         }
         self.console.flush()?;
-        self.say(&listing.talk());
-        Ok(Exit::Done)
+        self.print_notes(&listing.message_lines());
+        Ok(CommandExit::Done)
     }
 
-    fn decay(&mut self) -> Result<Exit> {
+    fn decay_lessons(&mut self) -> Result<CommandExit> {
         let words: Vec<String> = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let run = match words.as_slice() {
-            ["--run"] => return Ok(self.misuse("decay")),
+            ["--run"] => return Ok(self.refuse_misuse("decay")),
             ["--run", run, ..] => Some(*run),
             [run, ..] => Some(run.strip_prefix("--run=").unwrap_or(run)),
             [] => None,
         };
-        if let Some(done) = decay(&self.folder, run.filter(|run| !run.is_empty()), self.now)? {
-            self.say(&done.talk());
+        if let Some(done) = decay_lessons(&self.folder, run.filter(|run| !run.is_empty()), self.now)? {
+            self.print_notes(&done.message_lines());
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn forget(&mut self) -> Result<Exit> {
-        let Some(id) = self.first() else { return Ok(self.misuse("forget")) };
-        let talk = forget(&self.folder, &id)?;
-        self.say(&talk);
-        Ok(Exit::Done)
+    fn forget_lesson(&mut self) -> Result<CommandExit> {
+        let Some(id) = self.first_word() else { return Ok(self.refuse_misuse("forget")) };
+        let talk = forget_lesson(&self.folder, &id)?;
+        self.print_notes(&talk);
+        Ok(CommandExit::Done)
     }
 
-    fn audit_check(&mut self) -> Result<Exit> {
-        let Some(run) = self.first() else { return Ok(self.misuse("audit-check")) };
-        let done = audit_check(&self.folder, &run, self.now)?;
-        self.say(&done.talk());
-        Ok(Exit::Done)
+    fn audit_check(&mut self) -> Result<CommandExit> {
+        let Some(run) = self.first_word() else { return Ok(self.refuse_misuse("audit-check")) };
+        let done = run_audit_check(&self.folder, &run, self.now)?;
+        self.print_notes(&done.message_lines());
+        Ok(CommandExit::Done)
     }
 
-    fn regression_check(&mut self) -> Result<Exit> {
-        let Some((path, shown)) = self.log() else { return Ok(self.misuse("regression-check")) };
-        let done = regression_check(&self.folder, &path, &shown)?;
+    fn regression_check(&mut self) -> Result<CommandExit> {
+        let Some((path, shown)) = self.find_log() else { return Ok(self.refuse_misuse("regression-check")) };
+        let done = run_regression_check(&self.folder, &path, &shown)?;
         for regression in &done.regressions {
-            self.console.line(&regression.line())?;
+            self.console.print_line(&regression.to_message())?;
         }
         self.console.flush()?;
-        self.say(&done.talk());
-        Ok(if done.regressions.is_empty() { Exit::Done } else { Exit::Refused })
+        self.print_notes(&done.message_lines());
+        Ok(if done.regressions.is_empty() { CommandExit::Done } else { CommandExit::Refused })
     }
 
-    fn first(&self) -> Option<String> {
+    fn first_word(&self) -> Option<String> {
         self.words.first().map(|word| word.to_string_lossy().into_owned()).filter(|word| !word.is_empty())
     }
 
-    /// The log that is meant, and how it was named: it is looked for where the person stands, then in the project.
-    fn log(&self) -> Option<(PathBuf, String)> {
+    /// Returns the path of the named log and its name for messages. The current directory is searched before the
+    /// project.
+    fn find_log(&self) -> Option<(PathBuf, String)> {
         let named = self.words.first().filter(|word| !word.is_empty())?;
         let [here, root] = &self.places;
         let at = |place: &Path| place.join(AsRef::<OsStr>::as_ref(named));
@@ -291,12 +304,12 @@ impl Call<'_> {
         Some((path, one_line(&named.to_string_lossy())))
     }
 
-    fn misuse(&mut self, command: &str) -> Exit {
-        let usage = usage(command).unwrap_or_default();
-        refuse(self.console, &format!("Usage: archivist archeflow {usage}"))
+    fn refuse_misuse(&mut self, command: &str) -> CommandExit {
+        let usage = command_usage(command).unwrap_or_default();
+        refuse_command(self.console, &format!("Usage: archivist archeflow {usage}"))
     }
 
-    fn say(&mut self, lines: &[String]) {
-        lines.iter().for_each(|line| self.console.note(line));
+    fn print_notes(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.console.print_note(line));
     }
 }

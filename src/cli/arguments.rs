@@ -1,4 +1,4 @@
-//! The commands and the flags that all of them share.
+//! Defines the commands and the flags that all commands share.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
-use super::console::{ColorChoice, Talk};
+use super::console::{ColorChoice, StderrVerbosity};
 #[cfg(feature = "postgres")]
 use super::migrate;
 use super::{
@@ -33,48 +33,51 @@ Exit codes: 0 done, 1 nothing found or cannot be done, 2 bad usage, 70 a fault o
 /// A memory for coding agents: lessons with evidence, given back only where they help.
 #[derive(Debug, Parser)]
 #[command(name = "archivist", version, after_help = EXAMPLES, max_term_width = 100)]
-pub(super) struct Arguments {
+pub(super) struct CliArguments {
     #[command(flatten)]
-    pub(super) globals: Globals,
+    pub(super) globals: GlobalFlags,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: CliCommand,
 }
 
-impl Arguments {
-    /// Reads what the process was called with. For those that call often and wait, only their own command is set up:
-    /// all of them together take a quarter of what such a process takes. Whatever is wrong then is told by the whole.
+impl CliArguments {
+    /// Parses the command line. For commands that agents call often, only that command's parser is built, because
+    /// building all parsers takes a quarter of such a process's time. Arguments that this fast path rejects are parsed
+    /// again in full.
     pub(super) fn parse_from(given: &[OsString]) -> Result<Self, clap::Error> {
-        Self::in_haste(given).map_or_else(|| Self::try_parse_from(given), Ok)
+        Self::parse_fast_path(given).map_or_else(|| Self::try_parse_from(given), Ok)
     }
 
-    fn in_haste(given: &[OsString]) -> Option<Self> {
+    fn parse_fast_path(given: &[OsString]) -> Option<Self> {
         let (globals, command) = match given.get(1)?.to_str()? {
-            // Words alone need no reader.
+            // Arguments without flags need no parser.
             "archeflow" if !given.iter().skip(2).any(|word| word.as_encoded_bytes().starts_with(b"-")) => {
-                let flow = archeflow::ArcheFlow::of(given.iter().skip(2).cloned().collect());
-                Some((Globals::default(), OtherCommand::Archeflow(flow)))
+                let flow = archeflow::ArcheFlowCommand::from_words(given.iter().skip(2).cloned().collect());
+                Some((GlobalFlags::default(), OtherCommand::Archeflow(flow)))
             }
-            "hook" => alone("hook", given).map(|(globals, hook)| (globals, OtherCommand::Hook(hook))),
-            "archeflow" => alone("archeflow", given).map(|(globals, flow)| (globals, OtherCommand::Archeflow(flow))),
+            "hook" => parse_single_command("hook", given).map(|(globals, hook)| (globals, OtherCommand::Hook(hook))),
+            "archeflow" => {
+                parse_single_command("archeflow", given).map(|(globals, flow)| (globals, OtherCommand::Archeflow(flow)))
+            }
             _ => None,
         }?;
-        Some(Self { globals, command: Command::Other(command) })
+        Some(Self { globals, command: CliCommand::Other(command) })
     }
 }
 
-/// One command and the flags that every command takes, as if there were no other.
-fn alone<C: Args>(name: &'static str, given: &[OsString]) -> Option<(Globals, C)> {
+/// Parses the global flags and one command, as if there were no other command.
+fn parse_single_command<C: Args>(name: &'static str, given: &[OsString]) -> Option<(GlobalFlags, C)> {
     let own = C::augment_args(clap::Command::new(name));
-    let command = Globals::augment_args(clap::Command::new("archivist")).subcommand(own);
+    let command = GlobalFlags::augment_args(clap::Command::new("archivist")).subcommand(own);
     let matches = command.try_get_matches_from(given).ok()?;
     let (_, own) = matches.subcommand()?;
-    Some((Globals::from_arg_matches(&matches).ok()?, C::from_arg_matches(own).ok()?))
+    Some((GlobalFlags::from_arg_matches(&matches).ok()?, C::from_arg_matches(own).ok()?))
 }
 
 /// Flags that every command takes.
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Global options")]
-pub(super) struct Globals {
+pub(super) struct GlobalFlags {
     /// The root of the project; found from the current directory otherwise
     #[arg(long, global = true, value_name = "DIR")]
     pub(super) project: Option<PathBuf>,
@@ -85,7 +88,7 @@ pub(super) struct Globals {
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// What time it is, for runs that must repeat exactly
-    #[arg(long, global = true, value_name = "RFC3339", value_parser = moment)]
+    #[arg(long, global = true, value_name = "RFC3339", value_parser = parse_timestamp)]
     pub(super) now: Option<Timestamp>,
     /// The seed of new ids, for runs that must repeat exactly
     #[arg(long, global = true, value_name = "N")]
@@ -101,20 +104,20 @@ pub(super) struct Globals {
     pub(super) verbose: u8,
 }
 
-impl Globals {
-    /// The same for another project, with the memory that its own settings name.
-    pub(super) fn in_project(&self, root: &Path) -> Self {
+impl GlobalFlags {
+    /// Returns these flags for another project, whose own settings name its memory.
+    pub(super) fn for_project(&self, root: &Path) -> Self {
         Self { project: Some(root.to_owned()), memory_dir: None, ..self.clone() }
     }
 
-    pub(super) fn talk(&self) -> Talk {
-        if self.quiet { Talk::Quiet } else { Talk::Normal }
+    pub(super) fn stderr_verbosity(&self) -> StderrVerbosity {
+        if self.quiet { StderrVerbosity::Quiet } else { StderrVerbosity::Normal }
     }
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum CliCommand {
     #[command(flatten)]
     Memory(MemoryCommand),
     #[command(flatten)]
@@ -123,9 +126,9 @@ pub(super) enum Command {
     Other(OtherCommand),
 }
 
-impl Command {
-    /// Whether it takes the whole terminal over.
-    pub(super) fn draws(&self) -> bool {
+impl CliCommand {
+    /// Returns true if the command takes over the whole terminal.
+    pub(super) fn takes_over_terminal(&self) -> bool {
         matches!(self, Self::Reflecting(ReflectingCommand::Hud(_)))
     }
 }
@@ -134,72 +137,72 @@ impl Command {
 #[derive(Debug, Subcommand)]
 pub(super) enum MemoryCommand {
     /// Write a lesson, a preference or a decision by hand
-    Add(Box<add::Add>),
+    Add(Box<add::AddCommand>),
     /// List lessons, the newest first
-    List(list::List),
+    List(list::ListCommand),
     /// Show a lesson in full
-    Show(show::Show),
+    Show(show::ShowCommand),
     /// Say why a lesson is believed: its words, its runs, what came of it
-    Why(why::Why),
+    Why(why::WhyCommand),
     /// Take lessons out of use; they are kept and can be restored
-    Forget(forget::Forget),
+    Forget(forget::ForgetCommand),
     /// Show the versions of a lesson
-    History(history::History),
+    History(history::HistoryCommand),
     /// Bring back an earlier version of a lesson, as a new one
-    Restore(history::Restore),
+    Restore(history::RestoreCommand),
     /// Stand behind a lesson: it is given from now on, and does not grow old
-    Promote(decide::Promote),
+    Promote(decide::PromoteCommand),
     /// Let a lesson out of quarantine
-    Approve(decide::Approve),
+    Approve(decide::ApproveCommand),
     /// Take a lesson out of use, and do not learn it again
-    Reject(decide::Reject),
+    Reject(decide::RejectCommand),
     /// Make two lessons of one again
-    Unmerge(decide::Unmerge),
+    Unmerge(decide::UnmergeCommand),
     /// List the runs that lessons were learned from
-    Episodes(episodes::Episodes),
+    Episodes(episodes::EpisodesCommand),
     /// Give back the lessons that help with a matter
-    Recall(Box<recall::Recall>),
+    Recall(Box<recall::RecallCommand>),
     /// Say whether lessons help, by runs that had them and runs that had not
-    Effect(effect::Effect),
+    Effect(effect::EffectCommand),
     /// Say that lessons held, were noise, or how a run ended that was given them
     #[command(subcommand, after_help = feedback::EXAMPLES)]
     Feedback(feedback::FeedbackCommand),
     /// Say how much of a memory is junk, of this project's or of any other
-    Audit(audit::Audit),
+    Audit(audit::AuditCommand),
     /// Say which of the lessons that a run was given helped it
-    AuditCheck(audit_check::AuditCheck),
+    AuditCheck(audit_check::AuditCheckCommand),
     /// Let lessons grow old that a run did not show
-    Decay(audit_check::Decay),
+    Decay(audit_check::DecayCommand),
     /// Take in the lessons of another memory
-    Import(moving::Import),
+    Import(moving::ImportCommand),
     /// Hand out the lessons in the shape of another memory
-    Export(moving::Export),
+    Export(moving::ExportCommand),
     /// Say how large and how healthy the memory is
-    Status(upkeep::Status),
+    Status(upkeep::StatusCommand),
     /// Look for damage, and repair it if asked
-    Doctor(upkeep::Doctor),
+    Doctor(upkeep::DoctorCommand),
     /// Move old versions and retired lessons to the archive
-    Compact(upkeep::Compact),
+    Compact(upkeep::CompactCommand),
     /// Make the tables of a memory on a server, or bring them up to date
     #[cfg(feature = "postgres")]
-    Migrate(migrate::Migrate),
+    Migrate(migrate::MigrateCommand),
 }
 
 /// Commands that reflect, may ask a model, or look on while others do.
 #[derive(Debug, Subcommand)]
 pub(super) enum ReflectingCommand {
     /// Reflect on one session, and keep what it teaches
-    Reflect(reflect::Reflect),
+    Reflect(reflect::ReflectCommand),
     /// Reflect on every session of the last days that was not reflected on
-    Batch(batch::Batch),
+    Batch(batch::BatchCommand),
     /// Watch lessons arrive in the terminal, read them and decide about them
-    Hud(hud::Hud),
+    Hud(hud::HudCommand),
     /// Serve the memory over HTTP: a panel, an API, events
-    Serve(serve::Serve),
+    Serve(serve::ServeCommand),
     /// Answer an agent by the Model Context Protocol, over stdin and stdout
-    Mcp(mcp::Mcp),
+    Mcp(mcp::McpCommand),
     /// Work off the queue of sessions to reflect on
-    Worker(worker::Work),
+    Worker(worker::WorkerCommand),
 }
 
 /// Commands that do not.
@@ -208,13 +211,13 @@ pub(super) enum OtherCommand {
     /// Reflect on bundled sessions, and show what is learned and given back
     Demo(demo::DemoCommand),
     /// Put hooks into the settings of agents, or take them out again
-    Init(init::Init),
+    Init(init::InitCommand),
     /// Say what session logs hold: steps, failures, fixes, corrections, cost
-    Inspect(inspect::Inspect),
+    Inspect(inspect::InspectCommand),
     /// Take what an agent's hook says; always ends with 0
-    Hook(hook::Hook),
+    Hook(hook::HookCommand),
     /// Keep ArcheFlow's memory of its runs, in place of archeflow-memory.sh
-    Archeflow(archeflow::ArcheFlow),
+    Archeflow(archeflow::ArcheFlowCommand),
     /// Show the configuration and its schema
     #[command(subcommand)]
     Config(settings::ConfigCommand),
@@ -225,20 +228,20 @@ pub(super) enum OtherCommand {
     #[command(subcommand, after_help = eval::EXAMPLES)]
     Eval(eval::EvalCommand),
     /// Write the completions of a shell to stdout
-    Completions(reference::Completions),
+    Completions(reference::CompletionsCommand),
     /// Write the manual pages
-    Man(reference::Manual),
+    Man(reference::ManualCommand),
 }
 
-/// Reads one of the words of a published enum, and offers them in help and completions.
-pub(super) fn word<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
+/// Returns a parser for the words of a published enum, which also lists them in help and completions.
+pub(super) fn word_parser<T>(words: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
     T: From<String> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(words).map(T::from)
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
+fn parse_timestamp(text: &str) -> Result<Timestamp, String> {
     chrono::DateTime::parse_from_rfc3339(text)
         .map(|moment| moment.to_utc())
         .map_err(|_| "a moment is written like 2026-01-31T12:00:00Z".to_owned())

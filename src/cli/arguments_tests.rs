@@ -28,10 +28,10 @@ fn in_haste_says_the_same_as_the_whole() {
     ] {
         let given: Vec<OsString> =
             std::iter::once("archivist").chain(words.split_whitespace()).map(OsString::from).collect();
-        let told = |parsed: Result<Arguments, clap::Error>| match parsed {
+        let told = |parsed: Result<CliArguments, clap::Error>| match parsed {
             Ok(arguments) => format!("{arguments:?}"),
             Err(stop) => stop.render().to_string(),
         };
-        assert_eq!(told(Arguments::parse_from(&given)), told(Arguments::try_parse_from(&given)), "{words}");
+        assert_eq!(told(CliArguments::parse_from(&given)), told(CliArguments::try_parse_from(&given)), "{words}");
     }
 }

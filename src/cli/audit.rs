@@ -1,4 +1,4 @@
-//! `archivist audit`: how much of a memory is junk.
+//! `archivist audit`: measures how much of a memory is junk.
 
 mod ground;
 mod jsonl;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use self::stores::{Format, entries_of};
+use self::stores::{AuditFormat, read_entries};
 use super::console::Console;
-use super::failure::Exit;
-use super::lesson::name;
-use super::prose::count;
-use super::session::Session;
-use crate::audit::{Entry, Ground, Report, Rules, Sort, audit};
-use crate::desk::{LessonFilter, ProjectLook};
-use crate::domain::Standing;
-use crate::judge::Thresholds;
-use crate::memory::{Lesson, Which};
-use crate::recall::{Anchor, Presence};
+use super::failure::CommandExit;
+use super::lesson::display_name;
+use super::prose::format_count;
+use super::session::CommandContext;
+use crate::audit::{AuditEntry, AuditProjectView, AuditReport, AuditRules, JunkKind, audit_entries};
+use crate::desk::{LessonFilter, ProjectFileProbe};
+use crate::domain::LessonAvailability;
+use crate::judge::SimilarityThresholds;
+use crate::memory::{Lesson, LessonStateFilter};
+use crate::recall::{AnchorPresence, LessonAnchor};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,59 +38,63 @@ Exit code 1 says that a share is above a limit that was given. docs/audit.md say
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Audit {
+pub(super) struct AuditCommand {
     /// A file or a folder of another memory; this project's own otherwise
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     /// What PATH holds; known by its looks otherwise
     #[arg(long, value_enum, value_name = "FORMAT", requires = "path")]
-    format: Option<Format>,
+    format: Option<AuditFormat>,
     /// So many examples of each sort
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
     /// End with 1 if more than this share of all entries is junk
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     max_junk: Option<f64>,
     /// End with 1 if more than this share is junk of this sort; may be given again
-    #[arg(long, value_name = "SORT=SHARE", value_parser = limit)]
-    max: Vec<(Sort, f64)>,
+    #[arg(long, value_name = "SORT=SHARE", value_parser = parse_limit)]
+    max: Vec<(JunkKind, f64)>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Audit {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl AuditCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let entries = match &self.path {
-            Some(path) => entries_of(path, self.format, session.now, console)?,
-            None => own(session).await?,
+            Some(path) => read_entries(path, self.format, session.now, console)?,
+            None => read_own_entries(session).await?,
         };
         let root = &session.desk.project().root;
-        let documents = ground::documents(root, self.path.as_deref());
-        let look = ProjectLook::patient(root);
-        // What nobody can tell is taken to be there.
-        let is_there =
-            |path: &str| matches!(look.at(&Anchor::Path(path.to_owned())), Presence::Here | Presence::Unknown);
+        let documents = ground::read_documents(root, self.path.as_deref());
+        let look = ProjectFileProbe::with_long_time_limit(root);
+        // A path whose presence is unknown counts as present.
+        let is_there = |path: &str| {
+            matches!(
+                look.find_anchor(&LessonAnchor::Path(path.to_owned())),
+                AnchorPresence::Here | AnchorPresence::Unknown
+            )
+        };
         let judge = &session.desk.config().judge;
-        let rules = Rules {
-            thresholds: Thresholds { same_above: judge.same_above, different_below: judge.different_below },
+        let rules = AuditRules {
+            thresholds: SimilarityThresholds { same_above: judge.same_above, different_below: judge.different_below },
             examples: self.examples,
             now: Some(session.now),
         };
-        let report = audit(&entries, &Ground { documents: &documents, is_there: &is_there }, &rules);
+        let report = audit_entries(&entries, &AuditProjectView { documents: &documents, is_there: &is_there }, &rules);
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else if report.total == 0 {
-            console.note(&nothing(&report, self.path.is_some()));
+            console.print_note(&describe_empty_memory(&report, self.path.is_some()));
         } else {
-            show::print(&report, console)?;
+            show::print_audit(&report, console)?;
         }
-        Ok(self.verdict(&report, console))
+        Ok(self.check_limits(&report, console))
     }
 
-    /// Holds the shares against the limits that were given.
-    fn verdict(&self, report: &Report, console: &mut Console) -> Exit {
-        let mut exit = Exit::Done;
+    /// Compares the shares with the given limits, and reports each that is exceeded.
+    fn check_limits(&self, report: &AuditReport, console: &mut Console) -> CommandExit {
+        let mut exit = CommandExit::Done;
         let whole = self.max_junk.map(|most| ("junk", Some(report.junk_share), most));
         let sorts = self.max.iter().map(|(sort, most)| {
             let share = report.sorts.get(sort).map(|tally| tally.share);
@@ -99,13 +103,14 @@ impl Audit {
         for (what, share, most) in whole.into_iter().chain(sorts) {
             match share {
                 None => {
-                    console
-                        .warn(&format!("this memory does not tell what was used; no limit for {what} was looked at"));
+                    console.print_warning(&format!(
+                        "this memory does not tell what was used; no limit for {what} was looked at"
+                    ));
                 }
                 Some(share) if share > most => {
-                    let (share, most) = (show::percent(share), show::percent(most));
-                    console.error(&format!("{what}: {share} of the entries, above the limit of {most}"));
-                    exit = Exit::Refused;
+                    let (share, most) = (show::format_percent(share), show::format_percent(most));
+                    console.print_error(&format!("{what}: {share} of the entries, above the limit of {most}"));
+                    exit = CommandExit::Refused;
                 }
                 Some(_) => {}
             }
@@ -114,37 +119,37 @@ impl Audit {
     }
 }
 
-/// What is said of a memory without anything in use.
-fn nothing(report: &Report, is_other: bool) -> String {
+/// Returns the message for a memory that has no entries in use.
+fn describe_empty_memory(report: &AuditReport, is_other: bool) -> String {
     let what = if is_other { "no entries" } else { "no lessons" };
     match report.retired {
         0 => what.to_owned(),
-        retired => format!("{what} in use; {}", count(retired, "is retired", "are retired")),
+        retired => format!("{what} in use; {}", format_count(retired, "is retired", "are retired")),
     }
 }
 
-/// The lessons of this project.
-async fn own(session: &Session) -> Result<Vec<Entry>> {
-    let lessons = session.desk.lessons(&LessonFilter::of(Which::All)).await?;
-    Ok(lessons.iter().map(entry).collect())
+/// Reads the lessons of this project as audit entries.
+async fn read_own_entries(session: &CommandContext) -> Result<Vec<AuditEntry>> {
+    let lessons = session.desk.list_lessons(&LessonFilter::from_selection(LessonStateFilter::All)).await?;
+    Ok(lessons.iter().map(entry_from_lesson).collect())
 }
 
-fn entry(lesson: &Lesson) -> Entry {
+fn entry_from_lesson(lesson: &Lesson) -> AuditEntry {
     let memory = &lesson.memory;
     let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
-    let standing = memory.standing();
-    Entry {
-        name: name(memory).to_owned(),
+    let standing = memory.availability();
+    AuditEntry {
+        name: display_name(memory).to_owned(),
         text: texts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n"),
         at: Some(memory.created_at),
-        // One that waits to be seen again is given to nobody, and that is no fault of its own.
-        used: (standing != Standing::Waiting).then_some(lesson.counters.exposures),
-        is_retired: standing == Standing::Retired,
+        // A lesson that waits to be seen again is never injected, so it does not count as unused.
+        used: (standing != LessonAvailability::Waiting).then_some(lesson.counters.exposures),
+        is_retired: standing == LessonAvailability::Retired,
     }
 }
 
-/// `0.25` or `25%`.
-fn share(text: &str) -> Result<f64, String> {
+/// Parses a share such as `0.25` or `25%`.
+fn parse_share(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     let share = match text.strip_suffix('%') {
         Some(percent) => number(percent).map(|percent| percent / 100.0),
@@ -153,8 +158,8 @@ fn share(text: &str) -> Result<f64, String> {
     share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a share is written like 0.25 or 25%".to_owned())
 }
 
-/// `secrets=0`.
-fn limit(text: &str) -> Result<(Sort, f64), String> {
+/// Parses a limit such as `secrets=0`.
+fn parse_limit(text: &str) -> Result<(JunkKind, f64), String> {
     let (sort, most) = text.split_once('=').ok_or("a limit is written like secrets=0 or nearDuplicates=10%")?;
-    Ok((sort.trim().parse()?, share(most.trim())?))
+    Ok((sort.trim().parse()?, parse_share(most.trim())?))
 }

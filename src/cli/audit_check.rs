@@ -1,4 +1,4 @@
-//! `archivist audit-check` and `archivist decay`: what is left to say when a run is over.
+//! `archivist audit-check` and `archivist decay`: what follows when a session is over.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::lesson::{name, short};
-use super::prose::{count, list, one_line};
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::Refusal;
+use super::failure::CommandExit;
+use super::lesson::{display_name, summary_line};
+use super::prose::{format_count, join_with_commas, one_line};
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::desk::RequestError;
 use crate::domain::{Alias, Effect, Exposure, MemoryId, RunId};
 use crate::memory::MemoryService;
-use crate::service::{ArchivistService, Audited, Reading, episode_of};
+use crate::service::{ArchivistService, EffectBasis, InjectionEffect, find_episode_by_run};
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
@@ -34,7 +34,7 @@ Preferences, decisions, evergreen lessons, active ones and those that the run sh
 
 #[derive(Debug, Args)]
 #[command(after_help = AUDIT_EXAMPLES)]
-pub(super) struct AuditCheck {
+pub(super) struct AuditCheckCommand {
     /// The run, as its agent or its orchestrator names it
     #[arg(long, value_name = "ID", value_parser = RunId::parse)]
     run: RunId,
@@ -48,7 +48,7 @@ pub(super) struct AuditCheck {
 
 #[derive(Debug, Args)]
 #[command(after_help = DECAY_EXAMPLES)]
-pub(super) struct Decay {
+pub(super) struct DecayCommand {
     /// The run that is over
     #[arg(long, value_name = "ID", value_parser = RunId::parse)]
     run: RunId,
@@ -57,10 +57,10 @@ pub(super) struct Decay {
     json: bool,
 }
 
-/// A lesson and its verdict, as a program reads it.
+/// A lesson and its verdict, as JSON for programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'l> {
+struct LessonVerdictRow<'l> {
     id: &'l MemoryId,
     alias: Option<&'l Alias>,
     summary: &'l str,
@@ -68,106 +68,116 @@ struct Row<'l> {
     effect: &'l Effect,
 }
 
-/// All of them.
+/// The verdicts on all lessons of one session, as JSON for programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Reply<'l> {
+struct AuditCheckReport<'l> {
     run: &'l RunId,
-    /// Whether the run was reflected on.
+    /// True if the session was reflected on.
     reflected: bool,
-    lessons: Vec<Row<'l>>,
-    /// Those that the run did not see.
+    lessons: Vec<LessonVerdictRow<'l>>,
+    /// The lessons that were withheld from the session.
     held_back: Vec<&'l MemoryId>,
 }
 
-impl AuditCheck {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let reading = self.threshold.map_or(Reading::Recorded, |percent| Reading::Anew(f64::from(percent) / 100.0));
-        let audit = service(session).audit(&self.run, reading).await.map_err(Refusal::from)?;
-        let ours = audit.lessons.iter().filter(|one| session.desk.sees(&one.memory));
-        let (shown, held_back): (Vec<&Audited>, Vec<&Audited>) =
+impl AuditCheckCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let reading =
+            self.threshold.map_or(EffectBasis::Recorded, |percent| EffectBasis::Anew(f64::from(percent) / 100.0));
+        let audit = build_offline_service(session)
+            .report_injection_effects(&self.run, reading)
+            .await
+            .map_err(RequestError::from)?;
+        let ours = audit.lessons.iter().filter(|one| session.desk.sees_lesson(&one.memory));
+        let (shown, held_back): (Vec<&InjectionEffect>, Vec<&InjectionEffect>) =
             ours.partition(|one| one.exposure == Exposure::Exposed);
         if self.json {
             let held_back = held_back.iter().map(|one| &one.memory.id).collect();
-            let lessons = shown.into_iter().map(Row::of).collect();
-            console.json(&Reply { run: &self.run, reflected: audit.is_known, lessons, held_back })?;
-            return Ok(Exit::Done);
+            let lessons = shown.into_iter().map(LessonVerdictRow::from_audited).collect();
+            console.print_json(&AuditCheckReport { run: &self.run, reflected: audit.is_known, lessons, held_back })?;
+            return Ok(CommandExit::Done);
         }
         if shown.is_empty() {
-            console.note(&format!("run {} was given no lessons", self.run));
+            console.print_note(&format!("run {} was given no lessons", self.run));
         } else {
-            table(&shown).print(console)?;
-            console.line("")?;
-            console.line(&totals(&shown))?;
+            build_verdict_table(&shown).print_to(console)?;
+            console.print_line("")?;
+            console.print_line(&describe_totals(&shown))?;
         }
         if !held_back.is_empty() {
-            console.note(&format!("{} held back from it", count(held_back.len(), "lesson was", "lessons were")));
+            console.print_note(&format!(
+                "{} held back from it",
+                format_count(held_back.len(), "lesson was", "lessons were")
+            ));
         }
         if !shown.is_empty() && !audit.is_known {
-            console.note(&format!(
+            console.print_note(&format!(
                 "run {} was not reflected on yet; `archivist reflect --session {}` does",
                 self.run, self.run
             ));
         } else if !shown.is_empty() && reading != audit.reading {
-            console.warn("the logs of the run are gone; the verdicts are those noted when it was reflected on");
+            console
+                .print_warning("the logs of the run are gone; the verdicts are those noted when it was reflected on");
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-impl Decay {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let is_known = episode_of(&*session.desk.memory, &self.run).await?.is_some();
-        let mut ended = service(session).decay(&self.run).await.map_err(Refusal::from)?;
-        ended.retain(|memory| session.desk.sees(memory));
+impl DecayCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let is_known = find_episode_by_run(&*session.desk.memory, &self.run).await?.is_some();
+        let mut ended = build_offline_service(session).decay_lessons(&self.run).await.map_err(RequestError::from)?;
+        ended.retain(|memory| session.desk.sees_lesson(memory));
         if self.json {
-            console.json(&ended)?;
-            return Ok(Exit::Done);
+            console.print_json(&ended)?;
+            return Ok(CommandExit::Done);
         }
         for memory in &ended {
             let reason = memory.state_reason.as_deref().map(one_line).unwrap_or_default();
-            console.line(&format!("{}  (deprecated: {reason})", short(memory)))?;
+            console.print_line(&format!("{}  (deprecated: {reason})", summary_line(memory)))?;
         }
         if ended.is_empty() {
-            console.note("no lesson ends with this run");
+            console.print_note("no lesson ends with this run");
         }
         if !is_known {
-            console.note(&format!("run {} was not reflected on; it counts as over now", self.run));
+            console.print_note(&format!("run {} was not reflected on; it counts as over now", self.run));
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-impl<'l> Row<'l> {
-    fn of(one: &'l Audited) -> Self {
+impl<'l> LessonVerdictRow<'l> {
+    fn from_audited(one: &'l InjectionEffect) -> Self {
         let (memory, effect) = (&one.memory, &one.effect);
         let (id, alias, summary) = (&memory.id, memory.alias.as_ref(), memory.summary.as_str());
-        Self { id, alias, summary, verdict: verdict(effect), effect }
+        Self { id, alias, summary, verdict: verdict_word(effect), effect }
     }
 }
 
-fn table(shown: &[&Audited]) -> Table {
-    let mut table = Table::new([
-        Column::text("ID", Stay::Always),
-        Column::text("Verdict", Stay::Always),
-        Column::text("Summary", Stay::Always),
+fn build_verdict_table(shown: &[&InjectionEffect]) -> TextTable {
+    let mut table = TextTable::new([
+        TableColumn::text("ID", ColumnVisibility::Always),
+        TableColumn::text("Verdict", ColumnVisibility::Always),
+        TableColumn::text("Summary", ColumnVisibility::Always),
     ]);
     for one in shown {
-        let cells = [name(&one.memory).to_owned(), verdict(&one.effect).to_owned(), one.memory.summary.clone()];
-        table.row(cells);
+        let cells =
+            [display_name(&one.memory).to_owned(), verdict_word(&one.effect).to_owned(), one.memory.summary.clone()];
+        table.add_row(cells);
     }
     table
 }
 
-/// `3 lessons: 1 helpful, 2 unknown`.
-fn totals(shown: &[&Audited]) -> String {
-    let said = |word: &'static str| shown.iter().filter(|one| verdict(&one.effect) == word).count();
+/// Returns a sentence such as `3 lessons: 1 helpful, 2 unknown`.
+fn describe_totals(shown: &[&InjectionEffect]) -> String {
+    let said = |word: &'static str| shown.iter().filter(|one| verdict_word(&one.effect) == word).count();
     let each = ["helpful", "ineffective", "unknown"].into_iter().map(|word| (said(word), word));
-    let each = list(each.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
-    format!("{}: {each}", count(shown.len(), "lesson", "lessons"))
+    let each =
+        join_with_commas(each.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")));
+    format!("{}: {each}", format_count(shown.len(), "lesson", "lessons"))
 }
 
-fn verdict(effect: &Effect) -> &'static str {
+fn verdict_word(effect: &Effect) -> &'static str {
     match effect {
         Effect::Prevented => "helpful",
         Effect::Recurred => "ineffective",
@@ -175,9 +185,9 @@ fn verdict(effect: &Effect) -> &'static str {
     }
 }
 
-/// A service that asks nobody and tells nobody.
-fn service(session: &Session) -> ArchivistService {
+/// Returns a service without a model and without displays.
+fn build_offline_service(session: &CommandContext) -> ArchivistService {
     let memory: Arc<dyn MemoryService> = Arc::clone(&session.desk.memory);
-    ArchivistService::new(memory, session.desk.project().clone(), session.desk.config().habits())
+    ArchivistService::new(memory, session.desk.project().clone(), session.desk.config().reflection_settings())
         .with_clock(session.clock.clone())
 }

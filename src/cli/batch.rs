@@ -1,4 +1,4 @@
-//! `archivist batch`: every session of the last days that was not reflected on.
+//! `archivist batch`: reflects on every session of the last days that was not reflected on yet.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::lesson::name;
-use super::prose::{count, one_line};
-use super::reflecting::{hud_patience, runtime, service};
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::config::{Config, Surroundings};
-use crate::desk::Refusal;
+use super::failure::{CliError, CommandExit};
+use super::lesson::display_name;
+use super::prose::{format_count, one_line};
+use super::reflecting::{build_runtime, build_service, hud_patience};
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::config::{Config, ProcessEnvironment};
+use crate::desk::RequestError;
 use crate::domain::{AgentMemory, ArchivistOutcome, MemoryId};
-use crate::service::{ArchivistService, BatchPlan, Finished, Journal, Planned};
+use crate::service::{ArchivistService, BatchJournal, BatchPlan, FinishedSession, PlannedSession};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,19 +30,19 @@ Examples:
 
 Broken off, it goes on where it was when it is started again, and asks a model for nothing twice.";
 
-/// Characters that make a token, about.
+/// The approximate number of characters of a token.
 const CHARACTERS_A_TOKEN: u64 = 4;
 
-/// What a question takes besides the log, and what an answer takes, about.
+/// The approximate tokens of a prompt besides the log, and of a reply.
 const PROMPT_TOKENS: u64 = 2_500;
 const ANSWER_TOKENS: u64 = 800;
 
-/// Whoever watches a file instead of a terminal hears of it this often.
+/// The interval between progress notes where no terminal shows a progress bar.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Batch {
+pub(super) struct BatchCommand {
     /// Sessions that were alive in the last N days
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
@@ -60,15 +60,15 @@ pub(super) struct Batch {
     json: bool,
 }
 
-/// What is going to happen, and what it may cost.
+/// The sessions of a batch and their expected cost.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Forecast {
+struct BatchForecast {
     sessions: usize,
-    /// Those that have nothing new to tell.
+    /// The sessions that have nothing new.
     known: usize,
     bytes: u64,
-    /// Missing where no model is asked.
+    /// The model's name; missing where no model is used.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     prompt_tokens: u64,
@@ -77,10 +77,10 @@ struct Forecast {
     problems: Vec<String>,
 }
 
-/// Everything that came of it.
+/// The result of a batch.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Harvest {
+struct BatchReport {
     reflected: usize,
     skipped: usize,
     outcomes: Vec<ArchivistOutcome>,
@@ -90,67 +90,72 @@ struct Harvest {
     troubles: Vec<String>,
 }
 
-impl Batch {
-    pub(super) fn run(&self, session: &Session, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
-        let service = Arc::new(service(session, surroundings)?);
+impl BatchCommand {
+    pub(super) fn run(
+        &self,
+        session: &CommandContext,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
+        let service = Arc::new(build_service(session, surroundings)?);
         let window = TimeDelta::days(i64::from(self.days));
         let since = session.now.checked_sub_signed(window).unwrap_or_default();
-        let runtime = runtime()?;
-        let plan = runtime.block_on(service.plan_batch(since)).map_err(Refusal::from)?;
-        let forecast = Forecast::of(&plan, session.desk.config());
+        let runtime = build_runtime()?;
+        let plan = runtime.block_on(service.plan_batch(since)).map_err(RequestError::from)?;
+        let forecast = BatchForecast::from_plan(&plan, session.desk.config());
         for problem in &forecast.problems {
-            console.warn(problem);
+            console.print_warning(problem);
         }
         if self.dry_run && self.json {
-            console.json(&forecast)?;
-            return Ok(Exit::Done);
+            console.print_json(&forecast)?;
+            return Ok(CommandExit::Done);
         }
-        console.note(&forecast.told());
+        console.print_note(&forecast.describe_plan());
         if self.dry_run || plan.sessions.is_empty() {
             if self.json {
-                console.json(&Harvest::default())?;
+                console.print_json(&BatchReport::default())?;
             }
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        if !self.yes && !console.agrees("go on?")? {
-            return Ok(Exit::Refused);
+        if !self.yes && !console.ask_confirmation("go on?")? {
+            return Ok(CommandExit::Refused);
         }
-        let journal = journal(session.desk.memory_dir())?;
-        let harvest = runtime.block_on(self.reap(&service, plan, &journal, console));
+        let journal = open_journal(session.desk.memory_dir())?;
+        let harvest = runtime.block_on(self.reflect_on_plan(&service, plan, &journal, console));
         if let Some(journal) = Arc::into_inner(journal)
-            && let Err(error) = journal.close()
+            && let Err(error) = journal.delete_journal()
         {
-            console.warn(&format!("the batch's journal could not be removed: {error}"));
+            console.print_warning(&format!("the batch's journal could not be removed: {error}"));
         }
         runtime.block_on(async {
-            service.finish(hud_patience(session)).await;
-            if let Err(skip) = service.tend().await {
-                console.warn(&format!("older lessons were not looked after: {skip}"));
+            service.flush_hud(hud_patience(session)).await;
+            if let Err(skip) = service.refresh_lesson_states().await {
+                console.print_warning(&format!("older lessons were not looked after: {skip}"));
             }
-            session.desk.memory.maintain().await;
+            session.desk.memory.run_maintenance().await;
         });
-        harvest.print(self.json, console)
+        harvest.print_report(self.json, console)
     }
 
-    async fn reap(
+    async fn reflect_on_plan(
         &self,
         service: &Arc<ArchivistService>,
         plan: BatchPlan,
-        journal: &Arc<Journal>,
+        journal: &Arc<BatchJournal>,
         console: &mut Console,
-    ) -> Harvest {
-        let bar = bar(plan.sessions.len(), console);
-        let mut harvest = Harvest::default();
+    ) -> BatchReport {
+        let bar = build_progress_bar(plan.sessions.len(), console);
+        let mut harvest = BatchReport::default();
         let (began, mut told) = (Instant::now(), Instant::now());
         let total = plan.sessions.len();
-        let watch = |finished: Finished<'_>| {
-            harvest.add(&finished);
+        let watch = |finished: FinishedSession<'_>| {
+            harvest.add_finished(&finished);
             bar.inc(1);
             let done = harvest.reflected + harvest.skipped;
             if bar.is_hidden() && told.elapsed() >= TOLD_EVERY {
                 told = Instant::now();
                 let left = began.elapsed().div_f64(done.max(1) as f64).mul_f64(total.saturating_sub(done) as f64);
-                console.note(&format!("{done} of {total} sessions, about {} s left", left.as_secs()));
+                console.print_note(&format!("{done} of {total} sessions, about {} s left", left.as_secs()));
             }
         };
         let concurrency = usize::from(self.concurrency);
@@ -160,10 +165,11 @@ impl Batch {
     }
 }
 
-impl Forecast {
-    fn of(plan: &BatchPlan, config: &Config) -> Self {
+impl BatchForecast {
+    fn from_plan(plan: &BatchPlan, config: &Config) -> Self {
         let digest = u64::from(config.distill.digest_tokens);
-        let asked = |planned: &Planned| PROMPT_TOKENS + (planned.sources.bytes() / CHARACTERS_A_TOKEN).min(digest);
+        let asked =
+            |planned: &PlannedSession| PROMPT_TOKENS + (planned.sources.total_bytes() / CHARACTERS_A_TOKEN).min(digest);
         let model = (!config.model.base_url.is_empty()).then(|| config.model.name.clone());
         let sessions = u64::try_from(plan.sessions.len()).unwrap_or(u64::MAX);
         let (prompt_tokens, completion_tokens) = match model {
@@ -175,7 +181,7 @@ impl Forecast {
         Self {
             sessions: plan.sessions.len(),
             known: plan.known,
-            bytes: plan.sessions.iter().map(|planned| planned.sources.bytes()).sum(),
+            bytes: plan.sessions.iter().map(|planned| planned.sources.total_bytes()).sum(),
             model,
             prompt_tokens,
             completion_tokens,
@@ -185,8 +191,8 @@ impl Forecast {
         }
     }
 
-    fn told(&self) -> String {
-        let sessions = count(self.sessions, "session", "sessions");
+    fn describe_plan(&self) -> String {
+        let sessions = format_count(self.sessions, "session", "sessions");
         let known = match self.known {
             0 => String::new(),
             known => format!(" ({known} more have nothing new to tell)"),
@@ -194,7 +200,7 @@ impl Forecast {
         let cost = match &self.model {
             None => "no model is asked".to_owned(),
             Some(model) => {
-                let tokens = count(self.prompt_tokens + self.completion_tokens, "token", "tokens");
+                let tokens = format_count(self.prompt_tokens + self.completion_tokens, "token", "tokens");
                 format!("about {tokens} of {}, ${:.2}", one_line(model), self.cost_usd)
             }
         };
@@ -202,13 +208,13 @@ impl Forecast {
     }
 }
 
-impl Harvest {
-    fn add(&mut self, finished: &Finished<'_>) {
+impl BatchReport {
+    fn add_finished(&mut self, finished: &FinishedSession<'_>) {
         match finished.came {
             Ok(learned) => {
                 self.reflected += 1;
                 for memory in learned.created.iter().chain(&learned.updated).chain(&learned.seen) {
-                    self.see(memory);
+                    self.record_lesson(memory);
                 }
             }
             Err(skip) => {
@@ -218,11 +224,11 @@ impl Harvest {
                 }
             }
         }
-        self.outcomes.push(ArchivistService::outcome(finished.trigger, finished.came));
+        self.outcomes.push(ArchivistService::build_outcome(finished.trigger, finished.came));
     }
 
-    /// A lesson as it was last seen, and in how many sessions.
-    fn see(&mut self, memory: &AgentMemory) {
+    /// Records the latest version of a lesson, and in how many sessions it was seen.
+    fn record_lesson(&mut self, memory: &AgentMemory) {
         let id: &MemoryId = &memory.id;
         match self.lessons.iter_mut().find(|(known, _)| known.id == *id) {
             Some((known, times)) => {
@@ -233,44 +239,50 @@ impl Harvest {
         }
     }
 
-    fn print(&self, json: bool, console: &mut Console) -> Result<Exit> {
+    fn print_report(&self, json: bool, console: &mut Console) -> Result<CommandExit> {
         if json {
-            console.json(self)?;
+            console.print_json(self)?;
         } else {
-            let mut table = Table::new([
-                Column::text("ID", Stay::Always),
-                Column::text("State", Stay::Always),
-                Column::number("Imp", Stay::Always),
-                Column::number("Seen", Stay::Always),
-                Column::text("Summary", Stay::Always),
+            let mut table = TextTable::new([
+                TableColumn::text("ID", ColumnVisibility::Always),
+                TableColumn::text("State", ColumnVisibility::Always),
+                TableColumn::number("Imp", ColumnVisibility::Always),
+                TableColumn::number("Seen", ColumnVisibility::Always),
+                TableColumn::text("Summary", ColumnVisibility::Always),
             ]);
             for (memory, times) in &self.lessons {
                 let state = memory.state.as_ref().map(ToString::to_string).unwrap_or_default();
                 let summary = one_line(&memory.summary);
-                table.row([name(memory).to_owned(), state, memory.importance.to_string(), times.to_string(), summary]);
+                table.add_row([
+                    display_name(memory).to_owned(),
+                    state,
+                    memory.importance.to_string(),
+                    times.to_string(),
+                    summary,
+                ]);
             }
             if !self.lessons.is_empty() {
-                table.print(console)?;
+                table.print_to(console)?;
             }
-            let lessons = count(self.lessons.len(), "lesson", "lessons");
-            console.note(&format!("{lessons} from {}", count(self.reflected, "session", "sessions")));
+            let lessons = format_count(self.lessons.len(), "lesson", "lessons");
+            console.print_note(&format!("{lessons} from {}", format_count(self.reflected, "session", "sessions")));
         }
         for trouble in &self.troubles {
-            console.warn(trouble);
+            console.print_warning(trouble);
         }
-        Ok(if self.reflected == 0 && !self.troubles.is_empty() { Exit::Refused } else { Exit::Done })
+        Ok(if self.reflected == 0 && !self.troubles.is_empty() { CommandExit::Refused } else { CommandExit::Done })
     }
 }
 
-/// What was asked of a model, beside the memory that it is for.
-fn journal(memory_dir: &Path) -> Result<Arc<Journal>, Failure> {
+/// Opens the journal of model requests next to the memory that they are for.
+fn open_journal(memory_dir: &Path) -> Result<Arc<BatchJournal>, CliError> {
     let path = memory_dir.join("queue").join("batch.log");
-    let opened = Journal::open(&path);
-    opened.map(Arc::new).map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
+    let opened = BatchJournal::open(&path);
+    opened.map(Arc::new).map_err(|error| CliError::user_error(format!("cannot write {}: {error}", path.display())))
 }
 
-fn bar(sessions: usize, console: &Console) -> ProgressBar {
-    if !console.watches_stderr() {
+fn build_progress_bar(sessions: usize, console: &Console) -> ProgressBar {
+    if !console.is_stderr_watched() {
         return ProgressBar::hidden();
     }
     let length = u64::try_from(sessions).unwrap_or(u64::MAX);

@@ -1,15 +1,15 @@
-//! The flags that say what a lesson, or a question, is about.
+//! Defines the flags that describe what a lesson or a query is about.
 
 use clap::Args;
 
-use super::failure::Failure;
+use super::failure::CliError;
 use super::prose::one_line;
-use crate::domain::{ErrorFamily, Facets};
+use crate::domain::{ErrorFamily, FacetValues};
 
 /// Tool, provider and the other circumstances, and tags.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Circumstances")]
-pub(super) struct Circumstances {
+pub(super) struct FacetFlags {
     /// A word to find it by; may be given more than once
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
@@ -39,22 +39,22 @@ pub(super) struct Circumstances {
     error_family: Option<ErrorFamily>,
 }
 
-impl Circumstances {
-    /// Lays what was said over what is there.
-    pub(super) fn lay_over(&self, facets: &mut Facets, tags: &mut Vec<String>) -> Result<(), Failure> {
+impl FacetFlags {
+    /// Overwrites the facets with the given flags, and adds the given tags.
+    pub(super) fn apply_to(&self, facets: &mut FacetValues, tags: &mut Vec<String>) -> Result<(), CliError> {
         let component = self.component.as_deref().map(|path| path.trim_start_matches("./").trim_end_matches('/'));
-        set(&mut facets.task_id, "task", self.task.as_deref())?;
-        set(&mut facets.provider, "provider", self.provider.as_deref())?;
-        set(&mut facets.tool, "tool", self.tool.as_deref())?;
-        set(&mut facets.component, "component", component)?;
-        set(&mut facets.role, "role", self.role.as_deref())?;
-        set(&mut facets.domain, "domain", self.domain.as_deref())?;
-        set(&mut facets.phase, "phase", self.phase.as_deref())?;
+        set_facet(&mut facets.task_id, "task", self.task.as_deref())?;
+        set_facet(&mut facets.provider, "provider", self.provider.as_deref())?;
+        set_facet(&mut facets.tool, "tool", self.tool.as_deref())?;
+        set_facet(&mut facets.component, "component", component)?;
+        set_facet(&mut facets.role, "role", self.role.as_deref())?;
+        set_facet(&mut facets.domain, "domain", self.domain.as_deref())?;
+        set_facet(&mut facets.phase, "phase", self.phase.as_deref())?;
         if let Some(family) = &self.error_family {
             facets.error_family = Some(family.clone());
         }
         for tag in &self.tags {
-            let tag = not_empty("tag", tag)?;
+            let tag = require_value("tag", tag)?;
             if !tags.contains(&tag) {
                 tags.push(tag);
             }
@@ -63,17 +63,17 @@ impl Circumstances {
     }
 }
 
-fn set(place: &mut Option<String>, flag: &str, said: Option<&str>) -> Result<(), Failure> {
+fn set_facet(place: &mut Option<String>, flag: &str, said: Option<&str>) -> Result<(), CliError> {
     if let Some(said) = said {
-        *place = Some(not_empty(flag, said)?);
+        *place = Some(require_value(flag, said)?);
     }
     Ok(())
 }
 
-fn not_empty(flag: &str, text: &str) -> Result<String, Failure> {
+fn require_value(flag: &str, text: &str) -> Result<String, CliError> {
     let text = one_line(text);
     if text.is_empty() {
-        return Err(Failure::usage(format!("--{flag} is empty")).with_hint("leave it out, or give it a value"));
+        return Err(CliError::usage_error(format!("--{flag} is empty")).with_hint("leave it out, or give it a value"));
     }
     Ok(text)
 }

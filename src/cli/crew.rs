@@ -1,4 +1,4 @@
-//! Who does the jobs of a worker: one for its own project, and in a fleet one for each project whose jobs come along.
+//! Handles the jobs of a worker: one handler for its own project, and in a fleet one for each other project.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -8,138 +8,151 @@ use std::time::Duration;
 use anyhow::Result;
 use async_trait::async_trait;
 
-use super::arguments::Globals;
-use super::reflecting::{hud_patience, service};
-use super::session::Session;
-use crate::config::Surroundings;
-use crate::desk::Desk;
-use crate::service::{Handled, Handler, Intake, Job, Labour, Queue};
+use super::arguments::GlobalFlags;
+use super::reflecting::{build_service, hud_patience};
+use super::session::CommandContext;
+use crate::config::ProcessEnvironment;
+use crate::desk::Archivist;
+use crate::service::{Job, JobHandler, JobOutcome, JobQueue, JobSubmitter, ReflectionJobHandler};
 
-/// So many other projects are kept open. They share their connections, and a fleet asks for one after the other.
+/// The most other projects that are kept open. They share their connections.
 const OPEN: usize = 256;
 
-/// Does jobs of any project.
-pub(super) struct Crew<'s> {
-    session: &'s Session,
-    globals: &'s Globals,
-    surroundings: &'s Surroundings,
-    own: Arc<Hand>,
-    /// Other projects, the one that was served last at the end.
-    others: Mutex<VecDeque<Arc<Hand>>>,
+/// Handles jobs of any project.
+pub(super) struct FleetJobHandler<'s> {
+    session: &'s CommandContext,
+    globals: &'s GlobalFlags,
+    surroundings: &'s ProcessEnvironment,
+    own: Arc<ProjectJobHandler>,
+    /// The handlers of other projects, the most recently used last.
+    others: Mutex<VecDeque<Arc<ProjectJobHandler>>>,
 }
 
-/// Does the jobs of one project.
-struct Hand {
+/// Handles the jobs of one project.
+struct ProjectJobHandler {
     bank: String,
     root: PathBuf,
-    desk: Desk,
-    labour: Labour,
+    desk: Archivist,
+    labour: ReflectionJobHandler,
     hud_patience: Duration,
 }
 
-impl<'s> Crew<'s> {
-    pub(super) fn new(session: &'s Session, globals: &'s Globals, surroundings: &'s Surroundings) -> Result<Self> {
-        let own = Arc::new(Hand::of(session, surroundings)?);
+impl<'s> FleetJobHandler<'s> {
+    pub(super) fn new(
+        session: &'s CommandContext,
+        globals: &'s GlobalFlags,
+        surroundings: &'s ProcessEnvironment,
+    ) -> Result<Self> {
+        let own = Arc::new(ProjectJobHandler::from_context(session, surroundings)?);
         Ok(Self { session, globals, surroundings, own, others: Mutex::default() })
     }
 
-    /// Looks after the memories that were worked for, and lets displays hear the rest.
-    pub(super) async fn finish(&self) {
-        let others: Vec<Arc<Hand>> = self.others().drain(..).collect();
+    /// Maintains the memories of all projects that were served, and delivers pending messages to displays.
+    pub(super) async fn finish_all_projects(&self) {
+        let others: Vec<Arc<ProjectJobHandler>> = self.lock_others().drain(..).collect();
         for hand in others.iter().chain([&self.own]) {
-            hand.finish().await;
+            hand.finish_project().await;
         }
     }
 
-    /// Who does the jobs of this project, and who is let go for it.
-    fn hand(&self, bank: &str, root: &Path) -> Result<(Arc<Hand>, Option<Arc<Hand>>)> {
-        let mut others = self.others();
+    /// Returns the handler of a project, and the least recently used handler if it must be closed for it.
+    fn handler_for_project(
+        &self,
+        bank: &str,
+        root: &Path,
+    ) -> Result<(Arc<ProjectJobHandler>, Option<Arc<ProjectJobHandler>>)> {
+        let mut others = self.lock_others();
         let known = others.iter().position(|hand| hand.bank == bank && hand.root == root);
         let hand = match known.and_then(|at| others.remove(at)) {
             Some(hand) => hand,
-            None => Arc::new(self.open(bank, root)?),
+            None => Arc::new(self.open_project(bank, root)?),
         };
         others.push_back(Arc::clone(&hand));
         let surplus = if others.len() > OPEN { others.pop_front() } else { None };
         Ok((hand, surplus))
     }
 
-    /// Opens a project where it lies, with its own settings. Where it is not on this machine, or is another one here than
-    /// where the job comes from, the settings are this worker's own, and so is the place of what is told of it.
-    fn open(&self, bank: &str, root: &Path) -> Result<Hand> {
-        let Session { now, seed, .. } = *self.session;
+    /// Opens a project at its own path with its own settings. Where the path is missing on this machine, or holds a
+    /// project with another bank, this worker's settings and memory directory are used.
+    fn open_project(&self, bank: &str, root: &Path) -> Result<ProjectJobHandler> {
+        let CommandContext { now, seed, .. } = *self.session;
         if root.is_dir() {
-            let globals = self.globals.in_project(root);
-            let there = Surroundings { current_dir: root.to_owned(), ..self.surroundings.clone() };
-            let mut session = Session::open(&globals, &there, now, seed)?;
-            session.desk = session.desk.sharing(&self.session.desk);
-            if session.desk.bank() == bank {
-                return Hand::of(&session, &there).map(|hand| Hand { root: root.to_owned(), ..hand });
+            let globals = self.globals.for_project(root);
+            let there = ProcessEnvironment { current_dir: root.to_owned(), ..self.surroundings.clone() };
+            let mut session = CommandContext::open(&globals, &there, now, seed)?;
+            session.desk = session.desk.with_shared_server(&self.session.desk);
+            if session.desk.bank_key() == bank {
+                return ProjectJobHandler::from_context(&session, &there)
+                    .map(|hand| ProjectJobHandler { root: root.to_owned(), ..hand });
             }
         }
         let mut config = self.session.desk.config().clone();
         config.project.key = bank.to_owned();
         config.memory.dir = self.session.desk.memory_dir().display().to_string();
-        let desk = Desk::open(root.to_owned(), config, self.surroundings, None).sharing(&self.session.desk);
-        let session = self.session.elsewhere(desk);
-        Hand::of(&session, self.surroundings)
+        let desk =
+            Archivist::open(root.to_owned(), config, self.surroundings, None).with_shared_server(&self.session.desk);
+        let session = self.session.with_archivist(desk);
+        ProjectJobHandler::from_context(&session, self.surroundings)
     }
 
-    fn others(&self) -> std::sync::MutexGuard<'_, VecDeque<Arc<Hand>>> {
+    fn lock_others(&self) -> std::sync::MutexGuard<'_, VecDeque<Arc<ProjectJobHandler>>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
-impl Handler for Crew<'_> {
-    async fn handle(&self, job: &Job) -> Handled {
-        self.own.labour.handle(job).await
+impl JobHandler for FleetJobHandler<'_> {
+    async fn handle_job(&self, job: &Job) -> JobOutcome {
+        self.own.labour.handle_job(job).await
     }
 
-    async fn handle_for(&self, bank: Option<&str>, job: &Job) -> Handled {
-        let Some(bank) = bank.filter(|bank| *bank != self.own.bank) else { return self.handle(job).await };
-        let (hand, surplus) = match self.hand(bank, Path::new(job.errand.project_root())) {
+    async fn handle_job_for_bank(&self, bank: Option<&str>, job: &Job) -> JobOutcome {
+        let Some(bank) = bank.filter(|bank| *bank != self.own.bank) else { return self.handle_job(job).await };
+        let (hand, surplus) = match self.handler_for_project(bank, Path::new(job.errand.project_root())) {
             Ok(found) => found,
-            Err(error) => return Handled::Again(format!("{}: {error:#}", job.errand.project_root())),
+            Err(error) => return JobOutcome::Again(format!("{}: {error:#}", job.errand.project_root())),
         };
         if let Some(surplus) = surplus {
-            surplus.part().await;
+            surplus.flush_displays().await;
         }
-        hand.labour.handle(job).await
+        hand.labour.handle_job(job).await
     }
 }
 
-impl Hand {
-    fn of(session: &Session, surroundings: &Surroundings) -> Result<Self> {
+impl ProjectJobHandler {
+    fn from_context(session: &CommandContext, surroundings: &ProcessEnvironment) -> Result<Self> {
         let desk = session.desk.clone();
         Ok(Self {
-            bank: desk.bank(),
+            bank: desk.bank_key(),
             root: desk.project().root.clone(),
-            labour: Labour { service: service(session, surroundings)?, queue: intake(&desk) },
+            labour: ReflectionJobHandler {
+                service: build_service(session, surroundings)?,
+                queue: open_job_submitter(&desk),
+            },
             desk,
             hud_patience: hud_patience(session),
         })
     }
 
-    /// Lets displays hear the rest.
-    async fn part(&self) {
-        self.labour.service.finish(self.hud_patience).await;
+    /// Delivers pending messages to displays.
+    async fn flush_displays(&self) {
+        self.labour.service.flush_hud(self.hud_patience).await;
     }
 
-    async fn finish(&self) {
-        if let Err(skip) = self.labour.service.tend().await {
+    async fn finish_project(&self) {
+        if let Err(skip) = self.labour.service.refresh_lesson_states().await {
             tracing::warn!(why = %skip, "older lessons were not looked after");
         }
-        self.part().await;
-        self.desk.memory.maintain().await;
+        self.flush_displays().await;
+        self.desk.memory.run_maintenance().await;
     }
 }
 
-/// Where jobs of this project are asked for.
-pub(super) fn intake(desk: &Desk) -> Arc<dyn Intake> {
+/// Returns the queue to which jobs of this project are submitted.
+pub(super) fn open_job_submitter(desk: &Archivist) -> Arc<dyn JobSubmitter> {
     #[cfg(feature = "postgres")]
-    if let Some(fleet) = desk.fleet() {
+    if let Some(fleet) = desk.fleet_queue() {
         return Arc::new(fleet);
     }
-    Arc::new(Queue::at(desk.memory_dir()))
+    Arc::new(JobQueue::for_memory(desk.memory_dir()))
 }

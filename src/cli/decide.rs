@@ -1,16 +1,16 @@
-//! `archivist promote`, `approve`, `reject` and `unmerge`: what a person decides about a lesson.
+//! `archivist promote`, `approve`, `reject` and `unmerge`: a person's decisions about a lesson.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::lesson::short;
+use super::failure::CommandExit;
+use super::lesson::summary_line;
 use super::prose::one_line;
-use super::session::Session;
+use super::session::CommandContext;
 use crate::domain::AgentMemory;
 use crate::memory::LessonName;
-use crate::service::Decision;
+use crate::service::LessonDecision;
 
 const PROMOTE_EXAMPLES: &str = "\
 Examples:
@@ -35,23 +35,23 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = PROMOTE_EXAMPLES)]
-pub(super) struct Promote {
+pub(super) struct PromoteCommand {
     #[command(flatten)]
-    lesson: Which,
+    lesson: LessonArgument,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = APPROVE_EXAMPLES)]
-pub(super) struct Approve {
+pub(super) struct ApproveCommand {
     #[command(flatten)]
-    lesson: Which,
+    lesson: LessonArgument,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = REJECT_EXAMPLES)]
-pub(super) struct Reject {
+pub(super) struct RejectCommand {
     #[command(flatten)]
-    lesson: Which,
+    lesson: LessonArgument,
     /// Why; kept with the lesson
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -59,13 +59,13 @@ pub(super) struct Reject {
 
 #[derive(Debug, Args)]
 #[command(after_help = UNMERGE_EXAMPLES)]
-pub(super) struct Unmerge {
+pub(super) struct UnmergeCommand {
     #[command(flatten)]
-    lesson: Which,
+    lesson: LessonArgument,
 }
 
 #[derive(Debug, Args)]
-struct Which {
+struct LessonArgument {
     /// The lesson's short name or its id
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     name: LessonName,
@@ -74,44 +74,49 @@ struct Which {
     json: bool,
 }
 
-impl Promote {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        self.lesson.decide(Decision::Promote, session, console).await
+impl PromoteCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        self.lesson.apply_decision(LessonDecision::Promote, session, console).await
     }
 }
 
-impl Approve {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        self.lesson.decide(Decision::Approve, session, console).await
+impl ApproveCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        self.lesson.apply_decision(LessonDecision::Approve, session, console).await
     }
 }
 
-impl Reject {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl RejectCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let reason = self.reason.as_deref().map(one_line).filter(|reason| !reason.is_empty());
-        self.lesson.decide(Decision::Reject { reason }, session, console).await
+        self.lesson.apply_decision(LessonDecision::Reject { reason }, session, console).await
     }
 }
 
-impl Unmerge {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        self.lesson.print(&session.desk.unmerge(&self.lesson.name, session.now).await?, console)
+impl UnmergeCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        self.lesson.print_lessons(&session.desk.unmerge_lesson(&self.lesson.name, session.now).await?, console)
     }
 }
 
-impl Which {
-    async fn decide(&self, decision: Decision, session: &Session, console: &mut Console) -> Result<Exit> {
-        self.print(&[session.desk.decide(&self.name, &decision, session.now).await?], console)
+impl LessonArgument {
+    async fn apply_decision(
+        &self,
+        decision: LessonDecision,
+        session: &CommandContext,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
+        self.print_lessons(&[session.desk.apply_decision(&self.name, &decision, session.now).await?], console)
     }
 
-    fn print(&self, lessons: &[AgentMemory], console: &mut Console) -> Result<Exit> {
+    fn print_lessons(&self, lessons: &[AgentMemory], console: &mut Console) -> Result<CommandExit> {
         if self.json {
-            console.json(&lessons)?;
+            console.print_json(&lessons)?;
         } else {
             for memory in lessons {
-                console.line(&short(memory))?;
+                console.print_line(&summary_line(memory))?;
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

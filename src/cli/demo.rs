@@ -1,8 +1,8 @@
-//! `archivist demo`: bundled sessions are reflected on in a project of their own, and everything that comes of it is shown.
+//! `archivist demo`: reflects on bundled sessions in a project of their own, and shows all results.
 //!
-//! The logs, their captions and the project's documents are made up; what is learned of them, and what the next session
-//! is given, comes out of the same service that hooks and `archivist reflect` use. Settings, memories and documents of the
-//! person who runs it are not read.
+//! The logs, their captions and the project's documents are made up; the lessons and the block for the next session
+//! come from the same service that hooks and `archivist reflect` use. The user's own settings, memories and documents
+//! are not read.
 
 use std::fs;
 use std::io;
@@ -13,19 +13,19 @@ use chrono::DateTime;
 use clap::Args;
 use serde::Serialize;
 
-use super::arguments::Globals;
-use super::console::{Console, Style};
-use super::failure::{Exit, Failure};
+use super::arguments::GlobalFlags;
+use super::console::{Console, TextStyle};
+use super::failure::{CliError, CommandExit};
 use super::hook::request_session_lessons;
-use super::lesson::name;
-use super::prose::{one_line, wrap};
-use super::reflecting::{by_hand, hud_patience, runtime, service};
-use super::session::Session;
-use crate::config::Surroundings;
-use crate::desk::Refusal;
-use crate::domain::{AgentMemory, DropReason, Dropped, MemoryState, Quote, Timestamp, TrustClass};
+use super::lesson::display_name;
+use super::prose::{one_line, wrap_words};
+use super::reflecting::{build_runtime, build_service, hud_patience, trigger_for_files};
+use super::session::CommandContext;
+use crate::config::ProcessEnvironment;
+use crate::desk::RequestError;
+use crate::domain::{AgentMemory, DropReason, DroppedCandidate, MemoryState, Quote, Timestamp, TrustClass};
 use crate::memory::{EpisodeFilter, LessonName};
-use crate::service::{Anew, ArchivistService, Learned};
+use crate::service::{ArchivistService, ReflectionReport, RepeatPolicy};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,16 +58,16 @@ const SESSIONS: [BundledSession; 4] = [
     },
 ];
 
-/// The one document of the project that the sessions are about.
+/// The only document of the bundled project.
 const PROJECT_INSTRUCTIONS: &str = include_str!("../../examples/demo/AGENTS.md");
 
-/// Its settings: a name of its own, so that nothing depends on where it lies.
+/// The settings of the bundled project: a fixed key, so that nothing depends on its path.
 const PROJECT_SETTINGS: &str = "[project]\nkey = \"shop\"\n";
 
-/// The morning after the last session, as seconds since 1970. On a fixed day the output is the same for everybody.
+/// The morning after the last session, in seconds since 1970. A fixed day makes the output reproducible.
 const NEXT_MORNING: i64 = 1_772_787_600;
 
-/// Text wider than this is hard to read.
+/// The widest column of text that is easy to read.
 const WIDEST_TEXT: usize = 100;
 
 #[derive(Debug, Args)]
@@ -100,17 +100,17 @@ struct DemoReport {
     kept: Option<String>,
 }
 
-/// One session and what came of it.
+/// One session and its lessons.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionReport {
     file: &'static str,
     about: &'static str,
     lessons: Vec<LessonReport>,
-    dropped: Vec<Dropped>,
+    dropped: Vec<DroppedCandidate>,
 }
 
-/// A lesson as it stood after one session, with the words of that session that it rests on.
+/// A lesson in its state after one session, with the quotes from that session.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct LessonReport {
@@ -130,7 +130,7 @@ enum LessonChange {
 }
 
 impl DemoCommand {
-    pub(super) fn run(&self, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, surroundings: &ProcessEnvironment, console: &mut Console) -> Result<CommandExit> {
         let now = DateTime::from_timestamp(NEXT_MORNING, 0).unwrap_or_default();
         let report = match &self.keep {
             Some(directory) => {
@@ -141,17 +141,17 @@ impl DemoCommand {
             None => reflect_in_temporary_directory(now)?,
         };
         match self.json {
-            true => console.json(&report)?,
+            true => console.print_json(&report)?,
             false => print_report(&report, console)?,
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-/// Reflects in a directory that is gone afterwards, and leaves it out of what is reported.
+/// Reflects in a temporary directory, removes it, and leaves its path out of the report.
 fn reflect_in_temporary_directory(now: Timestamp) -> Result<DemoReport> {
     let directory = tempfile::tempdir().map_err(|error| {
-        let failure = Failure::user(format!("there is no temporary directory to work in: {error}"));
+        let failure = CliError::user_error(format!("there is no temporary directory to work in: {error}"));
         failure.with_hint("set TMPDIR, or give --keep")
     })?;
     let mut report = reflect_on_bundled_sessions(&directory.path().canonicalize()?, now)?;
@@ -162,37 +162,39 @@ fn reflect_in_temporary_directory(now: Timestamp) -> Result<DemoReport> {
     Ok(report)
 }
 
-/// Makes the directory to keep. One that holds something is refused.
+/// Creates the directory to keep. A directory that is not empty is refused.
 fn prepare_directory(directory: &Path) -> Result<PathBuf> {
-    let cannot = |error: io::Error| Failure::user(format!("--keep {} cannot be used: {error}", directory.display()));
+    let cannot =
+        |error: io::Error| CliError::user_error(format!("--keep {} cannot be used: {error}", directory.display()));
     fs::create_dir_all(directory).map_err(cannot)?;
     if fs::read_dir(directory).map_err(cannot)?.next().is_some() {
         let message = format!("--keep {} is not empty", directory.display());
-        return Err(Failure::user(message).with_hint("name a directory that does not exist yet").into());
+        return Err(CliError::user_error(message).with_hint("name a directory that does not exist yet").into());
     }
     Ok(directory.canonicalize().map_err(cannot)?)
 }
 
-/// Writes the bundled project into the directory, reflects on its sessions one after the other, and asks for what the
-/// next session would be given.
+/// Writes the bundled project into the directory, reflects on its sessions in order, and recalls the lessons that the
+/// next session would get.
 fn reflect_on_bundled_sessions(root: &Path, now: Timestamp) -> Result<DemoReport> {
     let logs = root.join("sessions");
     write_project(root, &logs).with_context(|| format!("cannot write to {}", root.display()))?;
-    let mut globals = Globals::default().in_project(root);
+    let mut globals = GlobalFlags::default().for_project(root);
     globals.now = Some(now);
-    let surroundings = Surroundings { current_dir: root.to_owned(), ..Surroundings::default() };
-    let session = Session::open(&globals, &surroundings, now, 0)?;
-    let service = service(&session, &surroundings)?;
-    runtime()?.block_on(async {
+    let surroundings = ProcessEnvironment { current_dir: root.to_owned(), ..ProcessEnvironment::default() };
+    let session = CommandContext::open(&globals, &surroundings, now, 0)?;
+    let service = build_service(&session, &surroundings)?;
+    build_runtime()?.block_on(async {
         let mut sessions = Vec::new();
         for bundled in &SESSIONS {
-            let (trigger, _) = by_hand(vec![logs.join(bundled.file)], &session)?;
-            let learned = service.reflect(&trigger, Anew::IfGrown).await.map_err(Refusal::from)?;
+            let (trigger, _) = trigger_for_files(vec![logs.join(bundled.file)], &session)?;
+            let learned =
+                service.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await.map_err(RequestError::from)?;
             sessions.push(report_session(bundled, learned, &session).await?);
         }
-        finish(&service, &session).await?;
-        let asked = request_session_lessons(&session.desk, session.desk.question());
-        let found = session.desk.recall(asked, now).await?;
+        finish_reflection(&service, &session).await?;
+        let asked = request_session_lessons(&session.desk, session.desk.new_query());
+        let found = session.desk.recall_lessons(asked, now).await?;
         Ok(DemoReport { sessions, session_start: found.block.text, kept: None })
     })
 }
@@ -205,20 +207,20 @@ fn write_project(root: &Path, logs: &Path) -> io::Result<()> {
     SESSIONS.iter().try_for_each(|session| fs::write(logs.join(session.file), session.log))
 }
 
-async fn finish(service: &ArchivistService, session: &Session) -> Result<()> {
-    service.finish(hud_patience(session)).await;
-    service.tend().await.map_err(Refusal::from)?;
-    session.desk.memory.maintain().await;
+async fn finish_reflection(service: &ArchivistService, session: &CommandContext) -> Result<()> {
+    service.flush_hud(hud_patience(session)).await;
+    service.refresh_lesson_states().await.map_err(RequestError::from)?;
+    session.desk.memory.run_maintenance().await;
     Ok(())
 }
 
 async fn report_session(
     bundled: &BundledSession,
-    learned: Learned,
-    session: &Session,
-) -> Result<SessionReport, Refusal> {
+    learned: ReflectionReport,
+    session: &CommandContext,
+) -> Result<SessionReport, RequestError> {
     let filter = EpisodeFilter { id: Some(learned.episode.clone()), ..EpisodeFilter::default() };
-    let episodes = session.desk.memory.episodes(&filter).await?;
+    let episodes = session.desk.memory.list_episodes(&filter).await?;
     let is_of_session = |quote: &Quote| episodes.iter().any(|own| own.trajectories.contains(&quote.trajectory_id));
     let mut lessons = Vec::new();
     for (change, changed) in [
@@ -227,7 +229,7 @@ async fn report_session(
         (LessonChange::SeenAgain, learned.seen),
     ] {
         for lesson in changed {
-            let mut session_quotes = session.desk.why(&LessonName::Id(lesson.id.clone())).await?.quotes;
+            let mut session_quotes = session.desk.explain_lesson(&LessonName::Id(lesson.id.clone())).await?.quotes;
             session_quotes.retain(is_of_session);
             lessons.push(LessonReport { change, lesson, session_quotes });
         }
@@ -235,41 +237,41 @@ async fn report_session(
     Ok(SessionReport { file: bundled.file, about: bundled.about, lessons, dropped: learned.dropped })
 }
 
-fn print_report(report: &DemoReport, console: &mut Console) -> Result<(), Failure> {
-    console.line("Four sessions of a small web shop. No model, no key, no network: rules read their logs.")?;
+fn print_report(report: &DemoReport, console: &mut Console) -> Result<(), CliError> {
+    console.print_line("Four sessions of a small web shop. No model, no key, no network: rules read their logs.")?;
     for session in &report.sessions {
-        console.line("")?;
-        let file = console.styled(Style::Bold, &format!("{:<16}", session.file));
-        console.line(&format!("{file} {}", session.about))?;
+        console.print_line("")?;
+        let file = console.style_text(TextStyle::Bold, &format!("{:<16}", session.file));
+        console.print_line(&format!("{file} {}", session.about))?;
         print_session(session, console)?;
     }
-    console.line("")?;
+    console.print_line("")?;
     let heading = match report.session_start.is_empty() {
         true => "The next session in this project starts without lessons.",
         false => "The next session in this project starts with this:",
     };
-    let heading = console.styled(Style::Bold, heading);
-    console.line(&heading)?;
-    console.line(report.session_start.trim_end())?;
-    console.line("")?;
+    let heading = console.style_text(TextStyle::Bold, heading);
+    console.print_line(&heading)?;
+    console.print_line(report.session_start.trim_end())?;
+    console.print_line("")?;
     if let Some(kept) = &report.kept {
-        console.line(&format!("Kept in {kept}; look around with `archivist why m-001 --project {kept}`."))?;
+        console.print_line(&format!("Kept in {kept}; look around with `archivist why m-001 --project {kept}`."))?;
     }
     let next = "Next: `archivist init` has your agents do this by themselves, `archivist batch --days 30` learns from \
                 the sessions that you have.";
-    for line in wrap(next, console.columns().min(WIDEST_TEXT)) {
-        console.line(&line)?;
+    for line in wrap_words(next, console.columns().min(WIDEST_TEXT)) {
+        console.print_line(&line)?;
     }
     Ok(())
 }
 
-fn print_session(session: &SessionReport, console: &mut Console) -> Result<(), Failure> {
+fn print_session(session: &SessionReport, console: &mut Console) -> Result<(), CliError> {
     for report in &session.lessons {
         let mark = if report.change == LessonChange::Learned { "+" } else { "=" };
-        print_indented(&format!("{mark} {}  ", name(&report.lesson)), &report.lesson.summary, None, console)?;
+        print_indented(&format!("{mark} {}  ", display_name(&report.lesson)), &report.lesson.summary, None, console)?;
         for quote in &report.session_quotes {
             let words = format!("step {}: “{}”", quote.step, quote.text);
-            print_indented("         ", &words, Some(Style::Dim), console)?;
+            print_indented("         ", &words, Some(TextStyle::Dim), console)?;
         }
         print_indented("         ", &describe_change(report), None, console)?;
     }
@@ -283,13 +285,13 @@ fn print_session(session: &SessionReport, console: &mut Console) -> Result<(), F
     Ok(())
 }
 
-/// Prints the text behind the margin, and below it where it takes more than one line.
-fn print_indented(margin: &str, text: &str, style: Option<Style>, console: &mut Console) -> Result<(), Failure> {
+/// Prints the text after the margin, and indents further lines to the same column.
+fn print_indented(margin: &str, text: &str, style: Option<TextStyle>, console: &mut Console) -> Result<(), CliError> {
     let columns = console.columns().min(WIDEST_TEXT).saturating_sub(margin.len() + 2);
     let mut begin = margin.to_owned();
-    for line in wrap(&one_line(text), columns) {
-        let line = style.map_or_else(|| line.clone(), |style| console.styled(style, &line));
-        console.line(&format!("  {begin}{line}"))?;
+    for line in wrap_words(&one_line(text), columns) {
+        let line = style.map_or_else(|| line.clone(), |style| console.style_text(style, &line));
+        console.print_line(&format!("  {begin}{line}"))?;
         begin = " ".repeat(margin.len());
     }
     Ok(())
@@ -314,7 +316,7 @@ fn describe_change(report: &LessonReport) -> String {
     format!("{change}; {outlook}")
 }
 
-fn describe_drop(dropped: &Dropped) -> String {
+fn describe_drop(dropped: &DroppedCandidate) -> String {
     match &dropped.why {
         DropReason::Restated => format!("the project says so already ({})", dropped.detail),
         DropReason::Injected => "a text in the log ordered it".to_owned(),

@@ -1,17 +1,17 @@
-//! `archivist effect`: whether lessons help, by runs that had them and runs that had not.
+//! `archivist effect`: compares sessions that had a lesson with sessions that it was withheld from.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::prose::{count, list};
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::EffectRow;
+use super::failure::CommandExit;
+use super::prose::{format_count, join_with_commas};
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::desk::LessonEffectRow;
 use crate::domain::Alias;
 use crate::memory::LessonName;
-use crate::recall::{Arm, Estimate, Verdict};
+use crate::recall::{EffectEstimate, EffectVerdict, TrialArm};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,13 +22,13 @@ Examples:
 Each lesson that is due in a run is held back from some runs, by chance. The difference is how much more often its trouble
 came back in runs that had it: below 0 the lesson helps. Runs of which nobody can tell do not count.";
 
-/// From -100 % to +100 %, with a place for 0 in the middle.
+/// The width of the bar from -100 % to +100 %, with 0 in the middle.
 const BAR_COLUMNS: usize = 21;
 pub(super) const BAR_HEADING: &str = "-100      0      +100";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Effect {
+pub(super) struct EffectCommand {
     /// Short names or ids; every lesson that was chosen for a run otherwise
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     names: Vec<LessonName>,
@@ -37,78 +37,86 @@ pub(super) struct Effect {
     json: bool,
 }
 
-impl Effect {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let rows = session.desk.effect(&self.names).await?;
+impl EffectCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let rows = session.desk.measure_lesson_effects(&self.names).await?;
         if self.json {
-            console.json(&rows)?;
+            console.print_json(&rows)?;
         } else if rows.is_empty() {
-            console.note("no lesson was given to a run yet; `archivist recall --run ID` and hooks give them");
+            console.print_note("no lesson was given to a run yet; `archivist recall --run ID` and hooks give them");
         } else {
-            table(&rows).print(console)?;
-            console.line("")?;
-            console.line(&totals(&rows))?;
+            build_effect_table(&rows).print_to(console)?;
+            console.print_line("")?;
+            console.print_line(&describe_totals(&rows))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-fn table(rows: &[EffectRow]) -> Table {
-    let mut table = Table::new([
-        Column::text("ID", Stay::Always),
-        Column::number("Shown", Stay::UntilNarrow(2)),
-        Column::number("Held", Stay::UntilNarrow(1)),
-        Column::number("With", Stay::UntilNarrow(5)),
-        Column::number("Without", Stay::UntilNarrow(4)),
-        Column::text("Difference, %", Stay::UntilNarrow(6)),
-        Column::text(BAR_HEADING, Stay::UntilNarrow(3)),
-        Column::text("Says", Stay::Always),
-        Column::text("Summary", Stay::Always),
+fn build_effect_table(rows: &[LessonEffectRow]) -> TextTable {
+    let mut table = TextTable::new([
+        TableColumn::text("ID", ColumnVisibility::Always),
+        TableColumn::number("Shown", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("Held", ColumnVisibility::UntilNarrow(1)),
+        TableColumn::number("With", ColumnVisibility::UntilNarrow(5)),
+        TableColumn::number("Without", ColumnVisibility::UntilNarrow(4)),
+        TableColumn::text("Difference, %", ColumnVisibility::UntilNarrow(6)),
+        TableColumn::text(BAR_HEADING, ColumnVisibility::UntilNarrow(3)),
+        TableColumn::text("Says", ColumnVisibility::Always),
+        TableColumn::text("Summary", ColumnVisibility::Always),
     ]);
     for row in rows {
         let measured = &row.measured;
-        let arm = |arm: &Arm| format!("{}/{}", arm.recurred, arm.runs);
+        let arm = |arm: &TrialArm| format!("{}/{}", arm.recurred, arm.runs);
         let estimate = measured.estimate.as_ref();
-        table.row([
+        table.add_row([
             row.alias.as_ref().map_or_else(|| row.id.as_str(), Alias::as_str).to_owned(),
             measured.shown.to_string(),
             measured.held_back.to_string(),
             arm(&measured.arms.exposed),
             arm(&measured.arms.withheld),
-            estimate.map_or_else(|| "-".to_owned(), difference),
-            estimate.map(bar).unwrap_or_default(),
-            word(row.verdict).to_owned(),
+            estimate.map_or_else(|| "-".to_owned(), format_difference),
+            estimate.map(draw_interval).unwrap_or_default(),
+            verdict_word(row.verdict).to_owned(),
             row.summary.clone(),
         ]);
     }
     table
 }
 
-/// `2 lessons were given to runs: 1 helps, 1 unclear`.
-fn totals(rows: &[EffectRow]) -> String {
-    let said = |verdict: Verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let each = [Verdict::Harms, Verdict::Helps, Verdict::Unclear].into_iter().map(|verdict| (said(verdict), verdict));
-    let each =
-        list(each.filter(|(number, _)| *number > 0).map(|(number, verdict)| format!("{number} {}", word(verdict))));
-    format!("{} on trial: {each}", count(rows.len(), "lesson", "lessons"))
+/// Returns a sentence such as `2 lessons on trial: 1 helps, 1 unclear`.
+fn describe_totals(rows: &[LessonEffectRow]) -> String {
+    let said = |verdict: EffectVerdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let each = [EffectVerdict::Harms, EffectVerdict::Helps, EffectVerdict::Unclear]
+        .into_iter()
+        .map(|verdict| (said(verdict), verdict));
+    let each = join_with_commas(
+        each.filter(|(number, _)| *number > 0).map(|(number, verdict)| format!("{number} {}", verdict_word(verdict))),
+    );
+    format!("{} on trial: {each}", format_count(rows.len(), "lesson", "lessons"))
 }
 
-/// `-58 (-85 to -4)`.
-pub(super) fn difference(estimate: &Estimate) -> String {
-    let Estimate { difference, low, high, .. } = estimate;
-    format!("{} ({} to {})", percent(*difference), percent(*low), percent(*high))
+/// Returns the difference with its interval, such as `-58 (-85 to -4)`.
+pub(super) fn format_difference(estimate: &EffectEstimate) -> String {
+    let EffectEstimate { difference, low, high, .. } = estimate;
+    format!(
+        "{} ({} to {})",
+        format_signed_percent(*difference),
+        format_signed_percent(*low),
+        format_signed_percent(*high)
+    )
 }
 
-/// A share of a hundred, with its sign.
-pub(super) fn percent(share: f64) -> String {
+/// Returns a share as a signed whole percentage, without the percent sign.
+pub(super) fn format_signed_percent(share: f64) -> String {
     match format!("{:+.0}", share * 100.0) {
         zero if matches!(zero.as_str(), "+0" | "-0") => "0".to_owned(),
         other => other,
     }
 }
 
-/// The interval on a line from -100 % to +100 %, the difference on it, and where 0 is.
-pub(super) fn bar(estimate: &Estimate) -> String {
+/// Draws the interval on a line from -100 % to +100 %, with marks for the difference and for 0.
+pub(super) fn draw_interval(estimate: &EffectEstimate) -> String {
     let half = BAR_COLUMNS / 2;
     let place = |share: f64| {
         let steps = (share.clamp(-1.0, 1.0) * half as f64).round();
@@ -124,11 +132,11 @@ pub(super) fn bar(estimate: &Estimate) -> String {
     drawn.collect()
 }
 
-fn word(verdict: Verdict) -> &'static str {
+fn verdict_word(verdict: EffectVerdict) -> &'static str {
     match verdict {
-        Verdict::Helps => "helps",
-        Verdict::Harms => "harms",
-        Verdict::Unclear => "unclear",
+        EffectVerdict::Helps => "helps",
+        EffectVerdict::Harms => "harms",
+        EffectVerdict::Unclear => "unclear",
     }
 }
 

@@ -1,14 +1,14 @@
-//! `archivist episodes`: the runs that lessons were learned from.
+//! `archivist episodes`: lists the episodes that lessons were learned from.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::prose::age;
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::EpisodeQuestion;
+use super::failure::CommandExit;
+use super::prose::format_age;
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::desk::EpisodeListFilter;
 use crate::domain::{Episode, SessionId};
 
 const EXAMPLES: &str = "\
@@ -18,7 +18,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Episodes {
+pub(super) struct EpisodesCommand {
     /// Only runs of this session
     #[arg(long, value_name = "ID", value_parser = SessionId::parse)]
     session: Option<SessionId>,
@@ -33,37 +33,37 @@ pub(super) struct Episodes {
     json: bool,
 }
 
-impl Episodes {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let asked = EpisodeQuestion { session: self.session.clone(), task: self.task.clone(), days: self.days };
-        let episodes = session.desk.episodes(&asked, session.now).await?;
+impl EpisodesCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let asked = EpisodeListFilter { session: self.session.clone(), task: self.task.clone(), days: self.days };
+        let episodes = session.desk.list_episodes(&asked, session.now).await?;
         if self.json {
-            console.json(&episodes)?;
+            console.print_json(&episodes)?;
         } else if episodes.is_empty() {
-            console.note("no episodes");
+            console.print_note("no episodes");
         } else {
-            table(&episodes, session).print(console)?;
+            build_episode_table(&episodes, session).print_to(console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-fn table(episodes: &[Episode], session: &Session) -> Table {
-    let mut table = Table::new([
-        Column::text("Session", Stay::UntilNarrow(2)),
-        Column::text("Task", Stay::UntilNarrow(3)),
-        Column::text("Kind", Stay::UntilNarrow(1)),
-        Column::text("Status", Stay::Always),
-        Column::number("Age", Stay::Always),
-        Column::text("Summary", Stay::Always),
+fn build_episode_table(episodes: &[Episode], session: &CommandContext) -> TextTable {
+    let mut table = TextTable::new([
+        TableColumn::text("Session", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::text("Task", ColumnVisibility::UntilNarrow(3)),
+        TableColumn::text("Kind", ColumnVisibility::UntilNarrow(1)),
+        TableColumn::text("Status", ColumnVisibility::Always),
+        TableColumn::number("Age", ColumnVisibility::Always),
+        TableColumn::text("Summary", ColumnVisibility::Always),
     ]);
     for episode in episodes {
-        table.row([
+        table.add_row([
             episode.session_id.to_string(),
             episode.task_id.clone().unwrap_or_else(|| "-".to_owned()),
             episode.kind.to_string(),
             episode.status.to_string(),
-            age(episode.finished_at, session.now),
+            format_age(episode.finished_at, session.now),
             episode.summary.clone(),
         ]);
     }

@@ -1,77 +1,77 @@
-//! How a command ends, and how it says that something went wrong.
+//! Defines how a command ends and how it reports an error.
 
 use std::io;
 use std::process::ExitCode;
 
-use super::console::{Console, is_gone};
+use super::console::{Console, is_broken_pipe};
 use crate::config::ConfigError;
-use crate::desk::{Fault, Refusal};
+use crate::desk::{RequestError, RequestFault};
 use crate::memory::MemoryError;
 
-/// How a command ended. The numbers are a published contract.
+/// The way in which a command ended. The exit codes are a published contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exit {
-    /// It did what it was asked to do.
+pub(super) enum CommandExit {
+    /// The command did what it was asked to do.
     Done,
-    /// Nothing was found, or what was asked cannot be done.
+    /// Nothing was found, or the request cannot be fulfilled.
     Refused,
-    /// The arguments make no sense.
+    /// The arguments are invalid.
     Usage,
-    /// Archivist is at fault.
+    /// Archivist itself is at fault.
     Ours,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<CommandExit> for ExitCode {
+    fn from(exit: CommandExit) -> Self {
         Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Refused => 1,
-            Exit::Usage => 2,
-            Exit::Ours => 70,
+            CommandExit::Done => 0,
+            CommandExit::Refused => 1,
+            CommandExit::Usage => 2,
+            CommandExit::Ours => 70,
         })
     }
 }
 
-/// What goes wrong in the command line itself.
+/// An error of the command line itself.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    /// The person in front of it can do something about it.
+pub(super) enum CliError {
+    /// An error that the user can fix.
     #[error("{message}")]
     User {
-        /// What is wrong.
+        /// The description of the error.
         message: String,
-        /// What to do next.
+        /// The suggested next step.
         hint: Option<String>,
     },
     /// The arguments do not make sense together.
     #[error("{message}")]
     Usage {
-        /// What is wrong.
+        /// The description of the error.
         message: String,
-        /// What to do next.
+        /// The suggested next step.
         hint: Option<String>,
     },
-    /// Stdout does not take any more.
+    /// Writing to stdout failed.
     #[error("cannot write to stdout: {0}")]
     Output(io::Error),
-    /// A value of ours is not JSON.
+    /// A value could not be encoded as JSON.
     #[error("cannot write the answer as JSON: {0}")]
     Encode(serde_json::Error),
-    /// The runtime does not start.
+    /// The async runtime could not be started.
     #[error("cannot start: {0}")]
     Start(io::Error),
 }
 
-impl Failure {
-    pub(super) fn user(message: impl Into<String>) -> Self {
+impl CliError {
+    pub(super) fn user_error(message: impl Into<String>) -> Self {
         Self::User { message: message.into(), hint: None }
     }
 
-    pub(super) fn usage(message: impl Into<String>) -> Self {
+    pub(super) fn usage_error(message: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), hint: None }
     }
 
-    /// The same, with a next step.
+    /// Returns the error with an suggested next step.
     pub(super) fn with_hint(self, next: impl Into<String>) -> Self {
         match self {
             Self::User { message, .. } => Self::User { message, hint: Some(next.into()) },
@@ -81,37 +81,37 @@ impl Failure {
     }
 }
 
-/// Tells the person what went wrong, and decides on the exit code.
-pub(super) fn report(error: &anyhow::Error, console: &mut Console) -> Exit {
+/// Prints an error with its hints, and returns the exit for it.
+pub(super) fn report_error(error: &anyhow::Error, console: &mut Console) -> CommandExit {
     if let Some(error) = error.downcast_ref::<ConfigError>() {
         for problem in &error.problems {
-            console.error(&problem.message);
-            problem.hint.iter().for_each(|hint| console.hint(hint));
+            console.print_error(&problem.message);
+            problem.hint.iter().for_each(|hint| console.print_hint(hint));
         }
-        return Exit::Refused;
+        return CommandExit::Refused;
     }
     if let Some(error) = error.downcast_ref::<MemoryError>() {
-        console.error(&error.to_string());
-        error.hint().iter().for_each(|hint| console.hint(hint));
-        return if error.is_ours() { Exit::Ours } else { Exit::Refused };
+        console.print_error(&error.to_string());
+        error.hint().iter().for_each(|hint| console.print_hint(hint));
+        return if error.is_internal_fault() { CommandExit::Ours } else { CommandExit::Refused };
     }
-    if let Some(refusal) = error.downcast_ref::<Refusal>() {
-        console.error(&refusal.to_string());
-        refusal.hint().iter().for_each(|hint| console.hint(hint));
+    if let Some(refusal) = error.downcast_ref::<RequestError>() {
+        console.print_error(&refusal.to_string());
+        refusal.hint().iter().for_each(|hint| console.print_hint(hint));
         return match refusal.fault() {
-            Fault::Ours => Exit::Ours,
-            _ if matches!(refusal, Refusal::Unclear { .. }) => Exit::Usage,
-            _ => Exit::Refused,
+            RequestFault::Ours => CommandExit::Ours,
+            _ if matches!(refusal, RequestError::Unclear { .. }) => CommandExit::Usage,
+            _ => CommandExit::Refused,
         };
     }
-    let (hint, exit) = match error.downcast_ref::<Failure>() {
-        Some(Failure::Output(error)) if is_gone(error) => return Exit::Done,
-        Some(Failure::User { hint, .. }) => (hint.as_deref(), Exit::Refused),
-        Some(Failure::Usage { hint, .. }) => (hint.as_deref(), Exit::Usage),
-        Some(Failure::Encode(_) | Failure::Start(_)) => (None, Exit::Ours),
-        Some(Failure::Output(_)) | None => (None, Exit::Refused),
+    let (hint, exit) = match error.downcast_ref::<CliError>() {
+        Some(CliError::Output(error)) if is_broken_pipe(error) => return CommandExit::Done,
+        Some(CliError::User { hint, .. }) => (hint.as_deref(), CommandExit::Refused),
+        Some(CliError::Usage { hint, .. }) => (hint.as_deref(), CommandExit::Usage),
+        Some(CliError::Encode(_) | CliError::Start(_)) => (None, CommandExit::Ours),
+        Some(CliError::Output(_)) | None => (None, CommandExit::Refused),
     };
-    console.error(&format!("{error:#}"));
-    hint.iter().for_each(|hint| console.hint(hint));
+    console.print_error(&format!("{error:#}"));
+    hint.iter().for_each(|hint| console.print_hint(hint));
     exit
 }

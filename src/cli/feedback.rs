@@ -1,13 +1,13 @@
-//! `archivist feedback`: lessons held, were noise, or were given to a run that ended this way.
+//! `archivist feedback`: records that lessons held, were noise, or were injected into a session with this outcome.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::{CliError, CommandExit};
 use super::prose::one_line;
-use super::session::Session;
-use crate::desk::{Evidence, Noted, Opinion, role};
+use super::session::CommandContext;
+use crate::desk::{FeedbackEvidence, LessonOpinion, RecordedFeedback, parse_role};
 use crate::domain::{Alias, EvidenceLevel, FeedbackVerdict, RunId};
 use crate::memory::LessonName;
 
@@ -44,38 +44,38 @@ against each, for a run fails for many reasons.";
 pub(super) enum FeedbackCommand {
     /// Lessons held in a run, and here is the proof
     #[command(after_help = VALIDATE_EXAMPLES)]
-    Validate(Named),
+    Validate(LessonFeedbackArgs),
     /// Lessons were noise in a run
     #[command(after_help = IGNORE_EXAMPLES)]
-    Ignore(Named),
+    Ignore(LessonFeedbackArgs),
     /// How a run ended, for every lesson that it was given
     #[command(after_help = OUTCOME_EXAMPLES)]
-    Outcome(Outcome),
+    Outcome(OutcomeFeedbackArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Named {
+pub(super) struct LessonFeedbackArgs {
     /// Short names or ids
     #[arg(value_name = "ID", required = true, value_parser = LessonName::parse)]
     names: Vec<LessonName>,
     /// Who says so: sentinel, inspector, lens or any other word
-    #[arg(long, value_name = "NAME", value_parser = role)]
+    #[arg(long, value_name = "NAME", value_parser = parse_role)]
     role: Option<String>,
     #[command(flatten)]
-    grounds: Grounds,
+    grounds: FeedbackEvidenceArgs,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Outcome {
+pub(super) struct OutcomeFeedbackArgs {
     /// Whether it ended well
     #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
     passed: bool,
     #[command(flatten)]
-    grounds: Grounds,
+    grounds: FeedbackEvidenceArgs,
 }
 
 #[derive(Debug, Args)]
-struct Grounds {
+struct FeedbackEvidenceArgs {
     /// The run, as its agent or its orchestrator names it
     #[arg(long, value_name = "ID", value_parser = RunId::parse)]
     run: RunId,
@@ -91,7 +91,7 @@ struct Grounds {
 }
 
 impl FeedbackCommand {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         match self {
             Self::Validate(named) => named.run(FeedbackVerdict::Validated, session, console).await,
             Self::Ignore(named) => named.run(FeedbackVerdict::Ignored, session, console).await,
@@ -100,27 +100,33 @@ impl FeedbackCommand {
     }
 }
 
-impl Named {
-    async fn run(&self, verdict: FeedbackVerdict, session: &Session, console: &mut Console) -> Result<Exit> {
-        let opinion = Opinion { verdict, role: self.role.clone(), evidence: self.grounds.evidence(console)? };
-        let noted = session.desk.feedback(&self.names, &opinion, session.now).await?;
-        self.grounds.tell(&noted, console)
+impl LessonFeedbackArgs {
+    async fn run(
+        &self,
+        verdict: FeedbackVerdict,
+        session: &CommandContext,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
+        let opinion =
+            LessonOpinion { verdict, role: self.role.clone(), evidence: self.grounds.read_evidence(console)? };
+        let noted = session.desk.record_feedback(&self.names, &opinion, session.now).await?;
+        self.grounds.print_noted(&noted, console)
     }
 }
 
-impl Outcome {
-    async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let evidence = self.grounds.evidence(console)?;
-        let noted = session.desk.outcome(&evidence, self.passed, session.now).await?;
+impl OutcomeFeedbackArgs {
+    async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let evidence = self.grounds.read_evidence(console)?;
+        let noted = session.desk.record_session_outcome(&evidence, self.passed, session.now).await?;
         if noted.is_empty() && !self.grounds.json {
-            console.note(&format!("run {} was given no lessons", self.grounds.run));
+            console.print_note(&format!("run {} was given no lessons", self.grounds.run));
         }
-        self.grounds.tell(&noted, console)
+        self.grounds.print_noted(&noted, console)
     }
 }
 
-impl Grounds {
-    fn evidence(&self, console: &mut Console) -> Result<Evidence, Failure> {
+impl FeedbackEvidenceArgs {
+    fn read_evidence(&self, console: &mut Console) -> Result<FeedbackEvidence, CliError> {
         let stated = self.level.map(|level| match level {
             1 => EvidenceLevel::Execution,
             2 => EvidenceLevel::Citation,
@@ -131,29 +137,29 @@ impl Grounds {
             Some("-") => Some(console.read_input()?),
             Some(path) => Some(
                 std::fs::read_to_string(path)
-                    .map_err(|error| Failure::user(format!("cannot read evidence {path}: {error}")))?,
+                    .map_err(|error| CliError::user_error(format!("cannot read evidence {path}: {error}")))?,
             ),
         };
-        Ok(Evidence { run: self.run.clone(), text, stated })
+        Ok(FeedbackEvidence { run: self.run.clone(), text, stated })
     }
 
-    fn tell(&self, noted: &[Noted], console: &mut Console) -> Result<Exit> {
+    fn print_noted(&self, noted: &[RecordedFeedback], console: &mut Console) -> Result<CommandExit> {
         if self.json {
-            console.json(&noted)?;
-            return Ok(Exit::Done);
+            console.print_json(&noted)?;
+            return Ok(CommandExit::Done);
         }
-        let name = |one: &Noted| one.alias.as_ref().map_or_else(|| one.id.to_string(), Alias::to_string);
+        let name = |one: &RecordedFeedback| one.alias.as_ref().map_or_else(|| one.id.to_string(), Alias::to_string);
         for one in noted {
-            let Noted { summary, verdict, weight, .. } = one;
-            console.line(&format!("{}  {}  ({verdict}, weight {weight})", name(one), one_line(summary)))?;
+            let RecordedFeedback { summary, verdict, weight, .. } = one;
+            console.print_line(&format!("{}  {}  ({verdict}, weight {weight})", name(one), one_line(summary)))?;
         }
         for one in noted {
             if !one.written {
-                console.note(&format!("{}: that was noted before", name(one)));
+                console.print_note(&format!("{}: that was noted before", name(one)));
             } else if one.regression {
-                console.warn(&format!("{} had held before: this is a regression", name(one)));
+                console.print_warning(&format!("{} had held before: this is a regression", name(one)));
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

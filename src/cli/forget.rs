@@ -1,13 +1,13 @@
-//! `archivist forget`: lessons go out of use, and are kept.
+//! `archivist forget`: takes lessons out of use but keeps them.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::lesson::{name, short};
-use super::session::Session;
-use crate::desk::Forgotten;
+use super::failure::CommandExit;
+use super::lesson::{display_name, summary_line};
+use super::session::CommandContext;
+use crate::desk::ForgottenLesson;
 use crate::memory::{Lesson, LessonName};
 
 const EXAMPLES: &str = "\
@@ -17,7 +17,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Forget {
+pub(super) struct ForgetCommand {
     /// Short names or ids
     #[arg(value_name = "ID", required = true, value_parser = LessonName::parse)]
     names: Vec<LessonName>,
@@ -29,20 +29,20 @@ pub(super) struct Forget {
     json: bool,
 }
 
-impl Forget {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let forgotten = session.desk.forget(&self.names, self.reason.as_deref(), session.now).await?;
-        for Forgotten { lesson, .. } in forgotten.iter().filter(|one| one.was_forgotten) {
-            console.note(&format!("{} was forgotten already", name(&lesson.memory)));
+impl ForgetCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let forgotten = session.desk.forget_lessons(&self.names, self.reason.as_deref(), session.now).await?;
+        for ForgottenLesson { lesson, .. } in forgotten.iter().filter(|one| one.was_forgotten) {
+            console.print_note(&format!("{} was forgotten already", display_name(&lesson.memory)));
         }
         let forgotten: Vec<Lesson> = forgotten.into_iter().map(|one| one.lesson).collect();
         if self.json {
-            console.json(&forgotten)?;
+            console.print_json(&forgotten)?;
         } else {
             for lesson in &forgotten {
-                console.line(&short(&lesson.memory))?;
+                console.print_line(&summary_line(&lesson.memory))?;
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -3,15 +3,15 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::console::{Console, Style};
-use super::failure::{Exit, Failure};
-use super::lesson::short;
-use super::prose::{count, cut, list, moment, one_line};
-use super::session::Session;
-use crate::desk::Version;
-use crate::memory::{LessonName, Revision};
+use super::console::{Console, TextStyle};
+use super::failure::{CliError, CommandExit};
+use super::lesson::summary_line;
+use super::prose::{cut_to_width, format_count, format_timestamp, join_with_commas, one_line};
+use super::session::CommandContext;
+use crate::desk::LessonVersion;
+use crate::memory::{LessonName, LessonRevision};
 
-/// How many versions are shown unless all are wanted.
+/// The number of versions that are shown without `--all`.
 const SHOWN_VERSIONS: usize = 10;
 
 const HISTORY_EXAMPLES: &str = "\
@@ -25,7 +25,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = HISTORY_EXAMPLES)]
-pub(super) struct History {
+pub(super) struct HistoryCommand {
     /// The lesson's short name or its id
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     name: LessonName,
@@ -39,7 +39,7 @@ pub(super) struct History {
 
 #[derive(Debug, Args)]
 #[command(after_help = RESTORE_EXAMPLES)]
-pub(super) struct Restore {
+pub(super) struct RestoreCommand {
     /// The lesson's short name or its id
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     name: LessonName,
@@ -51,59 +51,62 @@ pub(super) struct Restore {
     json: bool,
 }
 
-impl History {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let lesson = session.desk.lesson(&self.name).await?;
-        let mut versions = session.desk.versions(&self.name).await?;
-        // A program is told everything: it cannot see that something is missing.
+impl HistoryCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let lesson = session.desk.get_lesson(&self.name).await?;
+        let mut versions = session.desk.list_versions(&self.name).await?;
+        // JSON output is always complete, because a program cannot see that something is missing.
         let older = if self.all || self.json { 0 } else { versions.len().saturating_sub(SHOWN_VERSIONS) };
         versions.drain(..older);
         if self.json {
-            console.json(&versions)?;
-            return Ok(Exit::Done);
+            console.print_json(&versions)?;
+            return Ok(CommandExit::Done);
         }
-        console.line(&console.styled(Style::Bold, &short(&lesson.memory)))?;
+        console.print_line(&console.style_text(TextStyle::Bold, &summary_line(&lesson.memory)))?;
         let digits = lesson.version.to_string().len();
         for version in &versions {
-            print(version, digits, console)?;
+            print_version(version, digits, console)?;
         }
         if older > 0 {
-            console.note(&format!("{} not shown; --all shows them", count(older, "older version", "older versions")));
+            console.print_note(&format!(
+                "{} not shown; --all shows them",
+                format_count(older, "older version", "older versions")
+            ));
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-impl Restore {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let lesson = session.desk.restore(&self.name, self.version, session.now).await?;
+impl RestoreCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let lesson = session.desk.restore_version(&self.name, self.version, session.now).await?;
         if self.json {
-            console.json(&lesson)?;
+            console.print_json(&lesson)?;
         } else {
-            console.line(&short(&lesson.memory))?;
-            console.note(&format!("version {} has the content of version {}", lesson.version, self.version));
+            console.print_line(&summary_line(&lesson.memory))?;
+            console.print_note(&format!("version {} has the content of version {}", lesson.version, self.version));
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-fn print(version: &Version, digits: usize, console: &mut Console) -> Result<(), Failure> {
-    let Revision { version: number, memory } = &version.revision;
+fn print_version(version: &LessonVersion, digits: usize, console: &mut Console) -> Result<(), CliError> {
+    let LessonRevision { version: number, memory } = &version.revision;
     let label = format!("version {number:<digits$}");
-    let line = format!("{label}  {}  {}", moment(memory.version_at()), in_words(version));
+    let line = format!("{label}  {}  {}", format_timestamp(memory.version_at()), describe_version(version));
     let indent = label.len() + 2;
-    let summary = cut(&one_line(&memory.summary), console.columns().saturating_sub(indent));
-    console.line("")?;
-    console.line(&line)?;
-    console.line(&format!("{:indent$}{}", "", console.styled(Style::Dim, &summary)))
+    let summary = cut_to_width(&one_line(&memory.summary), console.columns().saturating_sub(indent));
+    console.print_line("")?;
+    console.print_line(&line)?;
+    console.print_line(&format!("{:indent$}{}", "", console.style_text(TextStyle::Dim, &summary)))
 }
 
-fn in_words(version: &Version) -> String {
+fn describe_version(version: &LessonVersion) -> String {
     let restored = version.revision.memory.restored_from.map(|version| format!("restored from version {version}"));
     let changed = match &version.changed {
         None => "the first".to_owned(),
         Some(fields) if fields.is_empty() => "nothing changed".to_owned(),
-        Some(fields) => format!("changed: {}", list(fields)),
+        Some(fields) => format!("changed: {}", join_with_commas(fields)),
     };
     restored.into_iter().chain([changed]).collect::<Vec<_>>().join("; ")
 }

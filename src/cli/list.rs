@@ -1,18 +1,18 @@
-//! `archivist list`: the lessons in a table.
+//! `archivist list`: prints the lessons in a table.
 
 use anyhow::Result;
 use clap::Args;
 
-use super::arguments::word;
+use super::arguments::word_parser;
 use super::console::Console;
-use super::failure::Exit;
-use super::lesson::name;
-use super::prose::age;
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::{LessonFilter, known_at};
+use super::failure::CommandExit;
+use super::lesson::display_name;
+use super::prose::format_age;
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::desk::{LessonFilter, last_confirmed_at};
 use crate::domain::{MemoryCategory, MemoryKind, MemoryScope};
-use crate::memory::{Lesson, Which};
+use crate::memory::{Lesson, LessonStateFilter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,18 +22,18 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct List {
+pub(super) struct ListCommand {
     /// Retired lessons too
     #[arg(long)]
     all: bool,
     /// Only this scope
-    #[arg(long, value_parser = word::<MemoryScope>(MemoryScope::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryScope>(MemoryScope::WORDS))]
     scope: Option<MemoryScope>,
     /// Only this kind
-    #[arg(long, value_parser = word::<MemoryKind>(MemoryKind::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryKind>(MemoryKind::WORDS))]
     kind: Option<MemoryKind>,
     /// Only this category
-    #[arg(long, value_parser = word::<MemoryCategory>(MemoryCategory::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryCategory>(MemoryCategory::WORDS))]
     category: Option<MemoryCategory>,
     /// Only lessons with this tag; with all of them, if given more than once
     #[arg(long = "tag", value_name = "T")]
@@ -46,59 +46,59 @@ pub(super) struct List {
     json: bool,
 }
 
-impl List {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let mut lessons = session.desk.lessons(&self.filter()).await?;
+impl ListCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let mut lessons = session.desk.list_lessons(&self.lesson_filter()).await?;
         lessons.truncate(self.limit.unwrap_or(usize::MAX));
         if self.json {
-            console.json(&lessons)?;
+            console.print_json(&lessons)?;
         } else if lessons.is_empty() {
-            console.note("no lessons");
+            console.print_note("no lessons");
         } else {
-            self.table(&lessons, session).print(console)?;
+            self.build_lesson_table(&lessons, session).print_to(console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn filter(&self) -> LessonFilter {
+    fn lesson_filter(&self) -> LessonFilter {
         LessonFilter {
             scope: self.scope.clone(),
             kind: self.kind.clone(),
             category: self.category.clone(),
             tags: self.tags.clone(),
-            ..LessonFilter::of(if self.all { Which::All } else { Which::Live })
+            ..LessonFilter::from_selection(if self.all { LessonStateFilter::All } else { LessonStateFilter::Live })
         }
     }
 
-    fn table(&self, lessons: &[Lesson], session: &Session) -> Table {
-        let state = self.all.then_some(Column::text("State", Stay::Always));
+    fn build_lesson_table(&self, lessons: &[Lesson], session: &CommandContext) -> TextTable {
+        let state = self.all.then_some(TableColumn::text("State", ColumnVisibility::Always));
         let columns = [
-            Some(Column::text("ID", Stay::Always)),
+            Some(TableColumn::text("ID", ColumnVisibility::Always)),
             state,
-            Some(Column::text("Kind", Stay::UntilNarrow(2))),
-            Some(Column::text("Category", Stay::UntilNarrow(1))),
-            Some(Column::number("Imp", Stay::UntilNarrow(5))),
-            Some(Column::number("Seen", Stay::UntilNarrow(4))),
-            Some(Column::number("Used", Stay::UntilNarrow(3))),
-            Some(Column::number("Age", Stay::UntilNarrow(6))),
-            Some(Column::text("Summary", Stay::Always)),
+            Some(TableColumn::text("Kind", ColumnVisibility::UntilNarrow(2))),
+            Some(TableColumn::text("Category", ColumnVisibility::UntilNarrow(1))),
+            Some(TableColumn::number("Imp", ColumnVisibility::UntilNarrow(5))),
+            Some(TableColumn::number("Seen", ColumnVisibility::UntilNarrow(4))),
+            Some(TableColumn::number("Used", ColumnVisibility::UntilNarrow(3))),
+            Some(TableColumn::number("Age", ColumnVisibility::UntilNarrow(6))),
+            Some(TableColumn::text("Summary", ColumnVisibility::Always)),
         ];
-        let mut table = Table::new(columns.into_iter().flatten().collect::<Vec<_>>());
+        let mut table = TextTable::new(columns.into_iter().flatten().collect::<Vec<_>>());
         for lesson in lessons {
             let memory = &lesson.memory;
             let state = state.map(|_| memory.state.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string));
             let cells = [
-                Some(name(memory).to_owned()),
+                Some(display_name(memory).to_owned()),
                 state,
                 Some(memory.kind.to_string()),
                 Some(memory.category.to_string()),
                 Some(memory.importance.to_string()),
                 Some(lesson.counters.sightings.to_string()),
                 Some(lesson.counters.exposures.to_string()),
-                Some(age(known_at(lesson), session.now)),
+                Some(format_age(last_confirmed_at(lesson), session.now)),
                 Some(memory.summary.clone()),
             ];
-            table.row(cells.into_iter().flatten());
+            table.add_row(cells.into_iter().flatten());
         }
         table
     }

@@ -1,4 +1,4 @@
-//! What the library has to say while it works, on stderr.
+//! Sends the program's tracing events to stderr and to a telemetry collector.
 
 use std::io;
 
@@ -11,36 +11,41 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, Registry};
 
-use super::console::{Paint, Style, Talk};
-use super::telemetry::Telemetry;
+use super::console::{ColorMode, StderrVerbosity, TextStyle};
+use super::telemetry::TelemetryExporter;
 
-/// Shows what the library says, and lets a collector know. Without `-v` that is warnings alone, as any other warning is
-/// told.
-pub(super) fn observe(talk: Talk, verbosity: u8, paint: Paint, telemetry: Option<&Telemetry>) {
+/// Installs the tracing subscriber for stderr and the collector. Without `-v` only warnings are printed, in the form of
+/// the console's warnings.
+pub(super) fn install_subscriber(
+    talk: StderrVerbosity,
+    verbosity: u8,
+    paint: ColorMode,
+    telemetry: Option<&TelemetryExporter>,
+) {
     let level = match verbosity {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let level = if talk == Talk::Normal { level } else { LevelFilter::OFF };
-    let lines = fmt::layer().with_writer(io::stderr).with_ansi(paint == Paint::Colour).without_time();
+    let level = if talk == StderrVerbosity::Normal { level } else { LevelFilter::OFF };
+    let lines = fmt::layer().with_writer(io::stderr).with_ansi(paint == ColorMode::Colour).without_time();
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match verbosity {
-        0 => Box::new(lines.event_format(Warnings(paint)).with_filter(level)),
+        0 => Box::new(lines.event_format(WarningFormat(paint)).with_filter(level)),
         _ => Box::new(lines.with_filter(level)),
     };
     let all = tracing_subscriber::registry().with(lines);
     // A program that calls `run` twice keeps its first subscriber.
     let _ = match telemetry {
-        Some(telemetry) => tracing::subscriber::set_global_default(all.with(telemetry.layer())),
+        Some(telemetry) => tracing::subscriber::set_global_default(all.with(telemetry.tracing_layer())),
         None => tracing::subscriber::set_global_default(all),
     };
 }
 
-/// One line a warning, of ours only.
-struct Warnings(Paint);
+/// Formats each warning of this crate on one line, and drops those of other crates.
+struct WarningFormat(ColorMode);
 
-impl<S, N> FormatEvent<S, N> for Warnings
+impl<S, N> FormatEvent<S, N> for WarningFormat
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'w> FormatFields<'w> + 'static,
@@ -54,7 +59,7 @@ where
         if !event.metadata().target().starts_with(env!("CARGO_CRATE_NAME")) {
             return Ok(());
         }
-        write!(line, "{} ", self.0.apply(Style::Yellow, "warning:"))?;
+        write!(line, "{} ", self.0.apply_style(TextStyle::Yellow, "warning:"))?;
         context.format_fields(line.by_ref(), event)?;
         writeln!(line)
     }

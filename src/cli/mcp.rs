@@ -1,4 +1,4 @@
-//! `archivist mcp`: the memory for one agent, at the other end of stdin and stdout.
+//! `archivist mcp`: serves the memory to one agent over stdin and stdout.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 
-use super::arguments::Globals;
-use super::failure::{Exit, Failure};
-use super::reflecting::{hud_patience, runtime};
-use super::serve::served;
-use super::session::Session;
-use super::stop::asked_to_stop;
-use crate::config::Surroundings;
-use crate::serve::{self, Access, Writes};
+use super::arguments::GlobalFlags;
+use super::failure::{CliError, CommandExit};
+use super::reflecting::{build_runtime, hud_patience};
+use super::serve::build_server_state;
+use super::session::CommandContext;
+use super::stop::wait_for_stop_signal;
+use crate::config::ProcessEnvironment;
+use crate::serve::{self, AccessPolicy, WriteAccess};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,28 +26,37 @@ interrupt or a TERM signal. `archivist serve` has the same at /mcp. docs/mcp.md 
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Mcp {}
+pub(super) struct McpCommand {}
 
-impl Mcp {
-    pub(super) fn run(&self, session: &Session, globals: &Globals, surroundings: &Surroundings) -> Result<Exit> {
-        // Whoever started this process may write into the memory anyway: a token would keep nobody out.
-        let access = Access::new(Ipv4Addr::LOCALHOST.into(), &[], None, Writes::Open)
-            .map_err(|error| Failure::user(error.to_string()))?;
-        let served = served(session, globals, surroundings, access)?;
-        let runtime = runtime()?;
+impl McpCommand {
+    pub(super) fn run(
+        &self,
+        session: &CommandContext,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
+    ) -> Result<CommandExit> {
+        // The process that started this one can write into the memory anyway, so a token would protect nothing.
+        let access = AccessPolicy::new(Ipv4Addr::LOCALHOST.into(), &[], None, WriteAccess::Open)
+            .map_err(|error| CliError::user_error(error.to_string()))?;
+        let served = build_server_state(session, globals, surroundings, access)?;
+        let runtime = build_runtime()?;
         let ended = runtime.block_on(async {
-            let ended =
-                serve::converse(Arc::clone(&served), (tokio::io::stdin(), tokio::io::stdout()), asked_to_stop()).await;
-            served.finish(hud_patience(session)).await;
-            session.desk.memory.maintain().await;
+            let ended = serve::serve_mcp(
+                Arc::clone(&served),
+                (tokio::io::stdin(), tokio::io::stdout()),
+                wait_for_stop_signal(),
+            )
+            .await;
+            served.finish_delivery(hud_patience(session)).await;
+            session.desk.memory.run_maintenance().await;
             ended
         });
-        // A read of stdin cannot be taken back; nobody waits for it.
+        // A pending read of stdin cannot be cancelled, so it is not awaited.
         runtime.shutdown_background();
         ended.map_err(|error| {
-            Failure::user(format!("the conversation broke off: {error}"))
+            CliError::user_error(format!("the conversation broke off: {error}"))
                 .with_hint("an agent must begin with `initialize`; docs/mcp.md says how to register it")
         })?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

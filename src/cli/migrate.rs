@@ -1,12 +1,12 @@
-//! `archivist migrate`: makes the tables of a memory on a server, and says who may use them.
+//! `archivist migrate`: creates or updates the tables of a memory on a server, and sets who may use them.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::session::Session;
-use crate::memory::postgres::{self, RowSecurity, Server, Step, StepState};
+use super::failure::{CliError, CommandExit};
+use super::session::CommandContext;
+use crate::memory::postgres::{self, MigrationStep, MigrationStepState, PostgresServer, RowSecurity};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +21,7 @@ into with --grant, run in each of them by the owner of the tables.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Migrate {
+pub(super) struct MigrateCommand {
     /// Show what is to be done, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -39,55 +39,59 @@ pub(super) struct Migrate {
     json: bool,
 }
 
-impl Migrate {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl MigrateCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let Some(server) = session.desk.server() else {
             let hint = "set `memory.backend = \"postgres\"`; a memory in files needs no tables";
-            return Err(Failure::user("the memory is not on a server").with_hint(hint).into());
+            return Err(CliError::user_error("the memory is not on a server").with_hint(hint).into());
         };
-        let steps = if self.dry_run { postgres::steps(server).await? } else { postgres::migrate(server).await? };
+        let steps = if self.dry_run {
+            postgres::list_migration_steps(server).await?
+        } else {
+            postgres::migrate_schema(server).await?
+        };
         if !self.dry_run {
-            self.let_in(server, &session.desk.bank(), console).await?;
+            self.update_access(server, &session.desk.bank_key(), console).await?;
         }
         if self.json {
-            console.json(&steps)?;
+            console.print_json(&steps)?;
         } else {
-            for step in steps.iter().filter(|step| step.state != StepState::Applied) {
-                console.line(&line(step))?;
+            for step in steps.iter().filter(|step| step.state != MigrationStepState::Applied) {
+                console.print_line(&describe_step(step))?;
             }
-            if steps.iter().all(|step| step.state == StepState::Applied) {
-                console.note("the tables are up to date");
+            if steps.iter().all(|step| step.state == MigrationStepState::Applied) {
+                console.print_note("the tables are up to date");
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    async fn let_in(&self, server: &Server, bank: &str, console: &mut Console) -> Result<()> {
+    async fn update_access(&self, server: &PostgresServer, bank: &str, console: &mut Console) -> Result<()> {
         if let Some(which) = &self.row_security {
             let wanted = if which == "on" { RowSecurity::On } else { RowSecurity::Off };
             postgres::set_row_security(server, wanted).await?;
-            console.note(&format!("row security is {which}"));
+            console.print_note(&format!("row security is {which}"));
         }
         if let Some(role) = &self.grant {
-            postgres::grant(server, role, bank).await?;
-            console.note(&format!("{role} may use the memory of {bank}"));
+            postgres::grant_access(server, role, bank).await?;
+            console.print_note(&format!("{role} may use the memory of {bank}"));
         }
         if let Some(role) = &self.revoke {
-            match postgres::revoke(server, role, bank).await? {
-                true => console.note(&format!("{role} may no longer use the memory of {bank}")),
-                false => console.note(&format!("{role} was not let into the memory of {bank}")),
+            match postgres::revoke_access(server, role, bank).await? {
+                true => console.print_note(&format!("{role} may no longer use the memory of {bank}")),
+                false => console.print_note(&format!("{role} was not let into the memory of {bank}")),
             }
         }
         Ok(())
     }
 }
 
-fn line(step: &Step) -> String {
+fn describe_step(step: &MigrationStep) -> String {
     let state = match step.state {
-        StepState::Applied => "there",
-        StepState::New => "done",
-        StepState::Pending => "to be done",
-        StepState::Unknown => "made by a newer archivist",
+        MigrationStepState::Applied => "there",
+        MigrationStepState::New => "done",
+        MigrationStepState::Pending => "to be done",
+        MigrationStepState::Unknown => "made by a newer archivist",
     };
     format!("{}  {state}", step.name)
 }

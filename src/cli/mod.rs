@@ -1,6 +1,6 @@
-//! The command line. The only room that picks a memory, reads the clock and the environment, and prints.
+//! The command line. It is the only part that chooses a memory, reads the clock and the environment, and prints.
 //!
-//! stdout is data, stderr is talk. [`run`] is the whole program; `main` only calls it.
+//! stdout carries data, stderr carries messages. [`run`] is the whole program; `main` only calls it.
 
 mod process;
 
@@ -61,79 +61,79 @@ use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use self::arguments::{Arguments, Command, Globals, MemoryCommand, OtherCommand, ReflectingCommand};
-use self::console::{ColorChoice, Console, Paint, Talk, is_gone};
-use self::failure::{Exit, Failure, report};
+use self::arguments::{CliArguments, CliCommand, GlobalFlags, MemoryCommand, OtherCommand, ReflectingCommand};
+use self::console::{ColorChoice, ColorMode, Console, StderrVerbosity, is_broken_pipe};
+use self::failure::{CliError, CommandExit, report_error};
 use self::prose::one_line;
-use self::session::Session;
-use self::telemetry::Telemetry;
-use crate::config::Surroundings;
+use self::session::CommandContext;
+use self::telemetry::TelemetryExporter;
+use crate::config::ProcessEnvironment;
 use crate::domain::Timestamp;
-use crate::hooks::Agent;
+use crate::hooks::HookAgent;
 use crate::memory::jsonl::is_shielded;
 
-pub use self::process::{Process, Reader, Stream};
+pub use self::process::{OutputStream, OutputTarget, ProcessContext};
 
-/// Runs one command and says how it ended.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, process: Process) -> ExitCode {
+/// Runs one command and returns its exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContext) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
-    let arguments = match Arguments::parse_from(&given) {
+    let arguments = match CliArguments::parse_from(&given) {
         Ok(arguments) => arguments,
-        // An agent takes 2 for an order to stop what it is doing.
-        Err(stop) if is_hook(&given) && stop.use_stderr() => {
-            explain(&stop, &given, process);
-            return Exit::Done.into();
+        // An agent takes exit code 2 as an order to stop what it is doing.
+        Err(stop) if is_hook_call(&given) && stop.use_stderr() => {
+            print_clap_message(&stop, &given, process);
+            return CommandExit::Done.into();
         }
-        Err(stop) => return explain(&stop, &given, process).into(),
+        Err(stop) => return print_clap_message(&stop, &given, process).into(),
     };
     let globals = &arguments.globals;
     let surroundings = process.surroundings.clone();
     let now = globals.now.unwrap_or(process.now);
     let seed = globals.seed.unwrap_or(process.seed);
-    let mut console = Console::new(process, globals.color, globals.talk());
-    let paint = console.errors_paint();
-    // Whatever is said while a command draws would stand in the middle of its picture.
-    let is_drawn_over = arguments.command.draws() && console.watches_stderr();
-    let talk = if is_drawn_over { Talk::Quiet } else { globals.talk() };
-    let observe = |telemetry: Option<&Telemetry>| log::observe(talk, globals.verbose, paint, telemetry);
-    let open = || Session::open(globals, &surroundings, now, seed);
+    let mut console = Console::new(process, globals.color, globals.stderr_verbosity());
+    let paint = console.stderr_color_mode();
+    // Messages on stderr would disturb a command that draws on the terminal.
+    let is_drawn_over = arguments.command.takes_over_terminal() && console.is_stderr_watched();
+    let talk = if is_drawn_over { StderrVerbosity::Quiet } else { globals.stderr_verbosity() };
+    let observe =
+        |telemetry: Option<&TelemetryExporter>| log::install_subscriber(talk, globals.verbose, paint, telemetry);
+    let open = || CommandContext::open(globals, &surroundings, now, seed);
     let done = match &arguments.command {
-        Command::Other(command) => {
+        CliCommand::Other(command) => {
             observe(None);
             run_other(command, &arguments, &surroundings, (now, seed), &mut console)
         }
-        Command::Memory(command) => {
+        CliCommand::Memory(command) => {
             observe(None);
             open().and_then(|session| run_with_memory(command, &session, &mut console))
         }
-        Command::Reflecting(command) => open().and_then(|session| {
-            let telemetry = Telemetry::open(&session.desk.config().telemetry)?;
+        CliCommand::Reflecting(command) => open().and_then(|session| {
+            let telemetry = TelemetryExporter::open(&session.desk.config().telemetry)?;
             observe(telemetry.as_ref());
             let done = run_reflecting(command, &session, globals, &surroundings, &mut console);
-            telemetry.into_iter().for_each(Telemetry::close);
+            telemetry.into_iter().for_each(TelemetryExporter::close);
             done
         }),
     };
     let flushed = console.flush();
     let exit = done.and_then(|exit| flushed.map(|()| exit).map_err(anyhow::Error::from));
-    exit.unwrap_or_else(|error| report(&error, &mut console)).into()
+    exit.unwrap_or_else(|error| report_error(&error, &mut console)).into()
 }
 
-/// Whether an agent calls, as far as arguments tell that make no sense.
-fn is_hook(given: &[OsString]) -> bool {
-    let is_agent = |word: &OsString| word.to_str().is_some_and(|word| Agent::parse(word).is_ok());
+/// Returns true if an agent's hook makes the call, judged by arguments that may be invalid.
+fn is_hook_call(given: &[OsString]) -> bool {
+    let is_agent = |word: &OsString| word.to_str().is_some_and(|word| HookAgent::parse(word).is_ok());
     let called = given.windows(2).any(|pair| matches!(pair, [hook, agent] if hook == "hook" && is_agent(agent)));
     called || given.get(1).is_some_and(|word| word == "hook")
 }
 
-/// The exit code of a fault of ours. An agent that calls a hook is not to notice it.
-pub fn broke(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// Returns the exit code of an internal error. For a hook it is 0, because the agent must not notice.
+pub fn internal_error_exit(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let given: Vec<OsString> = arguments.into_iter().collect();
-    if is_hook(&given) { Exit::Done.into() } else { Exit::Ours.into() }
+    if is_hook_call(&given) { CommandExit::Done.into() } else { CommandExit::Ours.into() }
 }
 
-/// Tells of a panic in the words of an error. Where a store expects broken files to panic a library, and catches that,
-/// nothing is said.
+/// Reports a panic as an error message. A panic that a store expects of a library and catches is not reported.
 pub fn report_panic(panic: &PanicHookInfo<'_>) {
     if is_shielded() {
         return;
@@ -141,24 +141,24 @@ pub fn report_panic(panic: &PanicHookInfo<'_>) {
     let what = panic.payload_as_str().unwrap_or("no reason given");
     let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
     let what = one_line(what);
-    // There is nobody left to tell if this fails.
+    // If this fails, there is no other way to report the panic.
     let _ = writeln!(std::io::stderr(), "error: internal error: {what}{place}\nhint: please report it");
 }
 
 fn run_other(
     command: &OtherCommand,
-    arguments: &Arguments,
-    surroundings: &Surroundings,
+    arguments: &CliArguments,
+    surroundings: &ProcessEnvironment,
     (now, seed): (Timestamp, u64),
     console: &mut Console,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CommandExit> {
     match command {
         OtherCommand::Demo(command) => command.run(surroundings, console),
         OtherCommand::Init(command) => command.run(&arguments.globals, surroundings, console),
         OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
         OtherCommand::Hook(command) => {
             command.run(&arguments.globals, surroundings, now, console);
-            Ok(Exit::Done)
+            Ok(CommandExit::Done)
         }
         OtherCommand::Archeflow(command) => command.run(&arguments.globals, surroundings, now, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
@@ -169,8 +169,12 @@ fn run_other(
     }
 }
 
-fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Console) -> anyhow::Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
+fn run_with_memory(
+    command: &MemoryCommand,
+    session: &CommandContext,
+    console: &mut Console,
+) -> anyhow::Result<CommandExit> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
     runtime.block_on(async {
         let done = match command {
             MemoryCommand::Add(command) => command.run(session, console).await,
@@ -199,9 +203,9 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
             #[cfg(feature = "postgres")]
             MemoryCommand::Migrate(command) => command.run(session, console).await,
         };
-        // Whoever asked has the answer before the memory looks after itself.
+        // The output is flushed before the memory is maintained.
         let flushed = console.flush();
-        session.desk.memory.maintain().await;
+        session.desk.memory.run_maintenance().await;
         let exit = done?;
         flushed?;
         Ok(exit)
@@ -210,11 +214,11 @@ fn run_with_memory(command: &MemoryCommand, session: &Session, console: &mut Con
 
 fn run_reflecting(
     command: &ReflectingCommand,
-    session: &Session,
-    globals: &Globals,
-    surroundings: &Surroundings,
+    session: &CommandContext,
+    globals: &GlobalFlags,
+    surroundings: &ProcessEnvironment,
     console: &mut Console,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CommandExit> {
     match command {
         ReflectingCommand::Serve(command) => command.run(session, globals, surroundings, console),
         ReflectingCommand::Hud(command) => command.run(session, surroundings, console),
@@ -225,22 +229,22 @@ fn run_reflecting(
     }
 }
 
-/// Help, the version or what is wrong with the arguments.
-fn explain(stop: &clap::Error, given: &[OsString], process: Process) -> Exit {
+/// Prints the help, the version or the error about the arguments.
+fn print_clap_message(stop: &clap::Error, given: &[OsString], process: ProcessContext) -> CommandExit {
     let (mut stream, exit) =
-        if stop.use_stderr() { (process.errors, Exit::Usage) } else { (process.output, Exit::Done) };
-    let text = match Paint::of(asked_colour(given), stream.reader, &process.surroundings.environment) {
-        Paint::Colour => stop.render().ansi().to_string(),
-        Paint::Plain => stop.render().to_string(),
+        if stop.use_stderr() { (process.errors, CommandExit::Usage) } else { (process.output, CommandExit::Done) };
+    let text = match ColorMode::for_stream(requested_color(given), stream.reader, &process.surroundings.environment) {
+        ColorMode::Colour => stop.render().ansi().to_string(),
+        ColorMode::Plain => stop.render().to_string(),
     };
     match stream.bytes.write_all(text.as_bytes()).and_then(|()| stream.bytes.flush()) {
-        Err(error) if exit == Exit::Done && !is_gone(&error) => Exit::Refused,
+        Err(error) if exit == CommandExit::Done && !is_broken_pipe(&error) => CommandExit::Refused,
         _ => exit,
     }
 }
 
-/// `--color`, where the arguments as a whole could not be read.
-fn asked_colour(given: &[OsString]) -> ColorChoice {
+/// Returns the value of `--color` for arguments that could not be parsed as a whole.
+fn requested_color(given: &[OsString]) -> ColorChoice {
     let mut words = given.iter().filter_map(|word| word.to_str());
     let asked = words.find_map(|word| word.strip_prefix("--color").map(|rest| rest.strip_prefix('=')));
     match asked.and_then(|joined| joined.or_else(|| words.next())) {

@@ -1,4 +1,4 @@
-//! `archivist import` and `archivist export`: moving in, and out.
+//! `archivist import` and `archivist export`: move lessons from and to other memories.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::console::{Console, Style};
-use super::failure::{Exit, Failure};
-use super::prose::{bytes, count, one_line};
-use super::session::Session;
-use crate::desk::{Bank, Moving};
-use crate::exchange::{Format, Loss, Written};
-use crate::service::{Copied, Fate, Imported, Taken};
+use super::console::{Console, TextStyle};
+use super::failure::{CliError, CommandExit};
+use super::prose::{format_bytes, format_count, one_line};
+use super::session::CommandContext;
+use crate::desk::{BankKind, ImportOptions};
+use crate::exchange::{ExportLoss, ExportedFiles, MemoryFormat};
+use crate::service::{ImportFate, ImportReport, ImportedLesson, MemoryCopyReport};
 
-/// A whole memory in files, as it is: every version, every run, every fact.
+/// The format of a whole memory in files, with every version, episode and fact.
 const STORE: &str = "store";
 
-/// So much of what could not be read is shown.
+/// The most skipped items that are shown.
 const SHOWN_SKIPPED: usize = 5;
 
 const IMPORT_EXAMPLES: &str = "\
@@ -46,11 +46,11 @@ What the format cannot say is told on stderr.";
 
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_EXAMPLES)]
-pub(super) struct Import {
+pub(super) struct ImportCommand {
     /// The file or the folder that holds the other memory
     path: PathBuf,
     /// What it is; told by what is there if not given
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     format: Option<String>,
     /// Show what would happen, and write nothing
     #[arg(long)]
@@ -68,9 +68,9 @@ pub(super) struct Import {
 
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
-pub(super) struct Export {
+pub(super) struct ExportCommand {
     /// In what shape
-    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     format: String,
     /// A file or a folder to write to; stdout if not given
     #[arg(long, value_name = "PATH")]
@@ -86,193 +86,203 @@ pub(super) struct Export {
     json: bool,
 }
 
-impl Import {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl ImportCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         if self.format.as_deref() == Some(STORE) {
             if self.dry_run || self.vouch {
                 let message = "a store is copied as it is, whole; --dry-run and --vouch do not go with it";
-                return Err(Failure::usage(message)
+                return Err(CliError::usage_error(message)
                     .with_hint("`archivist doctor --against` shows what differs")
                     .into());
             }
-            let copied = session.desk.take_over(&self.path, bank(self.global), session.now).await?;
-            return tell_copied(&copied, self.json, console);
+            let copied = session.desk.copy_from_directory(&self.path, choose_bank(self.global), session.now).await?;
+            return print_copied(&copied, self.json, console);
         }
-        let format = self.format.as_deref().map(str::parse::<Format>).transpose()?;
-        let moving = Moving { format, is_rehearsal: self.dry_run, is_vouched_for: self.vouch };
-        let imported = session.desk.import(&self.path, moving, session.now).await?;
+        let format = self.format.as_deref().map(str::parse::<MemoryFormat>).transpose()?;
+        let moving = ImportOptions { format, is_rehearsal: self.dry_run, is_vouched_for: self.vouch };
+        let imported = session.desk.import_lessons(&self.path, moving, session.now).await?;
         if self.json {
-            console.json(&imported)?;
-            return Ok(Exit::Done);
+            console.print_json(&imported)?;
+            return Ok(CommandExit::Done);
         }
-        for taken in imported.lessons.iter().filter(|taken| self.dry_run || is_news(taken.fate)) {
-            console.line(&line(taken, console))?;
+        for taken in imported.lessons.iter().filter(|taken| self.dry_run || is_worth_showing(taken.fate)) {
+            console.print_line(&describe_imported_lesson(taken, console))?;
         }
-        console.line(&conclusion(&imported))?;
-        tell_skipped(&imported, console);
-        Ok(Exit::Done)
+        console.print_line(&describe_import(&imported))?;
+        warn_about_skipped(&imported, console);
+        Ok(CommandExit::Done)
     }
 }
 
-/// Whether it changed anything that a person would want to see.
-fn is_news(fate: Fate) -> bool {
-    matches!(fate, Fate::New | Fate::Quarantined | Fate::Seen)
+/// Returns true if the import changed something that a person wants to see.
+fn is_worth_showing(fate: ImportFate) -> bool {
+    matches!(fate, ImportFate::New | ImportFate::Quarantined | ImportFate::Seen)
 }
 
-fn line(taken: &Taken, console: &Console) -> String {
+fn describe_imported_lesson(taken: &ImportedLesson, console: &Console) -> String {
     let (mark, style) = match taken.fate {
-        Fate::New => ("+", Style::Cyan),
-        Fate::Quarantined => ("?", Style::Yellow),
-        Fate::Seen => ("~", Style::Dim),
-        Fate::Known | Fate::Repeated => ("=", Style::Dim),
-        Fate::Rejected => ("-", Style::Dim),
+        ImportFate::New => ("+", TextStyle::Cyan),
+        ImportFate::Quarantined => ("?", TextStyle::Yellow),
+        ImportFate::Seen => ("~", TextStyle::Dim),
+        ImportFate::Known | ImportFate::Repeated => ("=", TextStyle::Dim),
+        ImportFate::Rejected => ("-", TextStyle::Dim),
     };
-    let state = taken.state.as_ref().filter(|_| is_news(taken.fate)).map(|state| format!(" [{state}]"));
+    let state = taken.state.as_ref().filter(|_| is_worth_showing(taken.fate)).map(|state| format!(" [{state}]"));
     let why = match taken.fate {
-        Fate::Seen => Some(format!(", said by {}", taken.lesson.as_deref().unwrap_or("a lesson that is here"))),
-        Fate::Repeated => Some(", said before in this memory".to_owned()),
-        Fate::Rejected => Some(", taken out of use here".to_owned()),
-        Fate::Quarantined => taken.why.as_ref().map(|why| format!(", {why}")),
-        Fate::New | Fate::Known => None,
+        ImportFate::Seen => Some(format!(", said by {}", taken.lesson.as_deref().unwrap_or("a lesson that is here"))),
+        ImportFate::Repeated => Some(", said before in this memory".to_owned()),
+        ImportFate::Rejected => Some(", taken out of use here".to_owned()),
+        ImportFate::Quarantined => taken.why.as_ref().map(|why| format!(", {why}")),
+        ImportFate::New | ImportFate::Known => None,
     };
     let marks = state.into_iter().chain(why).collect::<String>();
-    format!("{} {}{marks}", console.styled(style, mark), one_line(&taken.summary))
+    format!("{} {}{marks}", console.style_text(style, mark), one_line(&taken.summary))
 }
 
-fn conclusion(imported: &Imported) -> String {
-    let of = |fate: Fate| imported.count(fate);
-    let mut parts = vec![format!("{} new", count(of(Fate::New), "lesson", "lessons"))];
+fn describe_import(imported: &ImportReport) -> String {
+    let of = |fate: ImportFate| imported.count_fate(fate);
+    let mut parts = vec![format!("{} new", format_count(of(ImportFate::New), "lesson", "lessons"))];
     let mut more = |number: usize, what: &str| {
         if number > 0 {
             parts.push(format!("{number} {what}"));
         }
     };
-    more(of(Fate::Quarantined), "in quarantine");
-    more(of(Fate::Seen), "seen again");
-    more(of(Fate::Known), "known");
-    more(of(Fate::Repeated), "repeated");
-    more(of(Fate::Rejected), "rejected before");
+    more(of(ImportFate::Quarantined), "in quarantine");
+    more(of(ImportFate::Seen), "seen again");
+    more(of(ImportFate::Known), "known");
+    more(of(ImportFate::Repeated), "repeated");
+    more(of(ImportFate::Rejected), "rejected before");
     if imported.episodes + imported.known_episodes > 0 {
-        parts.push(format!("{} new, {} known", count(imported.episodes, "run", "runs"), imported.known_episodes));
+        parts.push(format!(
+            "{} new, {} known",
+            format_count(imported.episodes, "run", "runs"),
+            imported.known_episodes
+        ));
     }
     if imported.secrets > 0 {
-        parts.push(format!("{} masked", count(imported.secrets, "secret", "secrets")));
+        parts.push(format!("{} masked", format_count(imported.secrets, "secret", "secrets")));
     }
     let end = if imported.dry_run { "; nothing was written" } else { "" };
     format!("{}: {}{end}", imported.format, parts.join(", "))
 }
 
-fn tell_skipped(imported: &Imported, console: &mut Console) {
+fn warn_about_skipped(imported: &ImportReport, console: &mut Console) {
     for skipped in imported.skipped.iter().take(SHOWN_SKIPPED) {
-        console.warn(&format!("{} was left out: {}", skipped.place, one_line(&skipped.why)));
+        console.print_warning(&format!("{} was left out: {}", skipped.place, one_line(&skipped.why)));
     }
     let more = imported.skipped.len().saturating_sub(SHOWN_SKIPPED);
     if more > 0 {
-        console.warn(&format!("{more} more were left out; --json lists them"));
+        console.print_warning(&format!("{more} more were left out; --json lists them"));
     }
 }
 
-fn formats() -> clap::builder::PossibleValuesParser {
-    Format::WORDS.iter().copied().chain([STORE]).into()
+fn format_parser() -> clap::builder::PossibleValuesParser {
+    MemoryFormat::WORDS.iter().copied().chain([STORE]).into()
 }
 
-fn bank(is_global: bool) -> Bank {
-    if is_global { Bank::Global } else { Bank::Project }
+fn choose_bank(is_global: bool) -> BankKind {
+    if is_global { BankKind::Global } else { BankKind::Project }
 }
 
-fn tell_copied(copied: &Copied, json: bool, console: &mut Console) -> Result<Exit> {
+fn print_copied(copied: &MemoryCopyReport, json: bool, console: &mut Console) -> Result<CommandExit> {
     if json {
-        console.json(copied)?;
+        console.print_json(copied)?;
     } else {
-        console.line(&format!(
+        console.print_line(&format!(
             "{}, {} and {} copied, {} known",
-            count(copied.episodes, "run", "runs"),
-            count(copied.versions, "version of lessons", "versions of lessons"),
-            count(copied.facts, "fact", "facts"),
+            format_count(copied.episodes, "run", "runs"),
+            format_count(copied.versions, "version of lessons", "versions of lessons"),
+            format_count(copied.facts, "fact", "facts"),
             copied.known
         ))?;
         for id in &copied.differing {
-            console.warn(&format!("{id} has gone another way there, and was left as it is"));
+            console.print_warning(&format!("{id} has gone another way there, and was left as it is"));
         }
     }
-    Ok(if copied.differing.is_empty() { Exit::Done } else { Exit::Refused })
+    Ok(if copied.differing.is_empty() { CommandExit::Done } else { CommandExit::Refused })
 }
 
-/// What an export came to.
+/// The result of an export, as JSON for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Exported<'w> {
+struct ExportReport<'w> {
     format: &'w str,
-    files: Vec<FileReport>,
-    lost: &'w [Loss],
+    files: Vec<ExportedFileReport>,
+    lost: &'w [ExportLoss],
 }
 
 #[derive(Serialize)]
-struct FileReport {
+struct ExportedFileReport {
     path: String,
     bytes: usize,
 }
 
-impl Export {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl ExportCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         if self.format == STORE {
             let Some(out) = &self.out else {
-                return Err(Failure::usage("a store is a directory").with_hint("say where to: --out FOLDER").into());
+                return Err(CliError::usage_error("a store is a directory")
+                    .with_hint("say where to: --out FOLDER")
+                    .into());
             };
-            let copied = session.desk.hand_over(out, bank(self.global), session.now).await?;
-            return tell_copied(&copied, self.json, console);
+            let copied = session.desk.copy_to_directory(out, choose_bank(self.global), session.now).await?;
+            return print_copied(&copied, self.json, console);
         }
-        let format: Format = self.format.parse()?;
-        let written = session.desk.export(format).await?;
+        let format: MemoryFormat = self.format.parse()?;
+        let written = session.desk.export_lessons(format).await?;
         let mut files = Vec::new();
         match (&self.out, written.files.as_slice()) {
-            (None, [(_, only)]) => console.print(only)?,
+            (None, [(_, only)]) => console.print_bytes(only)?,
             (None, several) => {
                 let message = format!("{format} is {} files", several.len());
-                return Err(Failure::usage(message).with_hint("say where to: --out FOLDER").into());
+                return Err(CliError::usage_error(message).with_hint("say where to: --out FOLDER").into());
             }
             (Some(out), _) => {
-                for (path, content) in self.places(out, &written) {
-                    put(&path, content, self.force)?;
-                    files.push(FileReport { path: path.display().to_string(), bytes: content.len() });
+                for (path, content) in self.target_paths(out, &written) {
+                    write_file(&path, content, self.force)?;
+                    files.push(ExportedFileReport { path: path.display().to_string(), bytes: content.len() });
                 }
             }
         }
         for loss in &written.lost {
-            console.warn(&format!("{format} cannot hold {} ({})", loss.what, count(loss.lessons, "lesson", "lessons")));
+            console.print_warning(&format!(
+                "{format} cannot hold {} ({})",
+                loss.what,
+                format_count(loss.lessons, "lesson", "lessons")
+            ));
         }
         if self.json {
-            console.json(&Exported { format: format.as_str(), files, lost: &written.lost })?;
+            console.print_json(&ExportReport { format: format.as_str(), files, lost: &written.lost })?;
         } else {
             for file in files {
-                console.line(&format!("{}  {}", file.path, bytes(file.bytes as u64)))?;
+                console.print_line(&format!("{}  {}", file.path, format_bytes(file.bytes as u64)))?;
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    /// Where each file goes. A single one may be named by the path itself.
-    fn places<'w>(&self, out: &Path, written: &'w Written) -> Vec<(PathBuf, &'w [u8])> {
+    /// Returns the target path of each file. A single file may be named by the path itself.
+    fn target_paths<'w>(&self, out: &Path, written: &'w ExportedFiles) -> Vec<(PathBuf, &'w [u8])> {
         let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/') || written.files.len() > 1;
         let place = |name: &Path| if is_folder { out.join(name) } else { out.to_owned() };
         written.files.iter().map(|(name, content)| (place(name), content.as_slice())).collect()
     }
 }
 
-/// Writes a file whole, or not at all.
-fn put(path: &Path, content: &[u8], force: bool) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::user(format!("{} cannot be written: {error}", path.display()));
+/// Writes a file atomically.
+fn write_file(path: &Path, content: &[u8], force: bool) -> Result<(), CliError> {
+    let cannot = |error: std::io::Error| CliError::user_error(format!("{} cannot be written: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(cannot)?;
     if path.is_symlink() {
-        return Err(Failure::user(format!("{} is a link, and is not written through", path.display())));
+        return Err(CliError::user_error(format!("{} is a link, and is not written through", path.display())));
     }
     if std::fs::read(path).is_ok_and(|there| there == content) {
         return Ok(());
     }
     if path.exists() && !force {
         let message = format!("{} is there already, with something else in it", path.display());
-        return Err(Failure::user(message).with_hint("--force replaces it; or give another --out"));
+        return Err(CliError::user_error(message).with_hint("--force replaces it; or give another --out"));
     }
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(cannot)?;

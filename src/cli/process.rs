@@ -1,4 +1,4 @@
-//! What the process was started with: the one place that reads the environment, the clock and the terminal.
+//! The inputs of the process; the only module that reads the environment, the clock and the terminal.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -8,84 +8,84 @@ use std::path::PathBuf;
 
 use terminal_size::{Width, terminal_size_of};
 
-use crate::config::Surroundings;
+use crate::config::ProcessEnvironment;
 use crate::domain::Timestamp;
 
 /// Everything from outside that a command depends on, besides its arguments.
 #[allow(missing_debug_implementations, reason = "the environment holds secrets")]
-pub struct Process {
-    /// Environment, home and current directory.
-    pub surroundings: Surroundings,
-    /// What `--now` replaces.
+pub struct ProcessContext {
+    /// The environment, the home and the current directory.
+    pub surroundings: ProcessEnvironment,
+    /// The current time, which `--now` replaces.
     pub now: Timestamp,
-    /// What `--seed` replaces.
+    /// The random seed, which `--seed` replaces.
     pub seed: u64,
-    /// Where questions and texts are read from.
+    /// The stream that texts and answers are read from.
     pub input: Box<dyn Read>,
-    /// Whether a person sits at the other end of it.
+    /// True if a person can answer on the input stream.
     pub is_interactive: bool,
-    /// Where data goes.
-    pub output: Stream,
-    /// Where talk goes.
-    pub errors: Stream,
+    /// The stream for data.
+    pub output: OutputStream,
+    /// The stream for messages.
+    pub errors: OutputStream,
 }
 
-/// Somewhere to write to, and what reads it.
+/// An output stream and the kind of its reader.
 #[allow(missing_debug_implementations, reason = "a stream has nothing to show")]
-pub struct Stream {
-    /// Where the bytes go.
+pub struct OutputStream {
+    /// The writer of the stream.
     pub bytes: Box<dyn Write>,
-    /// Who reads them.
-    pub reader: Reader,
+    /// The reader of the stream.
+    pub reader: OutputTarget,
 }
 
-/// Who reads a stream.
+/// The kind of reader of an output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reader {
-    /// A person, at a terminal of this many columns if it says so.
+pub enum OutputTarget {
+    /// A person at a terminal, with its number of columns if known.
     Terminal(Option<usize>),
     /// A file or another program.
     Program,
 }
 
-impl Process {
-    /// The running process.
-    pub fn of_this_one() -> Self {
+impl ProcessContext {
+    /// Returns the context of the running process.
+    pub fn from_running_process() -> Self {
         Self {
-            surroundings: surroundings(),
+            surroundings: read_environment(),
             now: chrono::Utc::now(),
             seed: RandomState::new().build_hasher().finish(),
             input: Box::new(io::stdin()),
             is_interactive: io::stdin().is_terminal(),
-            output: Stream { reader: reader(io::stdout()), bytes: Box::new(io::stdout()) },
-            errors: Stream { reader: reader(io::stderr()), bytes: Box::new(io::stderr()) },
+            output: OutputStream { reader: detect_target(io::stdout()), bytes: Box::new(io::stdout()) },
+            errors: OutputStream { reader: detect_target(io::stderr()), bytes: Box::new(io::stderr()) },
         }
     }
 }
 
-fn surroundings() -> Surroundings {
+fn read_environment() -> ProcessEnvironment {
     let unicode = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
-    Surroundings {
+    ProcessEnvironment {
         home: home.filter(|path| path.is_absolute()),
         environment: std::env::vars_os().filter_map(unicode).collect(),
-        // An empty path stands for a directory that is gone; a command that needs it says so.
+        // An empty path means that the directory is gone; commands that need it report that.
         current_dir: std::env::current_dir().unwrap_or_default(),
     }
 }
 
 #[cfg(unix)]
-fn reader(stream: impl IsTerminal + std::os::fd::AsFd) -> Reader {
+fn detect_target(stream: impl IsTerminal + std::os::fd::AsFd) -> OutputTarget {
     if !stream.is_terminal() {
-        return Reader::Program;
+        return OutputTarget::Program;
     }
-    Reader::Terminal(terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns)))
+    OutputTarget::Terminal(terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns)))
 }
 
 #[cfg(windows)]
-fn reader(stream: impl IsTerminal + std::os::windows::io::AsHandle) -> Reader {
+fn reader(stream: impl IsTerminal + std::os::windows::io::AsHandle) -> OutputTarget {
     if !stream.is_terminal() {
-        return Reader::Program;
+        return OutputTarget::Program;
     }
-    Reader::Terminal(terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns)))
+    OutputTarget::Terminal(terminal_size_of(stream).map(|(Width(columns), _)| usize::from(columns)))
 }

@@ -1,4 +1,4 @@
-//! `archivist prompt`: what a model is told.
+//! `archivist prompt`: prints the prompts that a model gets.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::arguments::Globals;
-use super::console::{Console, Style};
-use super::failure::{Exit, Failure};
-use super::session::Workplace;
-use crate::config::Surroundings;
-use crate::distill::Prompts;
+use super::arguments::GlobalFlags;
+use super::console::{Console, TextStyle};
+use super::failure::{CliError, CommandExit};
+use super::session::LoadedProject;
+use crate::config::ProcessEnvironment;
+use crate::distill::PromptSet;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,7 @@ Examples:
 A file of the same name in the directory `distill.promptDir` replaces a prompt. The version is a
 fingerprint of all of them; every reflection by a model tells it.";
 
-/// A prompt of more bytes than this is no prompt.
+/// The most bytes of a prompt file.
 const MAX_BYTES: u64 = 256 * 1024;
 
 #[derive(Debug, Subcommand)]
@@ -35,7 +35,7 @@ pub(super) enum PromptCommand {
 #[derive(Debug, Args)]
 pub(super) struct ShowPrompt {
     /// Which one
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(Prompts::NAMES))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(PromptSet::NAMES))]
     name: Option<String>,
     /// Those that come with the program, whatever holds here
     #[arg(long)]
@@ -46,72 +46,79 @@ pub(super) struct ShowPrompt {
 }
 
 impl PromptCommand {
-    pub(super) fn run(&self, globals: &Globals, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(
+        &self,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
         let Self::Show(show) = self;
         let prompts = if show.builtin {
-            prompts(None)?
+            load_prompts(None)?
         } else {
-            let Workplace { loaded, .. } = Workplace::find(globals, surroundings)?;
-            prompts(loaded.config.distill.prompt_path(surroundings.home.as_deref()).as_deref())?
+            let LoadedProject { loaded, .. } = LoadedProject::find_and_load(globals, surroundings)?;
+            load_prompts(loaded.config.distill.prompt_path(surroundings.home.as_deref()).as_deref())?
         };
-        show.print(&prompts, console)?;
-        Ok(Exit::Done)
+        show.print_prompts(&prompts, console)?;
+        Ok(CommandExit::Done)
     }
 }
 
 impl ShowPrompt {
-    fn print(&self, prompts: &Prompts, console: &mut Console) -> Result<(), Failure> {
+    fn print_prompts(&self, prompts: &PromptSet, console: &mut Console) -> Result<(), CliError> {
         let is_wanted = |name: &&str| self.name.as_deref().is_none_or(|wanted| wanted == *name);
-        let wanted = Prompts::NAMES.into_iter().filter(is_wanted);
+        let wanted = PromptSet::NAMES.into_iter().filter(is_wanted);
         if self.json {
             let listed: Vec<serde_json::Value> = wanted
-                .map(|name| json!({ "name": name, "own": prompts.is_own(name), "text": prompts.get(name) }))
+                .map(|name| json!({ "name": name, "own": prompts.is_customized(name), "text": prompts.get(name) }))
                 .collect();
-            return console.json(&json!({ "version": prompts.version(), "prompts": listed }));
+            return console.print_json(&json!({ "version": prompts.version(), "prompts": listed }));
         }
         if self.name.is_some() {
-            return wanted.filter_map(|name| prompts.get(name)).try_for_each(|text| console.print(text.as_bytes()));
+            return wanted
+                .filter_map(|name| prompts.get(name))
+                .try_for_each(|text| console.print_bytes(text.as_bytes()));
         }
-        console.line(&format!("version {}", prompts.version()))?;
+        console.print_line(&format!("version {}", prompts.version()))?;
         for name in wanted {
-            let own = if prompts.is_own(name) { " (your own)" } else { "" };
-            let heading = console.styled(Style::Bold, &format!("─── {name}{own}"));
-            console.line("")?;
-            console.line(&heading)?;
-            console.print(prompts.get(name).unwrap_or_default().as_bytes())?;
+            let own = if prompts.is_customized(name) { " (your own)" } else { "" };
+            let heading = console.style_text(TextStyle::Bold, &format!("─── {name}{own}"));
+            console.print_line("")?;
+            console.print_line(&heading)?;
+            console.print_bytes(prompts.get(name).unwrap_or_default().as_bytes())?;
         }
         Ok(())
     }
 }
 
-/// The prompts, with those of the user's own directory in place of ours.
-pub(super) fn prompts(folder: Option<&Path>) -> Result<Prompts, Failure> {
+/// Loads the prompts, with the files of the user's directory in place of the built-in ones.
+pub(super) fn load_prompts(folder: Option<&Path>) -> Result<PromptSet, CliError> {
     let mut own = Vec::new();
     if let Some(folder) = folder {
         let unusable = |error: std::io::Error| {
-            Failure::user(format!("the prompts in {} cannot be read: {error}", folder.display()))
+            CliError::user_error(format!("the prompts in {} cannot be read: {error}", folder.display()))
                 .with_hint("set `distill.promptDir` to a directory of prompts, or leave it empty")
         };
         if !folder.is_dir() {
             return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
         }
-        for name in Prompts::NAMES {
+        for name in PromptSet::NAMES {
             let path = folder.join(name);
             match fs::metadata(&path) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unusable(error)),
                 Ok(metadata) if !metadata.is_file() => {
-                    return Err(Failure::user(format!("{} is no file", path.display())));
+                    return Err(CliError::user_error(format!("{} is no file", path.display())));
                 }
                 Ok(metadata) if metadata.len() > MAX_BYTES => {
-                    return Err(Failure::user(format!("{} is too long for a prompt", path.display())));
+                    return Err(CliError::user_error(format!("{} is too long for a prompt", path.display())));
                 }
                 Ok(_) => own.push((name.to_owned(), fs::read_to_string(&path).map_err(unusable)?)),
             }
         }
     }
-    Prompts::with(own).map_err(|error| {
-        Failure::user(error.to_string())
+    PromptSet::with_overrides(own).map_err(|error| {
+        CliError::user_error(error.to_string())
             .with_hint("`archivist prompt show --builtin NAME` prints a prompt to start from")
     })
 }

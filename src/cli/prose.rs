@@ -1,4 +1,4 @@
-//! Text as a person sees it: one line, cut to fit, wrapped, counted. Pure.
+//! Formats text for people: one line, cut to fit, wrapped, counted. These functions are pure.
 
 use std::fmt::Display;
 
@@ -10,19 +10,19 @@ pub(super) use crate::text::one_line;
 
 const ELLIPSIS: char = '…';
 
-/// The text with its line breaks, but with nothing else that [`one_line`] removes.
-pub(super) fn paragraphs(text: &str) -> Vec<String> {
+/// Splits the text into lines, and removes from each what [`one_line`] removes.
+pub(super) fn split_paragraphs(text: &str) -> Vec<String> {
     text.lines().map(one_line).collect()
 }
 
-/// How many columns the text takes.
-pub(super) fn width(text: &str) -> usize {
+/// Returns the number of columns that the text takes.
+pub(super) fn text_width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// At most `columns` columns of the text; where something is missing, an ellipsis says so.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    if width(text) <= columns {
+/// Cuts the text to at most `columns` columns, and marks the cut with an ellipsis.
+pub(super) fn cut_to_width(text: &str, columns: usize) -> String {
+    if text_width(text) <= columns {
         return text.to_owned();
     }
     let room = columns.saturating_sub(1);
@@ -42,12 +42,12 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// The text in lines of at most `columns`, broken between words. A longer word has a line of its own.
-pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
+/// Wraps the text into lines of at most `columns`, broken between words. A longer word gets a line of its own.
+pub(super) fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        if !line.is_empty() && width(&line) + 1 + width(word) > columns {
+        if !line.is_empty() && text_width(&line) + 1 + text_width(word) > columns {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {
@@ -61,10 +61,10 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The same where nothing may be wider: a longer word is broken as well.
-pub(super) fn fold(text: &str, columns: usize) -> Vec<String> {
+/// Wraps the text like `wrap_words`, and also breaks words that are wider than `columns`.
+pub(super) fn wrap_strictly(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    for line in wrap(text, columns) {
+    for line in wrap_words(text, columns) {
         let mut part = String::new();
         let mut used = 0;
         for c in line.chars() {
@@ -81,13 +81,13 @@ pub(super) fn fold(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// How long ago, in the largest unit that counts at least one: `5m`, `3h`, `12d`, `2y`.
-pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
-    elapsed(u64::try_from((now - then).num_seconds()).unwrap_or_default())
+/// Returns the time since then in the largest fitting unit: `5m`, `3h`, `12d`, `2y`.
+pub(super) fn format_age(then: Timestamp, now: Timestamp) -> String {
+    format_elapsed(u64::try_from((now - then).num_seconds()).unwrap_or_default())
 }
 
-/// The same for a time that has passed.
-pub(super) fn elapsed(seconds: u64) -> String {
+/// Returns a duration in its largest fitting unit: `5m`, `3h`, `12d`, `2y`.
+pub(super) fn format_elapsed(seconds: u64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / (60 * 60), seconds / (60 * 60 * 24));
     match (days, hours, minutes) {
         (730.., _, _) => format!("{}y", days / 365),
@@ -98,21 +98,21 @@ pub(super) fn elapsed(seconds: u64) -> String {
     }
 }
 
-/// To the minute, in UTC.
-pub(super) fn moment(at: Timestamp) -> String {
+/// Returns the date and the time to the minute, in UTC.
+pub(super) fn format_timestamp(at: Timestamp) -> String {
     at.format("%Y-%m-%d %H:%M").to_string()
 }
 
-/// `1 lesson`, `2 lessons`.
-pub(super) fn count(number: impl TryInto<u64>, one: &str, many: &str) -> String {
+/// Returns a number with its noun: `1 lesson`, `2 lessons`.
+pub(super) fn format_count(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     match number.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {one}"),
-        number => format!("{} {many}", grouped(number)),
+        number => format!("{} {many}", format_number(number)),
     }
 }
 
-/// A number with its thousands set apart.
-pub(super) fn grouped(number: u64) -> String {
+/// Returns a number with commas between its thousands.
+pub(super) fn format_number(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -124,8 +124,8 @@ pub(super) fn grouped(number: u64) -> String {
     grouped
 }
 
-/// A size for people: bytes up to a kibibyte, then one decimal.
-pub(super) fn bytes(number: u64) -> String {
+/// Returns a size: bytes below one KiB, larger units with one decimal.
+pub(super) fn format_bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if number < 1024 {
         return format!("{number} B");
@@ -143,8 +143,8 @@ pub(super) fn bytes(number: u64) -> String {
     format!("{size:.1} {unit}")
 }
 
-/// The items with commas between them.
-pub(super) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+/// Joins the items with commas.
+pub(super) fn join_with_commas<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 

@@ -15,23 +15,23 @@ fn a_cut_text_fits_by_what_the_eye_sees() {
 
 #[test]
 fn wrapping_breaks_between_words() {
-    assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-    assert_eq!(wrap("a averyverylongword b", 5), ["a", "averyverylongword", "b"]);
-    assert_eq!(wrap("", 5), [""]);
+    assert_eq!(wrap_words("one two three", 7), ["one two", "three"]);
+    assert_eq!(wrap_words("a averyverylongword b", 5), ["a", "averyverylongword", "b"]);
+    assert_eq!(wrap_words("", 5), [""]);
 }
 
 #[test]
 fn folding_breaks_long_words_too() {
-    assert_eq!(fold("one two three", 7), ["one two", "three"]);
-    assert_eq!(fold("a averyverylongword b", 5), ["a", "avery", "veryl", "ongwo", "rd", "b"]);
-    assert_eq!(fold("漢字漢字", 5), ["漢字", "漢字"]);
+    assert_eq!(wrap_strictly("one two three", 7), ["one two", "three"]);
+    assert_eq!(wrap_strictly("a averyverylongword b", 5), ["a", "avery", "veryl", "ongwo", "rd", "b"]);
+    assert_eq!(wrap_strictly("漢字漢字", 5), ["漢字", "漢字"]);
     assert_eq!(
-        fold("e\u{301}e\u{301}e\u{301}", 2),
+        wrap_strictly("e\u{301}e\u{301}e\u{301}", 2),
         ["e\u{301}e\u{301}", "e\u{301}"],
         "an accent stays with its letter"
     );
-    assert_eq!(fold("漢", 1), ["漢"], "what fits nowhere has a line of its own");
-    assert_eq!(fold("", 5), [""]);
+    assert_eq!(wrap_strictly("漢", 1), ["漢"], "what fits nowhere has a line of its own");
+    assert_eq!(wrap_strictly("", 5), [""]);
 }
 
 #[test]
@@ -46,19 +46,19 @@ fn ages_have_one_unit() {
 
 #[test]
 fn sizes_are_rounded_for_people() {
-    assert_eq!(bytes(1023), "1023 B");
-    assert_eq!(bytes(1024), "1.0 KiB");
-    assert_eq!(bytes(1024 * 1024 - 1), "1.0 MiB");
-    assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
+    assert_eq!(format_bytes(1023), "1023 B");
+    assert_eq!(format_bytes(1024), "1.0 KiB");
+    assert_eq!(format_bytes(1024 * 1024 - 1), "1.0 MiB");
+    assert_eq!(format_bytes(u64::MAX), "16777216.0 TiB");
 }
 
 fn check_cut(text: &str, columns: usize, expected: &str) {
-    let cut = cut(text, columns);
+    let cut = cut_to_width(text, columns);
     assert_eq!(cut, expected);
-    assert!(width(&cut) <= columns);
+    assert!(text_width(&cut) <= columns);
 }
 
 fn check_age(then: &str, now: &str, expected: &str) {
     let moment = |text: &str| DateTime::parse_from_rfc3339(text).expect("a moment").with_timezone(&Utc);
-    assert_eq!(age(moment(then), moment(now)), expected);
+    assert_eq!(format_age(moment(then), moment(now)), expected);
 }

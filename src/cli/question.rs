@@ -1,50 +1,50 @@
-//! A question that arrives as JSON.
+//! Reads a memory query that is given as JSON.
 
 use anyhow::Result;
 use serde_json::{Map, Value};
 
 use super::console::Console;
-use super::failure::Failure;
-use super::session::Session;
+use super::failure::CliError;
+use super::session::CommandContext;
 use crate::domain::{MemoryKind, MemoryQuery, MemoryScope};
 
 const PROJECT_ROOT: &str = "projectRoot";
 
-/// Reads a question from a file, or from stdin for `-`. Where it does not name a project it is this one's.
-pub(super) fn read(source: &str, session: &Session, console: &mut Console) -> Result<MemoryQuery> {
+/// Reads a query from a file, or from stdin for `-`. Without a project it applies to the current one.
+pub(super) fn read_query(source: &str, session: &CommandContext, console: &mut Console) -> Result<MemoryQuery> {
     let text = if source == "-" {
         console.read_input()?
     } else {
         std::fs::read_to_string(source)
-            .map_err(|error| Failure::user(format!("cannot read question {source}: {error}")))?
+            .map_err(|error| CliError::user_error(format!("cannot read question {source}: {error}")))?
     };
     let mut fields: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
-        Failure::user(format!("the question is not a JSON object: {error}"))
+        CliError::user_error(format!("the question is not a JSON object: {error}"))
             .with_hint("write it like {\"text\": \"linker error\", \"tool\": \"bash\"}")
     })?;
     fields.retain(|_, value| !value.is_null());
-    let ours = session.desk.question();
+    let ours = session.desk.new_query();
     if !fields.contains_key(PROJECT_ROOT) {
         fields.insert(PROJECT_ROOT.to_owned(), Value::from(ours.project_root.clone()));
     }
     let named: Vec<String> = fields.keys().cloned().collect();
     let mut query: MemoryQuery = serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Failure::user(format!("the question cannot be understood: {error}")))?;
+        .map_err(|error| CliError::user_error(format!("the question cannot be understood: {error}")))?;
     if query.repo_id.is_none() && query.project_root == ours.project_root {
         query.repo_id = ours.repo_id;
     }
     query.scope.as_ref().map(|scope| MemoryScope::parse(scope.as_str())).transpose()?;
     query.kind.as_ref().map(|kind| MemoryKind::parse(kind.as_str())).transpose()?;
-    warn_of_unknown(&named, &query, console)?;
+    warn_about_unknown_fields(&named, &query, console)?;
     Ok(query)
 }
 
-/// A misspelt field would make the answer wider than meant, so it is named.
-fn warn_of_unknown(named: &[String], query: &MemoryQuery, console: &mut Console) -> Result<(), Failure> {
-    let understood = serde_json::to_value(query).map_err(Failure::Encode)?;
+/// Warns about unknown fields, because a misspelt one would widen the query.
+fn warn_about_unknown_fields(named: &[String], query: &MemoryQuery, console: &mut Console) -> Result<(), CliError> {
+    let understood = serde_json::to_value(query).map_err(CliError::Encode)?;
     // An empty list of tags is understood too, but not written back.
     for name in named.iter().filter(|name| understood.get(name.as_str()).is_none() && *name != "tags") {
-        console.warn(&format!("the question's field `{name}` is not known and was left out"));
+        console.print_warning(&format!("the question's field `{name}` is not known and was left out"));
     }
     Ok(())
 }

@@ -1,19 +1,19 @@
-//! `archivist recall`: the lessons that help with a matter.
+//! `archivist recall`: prints the lessons that help with a task or an error.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::arguments::word;
-use super::circumstances::Circumstances;
+use super::arguments::word_parser;
+use super::circumstances::FacetFlags;
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::{CliError, CommandExit};
 use super::prose::one_line;
 use super::question;
-use super::session::Session;
-use crate::context::complaint;
-use crate::desk::{Asked, Reply};
+use super::session::CommandContext;
+use crate::context::identify_error;
+use crate::desk::{RecallReply, RecallRequest};
 use crate::domain::{MemoryKind, MemoryQuery, MemoryScope, RunId};
-use crate::recall::{Point, Profile, Style};
+use crate::recall::{LessonBlockStyle, Point, RankingProfile};
 use crate::redact::Redactor;
 
 const EXAMPLES: &str = "\
@@ -30,17 +30,17 @@ then one is held back, so that `archivist effect` can tell whether it helps.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Recall {
+pub(super) struct RecallCommand {
     /// What it is about, in plain words; - reads it from stdin
     text: Option<String>,
     /// The output of something that failed, from a file or - for stdin: its fix comes first
     #[arg(long, value_name = "FILE")]
     error_file: Option<String>,
     /// Only lessons of this scope
-    #[arg(long, value_parser = word::<MemoryScope>(MemoryScope::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryScope>(MemoryScope::WORDS))]
     scope: Option<MemoryScope>,
     /// Only lessons of this kind
-    #[arg(long, value_parser = word::<MemoryKind>(MemoryKind::WORDS))]
+    #[arg(long, value_parser = word_parser::<MemoryKind>(MemoryKind::WORDS))]
     kind: Option<MemoryKind>,
     /// At most this many; what holds at the point otherwise, or `recall.maxResults`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -49,7 +49,7 @@ pub(super) struct Recall {
     #[arg(long, value_name = "TOKENS")]
     budget: Option<u32>,
     /// By what lessons are put in order; `recall.profile` otherwise
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(Profile::WORDS))]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(RankingProfile::WORDS))]
     profile: Option<String>,
     /// Find lessons by their meaning as well, with the model of `embeddings.dir`
     #[arg(long)]
@@ -61,7 +61,7 @@ pub(super) struct Recall {
     #[arg(long, value_name = "ID", value_parser = RunId::parse)]
     run: Option<RunId>,
     /// Where in the run: orchestrator, subagent, healer, planner, small-task or a word of your own
-    #[arg(long, value_name = "NAME", value_parser = point)]
+    #[arg(long, value_name = "NAME", value_parser = parse_point)]
     point: Option<String>,
     /// How the answer is written: project-lessons, known-issues, patterns, system-reminder or json
     #[arg(long, value_enum, hide_possible_values = true, default_value = "project-lessons")]
@@ -70,7 +70,7 @@ pub(super) struct Recall {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    circumstances: Circumstances,
+    circumstances: FacetFlags,
 }
 
 /// How an answer is written.
@@ -88,46 +88,46 @@ enum AnswerStyle {
     Json,
 }
 
-impl Recall {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let query = self.question(session, console)?;
-        let asked = Asked {
+impl RecallCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let query = self.build_query(session, console)?;
+        let asked = RecallRequest {
             point: self.point.clone().map(Point::from),
-            style: self.style.of_a_block(),
+            style: self.style.block_style(),
             profile: self.profile.as_deref().map(str::parse).transpose()?,
             items: self.max.map(usize::from),
             tokens: self.budget.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)),
             run: self.run.clone(),
             by_meaning: self.by_meaning,
-            ..Asked::about(query)
+            ..RecallRequest::for_query(query)
         };
         let point = asked.point.clone();
-        let found = session.desk.recall(asked, session.now).await?;
+        let found = session.desk.recall_lessons(asked, session.now).await?;
         if let Some(why) = &found.unmeasured {
-            console.warn(&format!("lessons are found by their words alone: {why}"));
+            console.print_warning(&format!("lessons are found by their words alone: {why}"));
         }
         if self.json || self.style == AnswerStyle::Json {
-            console.json(&Reply::of(&found.block, found.level))?;
+            console.print_json(&RecallReply::from_block(&found.block, found.level))?;
         } else {
-            console.print(found.block.text.as_bytes())?;
+            console.print_bytes(found.block.text.as_bytes())?;
         }
-        // A run that did not get the lessons was not exposed to them, so they are out before they are noted.
+        // A session is exposed to lessons only once they are printed, so the injection is recorded afterwards.
         console.flush()?;
         if let Some(run) = &self.run {
-            session.desk.note(&found, run, point.as_ref(), session.now).await?;
+            session.desk.record_injections(&found, run, point.as_ref(), session.now).await?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn question(&self, session: &Session, console: &mut Console) -> Result<MemoryQuery> {
+    fn build_query(&self, session: &CommandContext, console: &mut Console) -> Result<MemoryQuery> {
         let from_stdin =
             [&self.text, &self.query, &self.error_file].iter().filter(|one| one.as_deref() == Some("-")).count();
         if from_stdin > 1 {
-            return Err(Failure::usage("stdin can be only one of the text, the question and the error").into());
+            return Err(CliError::usage_error("stdin can be only one of the text, the question and the error").into());
         }
         let mut query = match &self.query {
-            Some(source) => question::read(source, session, console)?,
-            None => session.desk.question(),
+            Some(source) => question::read_query(source, session, console)?,
+            None => session.desk.new_query(),
         };
         match self.text.as_deref() {
             Some("-") => query.text = Some(console.read_input()?),
@@ -140,46 +140,47 @@ impl Recall {
         if let Some(kind) = &self.kind {
             query.kind = Some(kind.clone());
         }
-        self.circumstances.lay_over(&mut query.facets, &mut query.tags)?;
+        self.circumstances.apply_to(&mut query.facets, &mut query.tags)?;
         if let Some(source) = &self.error_file {
             let tool = query.facets.tool.clone();
-            ask_about_error(&mut query, tool.as_deref(), &read_error(source, console)?);
+            query_about_error(&mut query, tool.as_deref(), &read_error_output(source, console)?);
         }
         Ok(query)
     }
 }
 
-/// Asks for the fix of this very failure first, and for what is said about it besides. An output that says nothing
-/// changes nothing.
-pub(super) fn ask_about_error(query: &mut MemoryQuery, tool: Option<&str>, output: &str) {
-    let Some(found) = complaint(tool, output, &Redactor::new()) else { return };
+/// Asks first for the fix of this very error, and then for lessons about its text. An output without an error changes
+/// nothing.
+pub(super) fn query_about_error(query: &mut MemoryQuery, tool: Option<&str>, output: &str) {
+    let Some(found) = identify_error(tool, output, &Redactor::new()) else { return };
     query.facets.error_family.get_or_insert(found.family);
     query.text.get_or_insert(found.headline);
 }
 
 impl AnswerStyle {
-    /// What is fitted into a budget; a program gets what a prompt would get.
-    fn of_a_block(self) -> Style {
+    /// Returns the style of the block that is fitted into the budget; JSON uses the style of a prompt.
+    fn block_style(self) -> LessonBlockStyle {
         match self {
-            Self::ProjectLessons | Self::Json => Style::ProjectLessons,
-            Self::KnownIssues => Style::KnownIssues,
-            Self::Patterns => Style::Patterns,
-            Self::SystemReminder => Style::SystemReminder,
+            Self::ProjectLessons | Self::Json => LessonBlockStyle::ProjectLessons,
+            Self::KnownIssues => LessonBlockStyle::KnownIssues,
+            Self::Patterns => LessonBlockStyle::Patterns,
+            Self::SystemReminder => LessonBlockStyle::SystemReminder,
         }
     }
 }
 
-fn read_error(source: &str, console: &mut Console) -> Result<String> {
+fn read_error_output(source: &str, console: &mut Console) -> Result<String> {
     if source == "-" {
-        return Ok(console.read_lossily()?);
+        return Ok(console.read_input_lossily()?);
     }
     let bytes = std::fs::read(source).map_err(|error| {
-        Failure::user(format!("cannot read {source}: {error}")).with_hint("name a file with the output of what failed")
+        CliError::user_error(format!("cannot read {source}: {error}"))
+            .with_hint("name a file with the output of what failed")
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn point(text: &str) -> Result<String, String> {
+fn parse_point(text: &str) -> Result<String, String> {
     let text = one_line(text);
     if text.is_empty() || text.contains(' ') { Err("a point is one word, as in subagent".to_owned()) } else { Ok(text) }
 }

@@ -1,4 +1,4 @@
-//! `archivist completions` and `archivist man`: what is made from the commands themselves.
+//! `archivist completions` and `archivist man`: reference texts that are generated from the commands.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
-use super::arguments::Arguments;
+use super::arguments::CliArguments;
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::{CliError, CommandExit};
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
-pub(super) struct Completions {
+pub(super) struct CompletionsCommand {
     /// Which shell
     #[arg(value_enum)]
     shell: Shell,
@@ -31,33 +31,34 @@ pub(super) struct Completions {
 
 #[derive(Debug, Args)]
 #[command(after_help = MANUAL_EXAMPLES)]
-pub(super) struct Manual {
+pub(super) struct ManualCommand {
     /// Write a page for each command into this directory; the main page goes to stdout otherwise
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
-impl Completions {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+impl CompletionsCommand {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "archivist", &mut script);
-        console.print(&script)?;
-        Ok(Exit::Done)
+        clap_complete::generate(self.shell, &mut CliArguments::command(), "archivist", &mut script);
+        console.print_bytes(&script)?;
+        Ok(CommandExit::Done)
     }
 }
 
-impl Manual {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+impl ManualCommand {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         if let Some(dir) = &self.dir {
-            let cannot = |error| Failure::user(format!("cannot write manual pages to {}: {error}", dir.display()));
+            let cannot =
+                |error| CliError::user_error(format!("cannot write manual pages to {}: {error}", dir.display()));
             fs::create_dir_all(dir).map_err(cannot)?;
-            clap_mangen::generate_to(Arguments::command(), dir).map_err(cannot)?;
-            console.note(&format!("manual pages written to {}", dir.display()));
+            clap_mangen::generate_to(CliArguments::command(), dir).map_err(cannot)?;
+            console.print_note(&format!("manual pages written to {}", dir.display()));
         } else {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            console.print(&page)?;
+            clap_mangen::Man::new(CliArguments::command()).render(&mut page)?;
+            console.print_bytes(&page)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! `archivist reflect`: one session is reflected on, and what it teaches is kept.
+//! `archivist reflect`: reflects on one session and stores its lessons.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 
-use super::arguments::word;
-use super::console::{Console, Style};
-use super::failure::Exit;
+use super::arguments::word_parser;
+use super::console::{Console, TextStyle};
+use super::failure::CommandExit;
 use super::inspect::print_lessons;
-use super::lesson::short;
+use super::lesson::summary_line;
 use super::prose::one_line;
-use super::reflecting::{by_hand, hud_patience, runtime, service, trigger};
-use super::session::Session;
-use crate::config::Surroundings;
-use crate::desk::Refusal;
+use super::reflecting::{build_runtime, build_service, hud_patience, trigger_for_files, trigger_for_session};
+use super::session::CommandContext;
+use crate::config::ProcessEnvironment;
+use crate::desk::RequestError;
 use crate::domain::{AgentMemory, MemoryState, ReflectionScenario, ReflectionTrigger, SessionId};
-use crate::service::{Anew, ArchivistService, Learned, Skip};
+use crate::service::{ArchivistService, ReflectionReport, RepeatPolicy, SkipReason};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ A session that has nothing new to tell is skipped; --again reflects on it all th
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("which").required(true).args(["session", "file"]))]
-pub(super) struct Reflect {
+pub(super) struct ReflectCommand {
     /// The session, as its agent names it; its log is looked for
     #[arg(long, value_name = "ID", value_parser = SessionId::parse)]
     session: Option<SessionId>,
@@ -38,7 +38,7 @@ pub(super) struct Reflect {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     file: Vec<PathBuf>,
     /// What happened
-    #[arg(long, default_value = "manual", value_parser = word::<ReflectionScenario>(ReflectionScenario::WORDS))]
+    #[arg(long, default_value = "manual", value_parser = word_parser::<ReflectionScenario>(ReflectionScenario::WORDS))]
     scenario: ReflectionScenario,
     /// The task worked on
     #[arg(long, value_name = "ID")]
@@ -54,26 +54,31 @@ pub(super) struct Reflect {
     json: bool,
 }
 
-impl Reflect {
-    pub(super) fn run(&self, session: &Session, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
-        let service = service(session, surroundings)?;
-        let trigger = self.trigger(session, surroundings)?;
-        runtime()?.block_on(async {
+impl ReflectCommand {
+    pub(super) fn run(
+        &self,
+        session: &CommandContext,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
+        let service = build_service(session, surroundings)?;
+        let trigger = self.build_trigger(session, surroundings)?;
+        build_runtime()?.block_on(async {
             let done = match self.dry_run {
-                true => self.preview(&service, &trigger, console).await,
-                false => self.reflect((&service, hud_patience(session)), &trigger, console).await,
+                true => self.preview_lessons(&service, &trigger, console).await,
+                false => self.reflect_and_print((&service, hud_patience(session)), &trigger, console).await,
             };
-            session.desk.memory.maintain().await;
+            session.desk.memory.run_maintenance().await;
             done
         })
     }
 
-    fn trigger(&self, session: &Session, surroundings: &Surroundings) -> Result<ReflectionTrigger> {
+    fn build_trigger(&self, session: &CommandContext, surroundings: &ProcessEnvironment) -> Result<ReflectionTrigger> {
         let mut asked = match &self.session {
-            Some(id) => trigger(session, id.clone(), self.scenario.clone()),
+            Some(id) => trigger_for_session(session, id.clone(), self.scenario.clone()),
             None => {
                 let files = self.file.iter().map(|path| surroundings.current_dir.join(path)).collect();
-                by_hand(files, session)?.0
+                trigger_for_files(files, session)?.0
             }
         };
         asked.scenario = self.scenario.clone();
@@ -81,68 +86,73 @@ impl Reflect {
         Ok(asked)
     }
 
-    async fn preview(
+    async fn preview_lessons(
         &self,
         service: &ArchivistService,
         trigger: &ReflectionTrigger,
         console: &mut Console,
-    ) -> Result<Exit> {
-        let sources = service.sources(trigger).await.map_err(Refusal::from)?;
-        let distilled = service.preview(trigger, sources).await.map_err(Refusal::from)?;
+    ) -> Result<CommandExit> {
+        let sources = service.find_log_sources(trigger).await.map_err(RequestError::from)?;
+        let distilled = service.preview_candidates(trigger, sources).await.map_err(RequestError::from)?;
         match self.json {
-            true => console.json(&distilled)?,
+            true => console.print_json(&distilled)?,
             false => print_lessons(&distilled, console)?,
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    async fn reflect(
+    async fn reflect_and_print(
         &self,
         (service, patience): (&ArchivistService, Duration),
         trigger: &ReflectionTrigger,
         console: &mut Console,
-    ) -> Result<Exit> {
-        let anew = if self.again { Anew::Always } else { Anew::IfGrown };
-        let came = service.reflect(trigger, anew).await;
-        service.finish(patience).await;
+    ) -> Result<CommandExit> {
+        let anew = if self.again { RepeatPolicy::Always } else { RepeatPolicy::IfGrown };
+        let came = service.reflect_on_session(trigger, anew).await;
+        service.flush_hud(patience).await;
         if self.json {
-            console.json(&ArchivistService::outcome(trigger, &came))?;
+            console.print_json(&ArchivistService::build_outcome(trigger, &came))?;
         }
         match came {
-            Ok(learned) if !self.json => print(&learned, console)?,
+            Ok(learned) if !self.json => print_learned(&learned, console)?,
             Ok(_) => {}
             Err(skip) if skip.is_choice() => {
                 if !self.json {
-                    let again = if matches!(skip, Skip::Unchanged) { "; --again reflects all the same" } else { "" };
-                    console.note(&format!("skipped: {skip}{again}"));
+                    let again =
+                        if matches!(skip, SkipReason::Unchanged) { "; --again reflects all the same" } else { "" };
+                    console.print_note(&format!("skipped: {skip}{again}"));
                 }
             }
-            Err(skip) => return Err(Refusal::from(skip).into()),
+            Err(skip) => return Err(RequestError::from(skip).into()),
         }
-        if let Err(skip) = service.tend().await {
-            console.warn(&format!("older lessons were not looked after: {skip}"));
+        if let Err(skip) = service.refresh_lesson_states().await {
+            console.print_warning(&format!("older lessons were not looked after: {skip}"));
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-/// What was learned, one line a lesson.
-fn print(learned: &Learned, console: &mut Console) -> Result<()> {
-    console.line(&learned.summary())?;
+/// Prints the outcome of a reflection, one line per lesson.
+fn print_learned(learned: &ReflectionReport, console: &mut Console) -> Result<()> {
+    console.print_line(&learned.summary())?;
     for (mark, lessons) in [("+", &learned.created), ("*", &learned.updated), ("=", &learned.seen)] {
         for memory in lessons {
             let state = memory.state.as_ref().map(MemoryState::as_str).unwrap_or_default();
-            let line = format!("{mark} {} {}", short(memory), console.styled(Style::Dim, &format!("({state})")));
-            console.line(&line)?;
+            let line = format!(
+                "{mark} {} {}",
+                summary_line(memory),
+                console.style_text(TextStyle::Dim, &format!("({state})"))
+            );
+            console.print_line(&line)?;
         }
     }
     for dropped in &learned.dropped {
         let line = format!("- {}: {}", dropped.why, one_line(&dropped.summary));
-        console.line(&console.styled(Style::Dim, &line))?;
+        console.print_line(&console.style_text(TextStyle::Dim, &line))?;
     }
     let quarantined = |memory: &&AgentMemory| memory.state == Some(MemoryState::Quarantined);
     if learned.created.iter().any(|memory| quarantined(&memory)) {
-        console.note("hint: `archivist approve ID` or `archivist reject ID` decides on what is in quarantine");
+        console.print_note("hint: `archivist approve ID` or `archivist reject ID` decides on what is in quarantine");
     }
     Ok(())
 }

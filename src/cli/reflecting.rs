@@ -1,4 +1,4 @@
-//! A service that reflects, as the configuration wants it.
+//! Builds the reflection service that the configuration describes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use std::time::Duration;
 use anyhow::Result;
 use tokio::runtime::{Builder, Runtime};
 
-use super::adviser::adviser;
-use super::failure::Failure;
-use super::session::Session;
-use crate::config::Surroundings;
+use super::adviser::open_model_client;
+use super::failure::CliError;
+use super::session::CommandContext;
+use crate::config::ProcessEnvironment;
 use crate::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
-use crate::hud::{Hud, HudSink, JsonlSink, WebSocketSink};
+use crate::hud::{HudBroadcaster, HudSink, JsonlSink, WebSocketSink};
 use crate::redact::Redactor;
-use crate::service::{ArchivistService, Sources};
+use crate::service::{ArchivistService, LogSources};
 
-/// The service of this session's project.
-pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<ArchivistService> {
+/// Returns the reflection service of the current project.
+pub(super) fn build_service(session: &CommandContext, surroundings: &ProcessEnvironment) -> Result<ArchivistService> {
     let config = session.desk.config();
     let memory = Arc::clone(&session.desk.memory);
-    let mut service = ArchivistService::new(memory, session.desk.project().clone(), config.habits())
+    let mut service = ArchivistService::new(memory, session.desk.project().clone(), config.reflection_settings())
         .with_clock(session.clock.clone())
-        .with_hud(Arc::new(hud(session, surroundings)?));
-    if let Some(adviser) = adviser(session, surroundings)? {
-        service = service.with_adviser(Arc::new(adviser));
+        .with_hud(Arc::new(build_hud(session, surroundings)?));
+    if let Some(adviser) = open_model_client(session, surroundings)? {
+        service = service.with_model_client(Arc::new(adviser));
     }
     if let Some(embedder) = session.desk.embedder() {
         service = service.with_embedder(Arc::clone(embedder));
@@ -32,48 +32,57 @@ pub(super) fn service(session: &Session, surroundings: &Surroundings) -> Result<
     Ok(service)
 }
 
-/// How long displays may take, at the end of a process, for what is still on its way to them. A feed on a server is on
-/// its way for longer.
-pub(super) fn hud_patience(session: &Session) -> Duration {
-    Duration::from_millis(if session.desk.feed().is_far() { 5_000 } else { 500 })
+/// Returns how long the end of a process may wait for displays to receive pending messages. A feed on a server needs
+/// longer.
+pub(super) fn hud_patience(session: &CommandContext) -> Duration {
+    Duration::from_millis(if session.desk.event_feed().is_remote() { 5_000 } else { 500 })
 }
 
-/// Who hears of it.
-fn hud(session: &Session, surroundings: &Surroundings) -> Result<Hud> {
+/// Returns the displays that reflections report to.
+fn build_hud(session: &CommandContext, surroundings: &ProcessEnvironment) -> Result<HudBroadcaster> {
     let settings = &session.desk.config().hud;
-    let mut sinks: Vec<Box<dyn HudSink>> = vec![session.desk.feed().sink()];
+    let mut sinks: Vec<Box<dyn HudSink>> = vec![session.desk.event_feed().open_sink()];
     if let Some(path) = settings.file_path(surroundings.home.as_deref()) {
         let sink = JsonlSink::to_file(&path)
-            .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.file`"))?;
+            .map_err(|error| CliError::user_error(error.to_string()).with_hint("look at `hud.file`"))?;
         sinks.push(Box::new(sink));
     }
     if !settings.web_socket.is_empty() {
         let sink = WebSocketSink::new(&settings.web_socket)
-            .map_err(|error| Failure::user(error.to_string()).with_hint("look at `hud.webSocket`"))?;
+            .map_err(|error| CliError::user_error(error.to_string()).with_hint("look at `hud.webSocket`"))?;
         sinks.push(Box::new(sink));
     }
-    Ok(Hud::new(sinks))
+    Ok(HudBroadcaster::new(sinks))
 }
 
-/// What a person asks for who names files.
-pub(super) fn by_hand(files: Vec<PathBuf>, session: &Session) -> Result<(ReflectionTrigger, Sources)> {
+/// Returns the trigger and the sources for log files that a person names.
+pub(super) fn trigger_for_files(
+    files: Vec<PathBuf>,
+    session: &CommandContext,
+) -> Result<(ReflectionTrigger, LogSources)> {
     let shown = files.first().map(|path| path.display().to_string()).unwrap_or_default();
-    let sources = Sources::in_files(files)
-        .ok_or_else(|| Failure::user(format!("{shown} is not there, or is no file")).with_hint("name a session log"))?;
-    let named = sources.session(&Redactor::new()).map_err(|unreadable| {
-        Failure::user(format!("{shown}: {unreadable}")).with_hint("docs/formats.md lists the formats that are read")
+    let sources = LogSources::from_files(files).ok_or_else(|| {
+        CliError::user_error(format!("{shown} is not there, or is no file")).with_hint("name a session log")
+    })?;
+    let named = sources.read_session_id(&Redactor::new()).map_err(|unreadable| {
+        CliError::user_error(format!("{shown}: {unreadable}"))
+            .with_hint("docs/formats.md lists the formats that are read")
     })?;
     let session_id = match named {
         Some(id) => id,
-        None => SessionId::parse("unknown").map_err(|invalid| Failure::user(invalid.to_string()))?,
+        None => SessionId::parse("unknown").map_err(|invalid| CliError::user_error(invalid.to_string()))?,
     };
-    let mut trigger = trigger(session, session_id, ReflectionScenario::Manual);
+    let mut trigger = trigger_for_session(session, session_id, ReflectionScenario::Manual);
     trigger.log_paths = sources.files.iter().map(|path| path.display().to_string()).collect();
     Ok((trigger, sources))
 }
 
-/// A trigger for a session of this project.
-pub(super) fn trigger(session: &Session, session_id: SessionId, scenario: ReflectionScenario) -> ReflectionTrigger {
+/// Returns a trigger for a session of this project.
+pub(super) fn trigger_for_session(
+    session: &CommandContext,
+    session_id: SessionId,
+    scenario: ReflectionScenario,
+) -> ReflectionTrigger {
     ReflectionTrigger {
         scenario,
         project_root: session.desk.project().root_text(),
@@ -87,7 +96,7 @@ pub(super) fn trigger(session: &Session, session_id: SessionId, scenario: Reflec
     }
 }
 
-/// What waits for models and files.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(Failure::Start)
+/// Returns the async runtime for commands that wait for models and files.
+pub(super) fn build_runtime() -> Result<Runtime, CliError> {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(CliError::Start)
 }

@@ -1,4 +1,4 @@
-//! `archivist serve`: the memory over HTTP.
+//! `archivist serve`: serves the memory over HTTP.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,17 +8,17 @@ use anyhow::Result;
 use clap::Args;
 use tokio::net::TcpListener;
 
-use super::arguments::Globals;
+use super::arguments::GlobalFlags;
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::reflecting::{hud_patience, runtime, service};
-use super::session::Session;
-use super::start::WorkerStart;
-use super::stop::asked_to_stop;
-use crate::config::{ServeSettings, Surroundings, WritesChoice};
+use super::failure::{CliError, CommandExit};
+use super::reflecting::{build_runtime, build_service, hud_patience};
+use super::session::CommandContext;
+use super::start::WorkerLauncher;
+use super::stop::wait_for_stop_signal;
+use crate::config::{ProcessEnvironment, ServeSettings, WriteAccessChoice};
 use crate::domain::IdSource;
-use crate::model::key_from_file;
-use crate::serve::{self, Access, Bounds, Served, Writes};
+use crate::model::read_key_file;
+use crate::serve::{self, AccessPolicy, ServerLimits, ServerState, WriteAccess};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +32,7 @@ for Prometheus at /metrics. Stopped by an interrupt or a TERM signal, it lets re
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Serve {
+pub(super) struct ServeCommand {
     /// Where to listen; `serve.address` otherwise
     #[arg(long, value_name = "ADDRESS:PORT")]
     address: Option<String>,
@@ -44,70 +44,75 @@ pub(super) struct Serve {
     openapi: bool,
 }
 
-impl Serve {
+impl ServeCommand {
     pub(super) fn run(
         &self,
-        session: &Session,
-        globals: &Globals,
-        surroundings: &Surroundings,
+        session: &CommandContext,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         console: &mut Console,
-    ) -> Result<Exit> {
+    ) -> Result<CommandExit> {
         if self.openapi {
-            console.json(&serve::document())?;
-            return Ok(Exit::Done);
+            console.print_json(&serve::openapi_document())?;
+            return Ok(CommandExit::Done);
         }
-        let address = self.address(&session.desk.config().serve)?;
-        let access = access(&session.desk.config().serve, surroundings, address)?;
-        let served = served(session, globals, surroundings, access)?;
-        runtime()?.block_on(async {
+        let address = self.listen_address(&session.desk.config().serve)?;
+        let access = build_access(&session.desk.config().serve, surroundings, address)?;
+        let served = build_server_state(session, globals, surroundings, access)?;
+        build_runtime()?.block_on(async {
             let listener = TcpListener::bind(address).await.map_err(|error| {
-                Failure::user(format!("cannot listen at {address}: {error}"))
+                CliError::user_error(format!("cannot listen at {address}: {error}"))
                     .with_hint("another server may listen there; `--port 0` takes any port that is free")
             })?;
             let bound = listener.local_addr()?;
-            console.line(&format!("http://{bound}/"))?;
+            console.print_line(&format!("http://{bound}/"))?;
             console.flush()?;
-            serve::serve(listener, Arc::clone(&served), asked_to_stop()).await?;
-            served.finish(hud_patience(session)).await;
-            session.desk.memory.maintain().await;
-            Ok(Exit::Done)
+            serve::run_server(listener, Arc::clone(&served), wait_for_stop_signal()).await?;
+            served.finish_delivery(hud_patience(session)).await;
+            session.desk.memory.run_maintenance().await;
+            Ok(CommandExit::Done)
         })
     }
 
-    fn address(&self, settings: &ServeSettings) -> Result<SocketAddr, Failure> {
+    fn listen_address(&self, settings: &ServeSettings) -> Result<SocketAddr, CliError> {
         let text = self.address.as_deref().unwrap_or(&settings.address);
         let mut address: SocketAddr = text.replace("localhost:", "127.0.0.1:").parse().map_err(|_| {
-            Failure::usage(format!("`{text}` is not an address and a port")).with_hint("write it like 127.0.0.1:4664")
+            CliError::usage_error(format!("`{text}` is not an address and a port"))
+                .with_hint("write it like 127.0.0.1:4664")
         })?;
         address.set_port(self.port.unwrap_or(address.port()));
         Ok(address)
     }
 }
 
-/// Who may ask at this address.
-fn access(settings: &ServeSettings, surroundings: &Surroundings, address: SocketAddr) -> Result<Access, Failure> {
-    let token = token(settings, surroundings)?;
+/// Returns the access rules for this address.
+fn build_access(
+    settings: &ServeSettings,
+    surroundings: &ProcessEnvironment,
+    address: SocketAddr,
+) -> Result<AccessPolicy, CliError> {
+    let token = read_token(settings, surroundings)?;
     let writes = match settings.writes {
-        WritesChoice::Open => Writes::Open,
-        WritesChoice::Token => Writes::Token,
-        WritesChoice::Closed => Writes::Closed,
+        WriteAccessChoice::Open => WriteAccess::Open,
+        WriteAccessChoice::Token => WriteAccess::Token,
+        WriteAccessChoice::Closed => WriteAccess::Closed,
     };
-    Access::new(address.ip(), &settings.other_names(), token.as_deref(), writes).map_err(|error| {
-        Failure::user(error.to_string()).with_hint("put one into a file and name it in `serve.tokenFile`")
+    AccessPolicy::new(address.ip(), &settings.other_names(), token.as_deref(), writes).map_err(|error| {
+        CliError::user_error(error.to_string()).with_hint("put one into a file and name it in `serve.tokenFile`")
     })
 }
 
-/// What the server answers from.
-pub(super) fn served(
-    session: &Session,
-    globals: &Globals,
-    surroundings: &Surroundings,
-    access: Access,
-) -> Result<Arc<Served>> {
+/// Returns the state that the server answers from.
+pub(super) fn build_server_state(
+    session: &CommandContext,
+    globals: &GlobalFlags,
+    surroundings: &ProcessEnvironment,
+    access: AccessPolicy,
+) -> Result<Arc<ServerState>> {
     let settings = &session.desk.config().serve;
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let (patience, head_patience, parting) = settings.patience();
-    let bounds = Bounds {
+    let (patience, head_patience, parting) = settings.request_timeouts();
+    let bounds = ServerLimits {
         requests_per_second: settings.requests_per_second,
         connections: count(settings.max_connections),
         listeners: count(settings.max_listeners),
@@ -116,21 +121,28 @@ pub(super) fn served(
         head_patience,
         parting,
     };
-    let start = WorkerStart::new(session, globals, surroundings);
+    let start = WorkerLauncher::new(session, globals, surroundings);
     let (clock, ids) = (session.clock.clone(), IdSource::new(session.seed));
-    let start_worker = Box::new(move || start.start());
-    Ok(Served::new(session.desk.clone(), service(session, surroundings)?, (clock, ids), (access, bounds), start_worker))
+    let start_worker = Box::new(move || start.launch_worker());
+    Ok(ServerState::new(
+        session.desk.clone(),
+        build_service(session, surroundings)?,
+        (clock, ids),
+        (access, bounds),
+        start_worker,
+    ))
 }
 
-/// The token, from its file, else from its variable.
-fn token(settings: &ServeSettings, surroundings: &Surroundings) -> Result<Option<String>, Failure> {
+/// Reads the token from its file, else from its variable.
+fn read_token(settings: &ServeSettings, surroundings: &ProcessEnvironment) -> Result<Option<String>, CliError> {
     use secrecy::ExposeSecret;
     if let Some(path) = settings.token_path(surroundings.home.as_deref()) {
-        let read = |path: &Path| key_from_file(path).map(|token| token.expose_secret().to_owned());
+        let read = |path: &Path| read_key_file(path).map(|token| token.expose_secret().to_owned());
         return read(&path)
             .map(Some)
-            .map_err(|error| Failure::user(error.to_string()).with_hint("look at `serve.tokenFile`"));
+            .map_err(|error| CliError::user_error(error.to_string()).with_hint("look at `serve.tokenFile`"));
     }
-    let value = surroundings.variable(&settings.token_variable).map(str::trim).filter(|value| !value.is_empty());
+    let value =
+        surroundings.environment_variable(&settings.token_variable).map(str::trim).filter(|value| !value.is_empty());
     Ok(value.map(str::to_owned))
 }

@@ -1,110 +1,123 @@
-//! One command at work: which project, which memory, what time it is.
+//! The context of one command: its project, its memory and its time.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::arguments::Globals;
-use super::failure::Failure;
-use crate::config::{self, LoadRequest, Loaded, Surroundings};
-use crate::desk::Desk;
+use super::arguments::GlobalFlags;
+use super::failure::CliError;
+use crate::config::{self, ConfigLoadRequest, LoadedConfig, ProcessEnvironment};
+use crate::desk::Archivist;
 use crate::domain::{IdSource, Timestamp};
-use crate::service::Clock;
+use crate::service::ServiceClock;
 
-/// The project and the configuration that holds in it.
+/// The project and its effective configuration.
 #[derive(Debug)]
-pub(super) struct Workplace {
+pub(super) struct LoadedProject {
     pub(super) root: PathBuf,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedConfig,
 }
 
-impl Workplace {
-    /// Finds the project and reads its configuration.
-    pub(super) fn find(globals: &Globals, surroundings: &Surroundings) -> anyhow::Result<Self> {
+impl LoadedProject {
+    /// Finds the project and loads its configuration.
+    pub(super) fn find_and_load(globals: &GlobalFlags, surroundings: &ProcessEnvironment) -> anyhow::Result<Self> {
         let here = &surroundings.current_dir;
         if !here.is_absolute() {
             let hint = "change to a directory that exists";
-            return Err(Failure::user("the current directory is gone").with_hint(hint).into());
+            return Err(CliError::user_error("the current directory is gone").with_hint(hint).into());
         }
         let root = match &globals.project {
-            Some(given) => given_root(given, here)?,
+            Some(given) => resolve_project_flag(given, here)?,
             None => config::find_project_root(here, surroundings.home.as_deref()),
         };
-        let request = LoadRequest {
+        let request = ConfigLoadRequest {
             surroundings: surroundings.clone(),
             project_root: root.clone(),
             config_file: globals.config.clone(),
-            flags: flags(globals, here)?,
+            flags: config_overrides(globals, here)?,
         };
-        Ok(Self { loaded: config::load(&request)?, root })
+        Ok(Self { loaded: config::load_config(&request)?, root })
     }
 }
 
-/// A workplace with its desk open.
+/// The context of a command, with the memory opened.
 #[derive(Debug)]
-pub(super) struct Session {
-    pub(super) desk: Desk,
+pub(super) struct CommandContext {
+    pub(super) desk: Archivist,
     pub(super) now: Timestamp,
     pub(super) ids: IdSource,
     pub(super) seed: u64,
-    pub(super) clock: Clock,
+    pub(super) clock: ServiceClock,
 }
 
-impl Session {
+impl CommandContext {
     /// Opens the memory that the configuration names. Nothing is read or written yet.
     pub(super) fn open(
-        globals: &Globals,
-        surroundings: &Surroundings,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         now: Timestamp,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        Self::at(Workplace::find(globals, surroundings)?, globals, surroundings, (now, seed), None)
+        Self::from_project(
+            LoadedProject::find_and_load(globals, surroundings)?,
+            globals,
+            surroundings,
+            (now, seed),
+            None,
+        )
     }
 
-    /// The same for whoever cannot wait long for other writers.
-    pub(super) fn open_in_haste(
-        globals: &Globals,
-        surroundings: &Surroundings,
+    /// Opens the memory, and waits at most this long for other writers.
+    pub(super) fn open_with_patience(
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         now: Timestamp,
         patience: Duration,
     ) -> anyhow::Result<Self> {
-        Self::at(Workplace::find(globals, surroundings)?, globals, surroundings, (now, 0), Some(patience))
+        Self::from_project(
+            LoadedProject::find_and_load(globals, surroundings)?,
+            globals,
+            surroundings,
+            (now, 0),
+            Some(patience),
+        )
     }
 
-    /// The same moment at another desk.
-    pub(super) fn elsewhere(&self, desk: Desk) -> Self {
+    /// Returns this context with the memory of another project.
+    pub(super) fn with_archivist(&self, desk: Archivist) -> Self {
         Self { desk, now: self.now, ids: IdSource::new(self.seed), seed: self.seed, clock: self.clock.clone() }
     }
 
-    fn at(
-        workplace: Workplace,
-        globals: &Globals,
-        surroundings: &Surroundings,
+    fn from_project(
+        workplace: LoadedProject,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         (now, seed): (Timestamp, u64),
         patience: Option<Duration>,
     ) -> anyhow::Result<Self> {
-        let Workplace { root, loaded } = workplace;
+        let LoadedProject { root, loaded } = workplace;
         Ok(Self {
-            desk: Desk::open(root, loaded.config, surroundings, patience),
+            desk: Archivist::open(root, loaded.config, surroundings, patience),
             now,
             ids: IdSource::new(seed),
             seed,
-            clock: globals.now.map_or_else(Clock::of_the_system, Clock::fixed),
+            clock: globals.now.map_or_else(ServiceClock::from_system_time, ServiceClock::fixed_at),
         })
     }
 }
 
-fn given_root(given: &Path, here: &Path) -> Result<PathBuf, Failure> {
+fn resolve_project_flag(given: &Path, here: &Path) -> Result<PathBuf, CliError> {
     let path = here.join(given);
     match path.canonicalize() {
         Ok(root) if root.is_dir() => Ok(root),
-        Ok(_) => Err(Failure::user(format!("--project {} is not a directory", given.display()))),
-        Err(error) => Err(Failure::user(format!("--project {} cannot be used: {error}", given.display()))
+        Ok(_) => Err(CliError::user_error(format!("--project {} is not a directory", given.display()))),
+        Err(error) => Err(CliError::user_error(format!("--project {} cannot be used: {error}", given.display()))
             .with_hint("give the root directory of the project")),
     }
 }
 
-/// The flags that set a key. A path on the command line starts where the person is, not at the project's root.
-fn flags(globals: &Globals, here: &Path) -> Result<Vec<(String, String)>, Failure> {
+/// Returns the settings that flags override. A relative path starts at the current directory, not at the project's
+/// root.
+fn config_overrides(globals: &GlobalFlags, here: &Path) -> Result<Vec<(String, String)>, CliError> {
     let Some(given) = &globals.memory_dir else {
         return Ok(Vec::new());
     };
@@ -112,6 +125,6 @@ fn flags(globals: &Globals, here: &Path) -> Result<Vec<(String, String)>, Failur
     let path = if keeps_its_meaning { given.clone() } else { here.join(given) };
     match path.into_os_string().into_string() {
         Ok(path) => Ok(vec![("memory.dir".to_owned(), path)]),
-        Err(_) => Err(Failure::user(format!("--memory-dir {} is not Unicode", given.display()))),
+        Err(_) => Err(CliError::user_error(format!("--memory-dir {} is not Unicode", given.display()))),
     }
 }

@@ -1,17 +1,17 @@
-//! `archivist config`: the configuration that holds, and its schema.
+//! `archivist config`: prints the effective configuration and its schema.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use super::arguments::Globals;
-use super::console::{Console, Style};
-use super::failure::Exit;
+use super::arguments::GlobalFlags;
+use super::console::{Console, TextStyle};
+use super::failure::CommandExit;
 use super::prose::one_line;
-use super::session::Workplace;
-use crate::config::{self, Setting, Surroundings};
+use super::session::LoadedProject;
+use crate::config::{self, EffectiveSetting, ProcessEnvironment};
 
-/// A longer setting pushes its own origin aside, and no other.
+/// The widest setting that the column of origins is aligned with.
 const MAX_COLUMN: usize = 60;
 
 const SHOW_EXAMPLES: &str = "\
@@ -44,43 +44,51 @@ pub(super) struct ShowSettings {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(&self, globals: &Globals, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(
+        &self,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
         match self {
-            Self::Schema => console.json(&config::schema())?,
+            Self::Schema => console.print_json(&config::config_schema())?,
             Self::Show(show) => {
-                let settings = Workplace::find(globals, surroundings)?.loaded.values;
+                let settings = LoadedProject::find_and_load(globals, surroundings)?.loaded.values;
                 if show.json {
-                    console.json(&show.as_json(&settings))?;
+                    console.print_json(&show.as_json(&settings))?;
                 } else {
-                    show.print(&settings, console)?;
+                    show.print_settings(&settings, console)?;
                 }
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
 impl ShowSettings {
-    fn as_json(&self, settings: &[Setting]) -> Value {
-        let entry = |setting: &Setting| {
-            let shown = setting.shown();
+    fn as_json(&self, settings: &[EffectiveSetting]) -> Value {
+        let entry = |setting: &EffectiveSetting| {
+            let shown = setting.printable_value();
             let value = if self.origin { json!({"value": shown, "origin": setting.origin.to_string()}) } else { shown };
             (setting.key.clone(), value)
         };
         Value::Object(settings.iter().map(entry).collect::<Map<_, _>>())
     }
 
-    fn print(&self, settings: &[Setting], console: &mut Console) -> Result<()> {
-        let lines: Vec<String> =
-            settings.iter().map(|setting| one_line(&format!("{} = {}", setting.key, setting.shown()))).collect();
+    fn print_settings(&self, settings: &[EffectiveSetting], console: &mut Console) -> Result<()> {
+        let lines: Vec<String> = settings
+            .iter()
+            .map(|setting| one_line(&format!("{} = {}", setting.key, setting.printable_value())))
+            .collect();
         let widths = lines.iter().map(|line| line.chars().count());
         let widest = widths.filter(|width| *width <= MAX_COLUMN).max().unwrap_or_default();
         for (setting, line) in settings.iter().zip(lines) {
             if self.origin {
-                let origin = console.styled(Style::Dim, &format!("# {}", one_line(&setting.origin.to_string())));
-                console.line(&format!("{line:widest$}  {origin}"))?;
+                let origin =
+                    console.style_text(TextStyle::Dim, &format!("# {}", one_line(&setting.origin.to_string())));
+                console.print_line(&format!("{line:widest$}  {origin}"))?;
             } else {
-                console.line(&line)?;
+                console.print_line(&line)?;
             }
         }
         Ok(())

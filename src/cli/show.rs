@@ -1,14 +1,14 @@
-//! `archivist show`: a lesson in full.
+//! `archivist show`: prints a lesson in full.
 
 use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::{Exit, Failure};
+use super::failure::{CliError, CommandExit};
 use super::lesson::print_sheet;
-use super::session::Session;
+use super::session::CommandContext;
 use crate::desk::LessonFilter;
-use crate::memory::{Lesson, LessonName, Which};
+use crate::memory::{Lesson, LessonName, LessonStateFilter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Show {
+pub(super) struct ShowCommand {
     /// The lesson's short name or its id
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     #[arg(required_unless_present = "task", conflicts_with = "task")]
@@ -31,40 +31,40 @@ pub(super) struct Show {
     json: bool,
 }
 
-impl Show {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl ShowCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         if let Some(name) = &self.name {
-            let lesson = session.desk.lesson(name).await?;
+            let lesson = session.desk.get_lesson(name).await?;
             if self.json {
-                console.json(&lesson)?;
+                console.print_json(&lesson)?;
             } else {
                 print_sheet(&lesson, console)?;
             }
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let lessons = self.of_task(session).await?;
+        let lessons = self.load_task_lessons(session).await?;
         if self.json {
-            console.json(&lessons)?;
-            return Ok(if lessons.is_empty() { Exit::Refused } else { Exit::Done });
+            console.print_json(&lessons)?;
+            return Ok(if lessons.is_empty() { CommandExit::Refused } else { CommandExit::Done });
         }
         if lessons.is_empty() {
             let task = self.task.as_deref().unwrap_or_default();
-            return Err(Failure::user(format!("there are no lessons of task `{task}`"))
+            return Err(CliError::user_error(format!("there are no lessons of task `{task}`"))
                 .with_hint("`archivist list --all` shows every lesson")
                 .into());
         }
         for (at, lesson) in lessons.iter().enumerate() {
             if at > 0 {
-                console.line("")?;
+                console.print_line("")?;
             }
             print_sheet(lesson, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    async fn of_task(&self, session: &Session) -> Result<Vec<Lesson>> {
-        let filter = LessonFilter { task: self.task.clone(), ..LessonFilter::of(Which::All) };
-        let mut lessons = session.desk.lessons(&filter).await?;
+    async fn load_task_lessons(&self, session: &CommandContext) -> Result<Vec<Lesson>> {
+        let filter = LessonFilter { task: self.task.clone(), ..LessonFilter::from_selection(LessonStateFilter::All) };
+        let mut lessons = session.desk.list_lessons(&filter).await?;
         lessons.reverse();
         Ok(lessons)
     }

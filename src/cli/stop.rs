@@ -1,23 +1,23 @@
-//! Signals that ask a process to stop.
+//! Signals that ask the process to stop.
 
 use tokio::sync::watch;
 
-/// Holds `true` once somebody asked this process to stop.
-pub(super) fn stop() -> watch::Receiver<bool> {
+/// Returns a receiver that holds `true` once the process was asked to stop.
+pub(super) fn watch_stop_signal() -> watch::Receiver<bool> {
     let (send, receive) = watch::channel(false);
     tokio::spawn(async move {
-        asked_to_stop().await;
-        // Nobody is left to hear it if this fails.
+        wait_for_stop_signal().await;
+        // If this fails, there is no receiver left.
         let _ = send.send(true);
-        // A sender that is gone would mean that nobody can say stop any more.
+        // The sender must live on, because receivers treat a dropped sender as an error.
         std::future::pending::<()>().await;
     });
     receive
 }
 
-/// Done once somebody asked this process to stop.
+/// Completes once the process was asked to stop.
 #[cfg(unix)]
-pub(super) async fn asked_to_stop() {
+pub(super) async fn wait_for_stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminated), Ok(mut hung_up)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) else {
         return std::future::pending().await;

@@ -1,4 +1,4 @@
-//! What happens, told to an OpenTelemetry collector: spans of reflections and figures of the pipeline. Off unless set.
+//! Sends spans of reflections and metrics of the pipeline to an OpenTelemetry collector. It is off unless configured.
 
 use std::time::Duration;
 
@@ -12,33 +12,33 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::failure::Failure;
+use super::failure::CliError;
 use crate::config::TelemetrySettings;
 
-/// The name that a collector files everything under.
+/// The service name under which a collector stores everything.
 const SERVICE: &str = env!("CARGO_PKG_NAME");
 
-/// A collector that does not answer holds nobody up for longer.
+/// The longest wait for a collector.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What is sent to a collector, until it is closed.
+/// The exporters of spans and metrics, until they are closed.
 #[derive(Debug)]
-pub(super) struct Telemetry {
+pub(super) struct TelemetryExporter {
     spans: SdkTracerProvider,
     figures: SdkMeterProvider,
 }
 
-impl Telemetry {
-    /// Nothing, unless a collector is set.
-    pub(super) fn open(settings: &TelemetrySettings) -> Result<Option<Self>, Failure> {
+impl TelemetryExporter {
+    /// Opens the exporters, or returns `None` if no collector is configured.
+    pub(super) fn open(settings: &TelemetrySettings) -> Result<Option<Self>, CliError> {
         let base = settings.otlp.trim().trim_end_matches('/');
         if base.is_empty() {
             return Ok(None);
         }
-        // Building a client asks for one, also where no TLS is spoken. If there is one already, that will do.
+        // The client needs a crypto provider even without TLS. One that is already installed is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let refused = |error: opentelemetry_otlp::ExporterBuildError| {
-            Failure::user(format!("`telemetry.otlp` cannot be used: {error}"))
+            CliError::user_error(format!("`telemetry.otlp` cannot be used: {error}"))
                 .with_hint("write it like http://localhost:4318")
         };
         let spans = SpanExporter::builder()
@@ -60,8 +60,8 @@ impl Telemetry {
         }))
     }
 
-    /// Takes in what the program says of itself. What libraries say of themselves stays here.
-    pub(super) fn layer<S>(&self) -> impl Layer<S> + use<S>
+    /// Returns the layer that records this crate's events. Events of other crates are not sent.
+    pub(super) fn tracing_layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: tracing::Subscriber + for<'span> LookupSpan<'span>,
     {
@@ -71,7 +71,7 @@ impl Telemetry {
         spans.and_then(figures)
     }
 
-    /// Sends what is left. A collector that is not there is nobody's trouble.
+    /// Sends the remaining data. An unreachable collector is no error.
     pub(super) fn close(self) {
         for sent in [self.spans.shutdown_with_timeout(PATIENCE), self.figures.shutdown_with_timeout(PATIENCE)] {
             if let Err(error) = sent {

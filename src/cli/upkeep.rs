@@ -1,4 +1,4 @@
-//! `archivist status`, `doctor` and `compact`: the memory looked at from outside.
+//! `archivist status`, `doctor` and `compact`: inspect and maintain the memory.
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -7,14 +7,14 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::console::{Console, Style};
-use super::failure::{Exit, Failure};
-use super::prose::{bytes, count, elapsed, list, one_line};
-use super::session::Session;
-use super::table::{Column, Stay, Table};
-use crate::desk::{Bank, Condition, JobReport, Jobs};
-use crate::memory::{BankStatus, Compaction, Finding, IndexStatus, Remedy, Site};
-use crate::service::Place;
+use super::console::{Console, TextStyle};
+use super::failure::{CliError, CommandExit};
+use super::prose::{format_bytes, format_count, format_elapsed, join_with_commas, one_line};
+use super::session::CommandContext;
+use super::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::desk::{BankKind, JobQueueStatus, JobReport, MemoryStatus};
+use crate::memory::{BankFinding, BankSite, BankStatus, CompactionReport, FindingRemedy, IndexStatus};
+use crate::service::JobFolder;
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = STATUS_EXAMPLES)]
-pub(super) struct Status {
+pub(super) struct StatusCommand {
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -43,7 +43,7 @@ pub(super) struct Status {
 
 #[derive(Debug, Args)]
 #[command(after_help = DOCTOR_EXAMPLES)]
-pub(super) struct Doctor {
+pub(super) struct DoctorCommand {
     /// Mend what can be mended without losing anything
     #[arg(long)]
     repair: bool,
@@ -60,36 +60,36 @@ pub(super) struct Doctor {
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPACT_EXAMPLES)]
-pub(super) struct Compact {
+pub(super) struct CompactCommand {
     /// Print as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Status {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let condition = session.desk.condition(session.now).await?;
+impl StatusCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let condition = session.desk.memory_status(session.now).await?;
         if self.json {
-            console.json(&condition)?;
-            return Ok(Exit::Done);
+            console.print_json(&condition)?;
+            return Ok(CommandExit::Done);
         }
-        let Condition { banks, queue } = condition;
+        let MemoryStatus { banks, queue } = condition;
         if banks.is_empty() && queue.jobs.is_empty() {
-            console.note("there is no memory here yet; `archivist add` begins one");
+            console.print_note("there is no memory here yet; `archivist add` begins one");
         }
         for (at, bank) in banks.iter().enumerate() {
             if at > 0 {
-                console.line("")?;
+                console.print_line("")?;
             }
             print_bank(bank, console)?;
         }
         print_jobs(queue, is_in_a_fleet(session), console)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-/// Whether the jobs lie on a server.
-fn is_in_a_fleet(session: &Session) -> bool {
+/// Returns true if the jobs are on a server.
+fn is_in_a_fleet(session: &CommandContext) -> bool {
     #[cfg(feature = "postgres")]
     return session.desk.server().is_some();
     #[cfg(not(feature = "postgres"))]
@@ -99,41 +99,45 @@ fn is_in_a_fleet(session: &Session) -> bool {
     };
 }
 
-fn print_jobs(queue: Jobs, is_in_a_fleet: bool, console: &mut Console) -> Result<(), Failure> {
-    let Jobs { is_worked, jobs } = queue;
-    let (done, mut open): (Vec<JobReport>, _) = jobs.into_iter().partition(|job| job.place == Place::Done);
+fn print_jobs(queue: JobQueueStatus, is_in_a_fleet: bool, console: &mut Console) -> Result<(), CliError> {
+    let JobQueueStatus { is_worked, jobs } = queue;
+    let (done, mut open): (Vec<JobReport>, _) = jobs.into_iter().partition(|job| job.place == JobFolder::Done);
     if done.is_empty() && open.is_empty() {
         return Ok(());
     }
-    // The names of files say nothing to a person; of two jobs of one age the session decides.
-    open.sort_by_cached_key(|job| (job.place, Reverse(job.age_seconds), job.subject().to_owned()));
+    // File names mean nothing to a person, so jobs of the same age are ordered by session.
+    open.sort_by_cached_key(|job| (job.place, Reverse(job.age_seconds), job.display_name().to_owned()));
     let worker = if is_worked { "a worker runs" } else { "no worker runs" };
-    console.line("")?;
-    console.line(&format!("{}, {} done; {worker}", count(open.len(), "open job", "open jobs"), done.len()))?;
+    console.print_line("")?;
+    console.print_line(&format!(
+        "{}, {} done; {worker}",
+        format_count(open.len(), "open job", "open jobs"),
+        done.len()
+    ))?;
     if open.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new([
-        Column::text("Place", Stay::Always),
-        Column::text("Session", Stay::Always),
-        Column::text("Event", Stay::Always),
-        Column::number("Age", Stay::Always),
-        Column::number("Tries", Stay::Always),
-        Column::text("Last word", Stay::Always),
+    let mut table = TextTable::new([
+        TableColumn::text("Place", ColumnVisibility::Always),
+        TableColumn::text("Session", ColumnVisibility::Always),
+        TableColumn::text("Event", ColumnVisibility::Always),
+        TableColumn::number("Age", ColumnVisibility::Always),
+        TableColumn::number("Tries", ColumnVisibility::Always),
+        TableColumn::text("Last word", ColumnVisibility::Always),
     ]);
     for job in &open {
-        table.row([
+        table.add_row([
             job.place.as_str().to_owned(),
-            one_line(job.subject()),
+            one_line(job.display_name()),
             one_line(job.event.as_deref().unwrap_or_default()),
-            elapsed(job.age_seconds),
+            format_elapsed(job.age_seconds),
             job.attempts.to_string(),
             one_line(job.note.as_deref().unwrap_or_default()),
         ]);
     }
-    table.print(console)?;
-    if open.iter().any(|job| job.place == Place::Dead) {
-        console.note(match is_in_a_fleet {
+    table.print_to(console)?;
+    if open.iter().any(|job| job.place == JobFolder::Dead) {
+        console.print_note(match is_in_a_fleet {
             true => "hint: `archivist worker --once --retry-dead` tries dead jobs again",
             false => "hint: a dead job is tried again when its file is moved from queue/dead to queue/new",
         });
@@ -141,127 +145,127 @@ fn print_jobs(queue: Jobs, is_in_a_fleet: bool, console: &mut Console) -> Result
     Ok(())
 }
 
-/// What there is to tell only of files.
+/// The entries that only a memory in files has.
 const OF_FILES: [&str; 3] = ["damaged", "index", "files"];
 
-fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), Failure> {
+fn print_bank(bank: &BankStatus, console: &mut Console) -> Result<(), CliError> {
     let index = match &bank.index {
         IndexStatus::Current => "up to date".to_owned(),
-        IndexStatus::Behind { bytes: behind } => format!("{} behind", bytes(*behind)),
+        IndexStatus::Behind { bytes: behind } => format!("{} behind", format_bytes(*behind)),
         IndexStatus::Absent => "none; small memories need none".to_owned(),
         IndexStatus::Unusable => "does not fit the files; they are read until it is built anew".to_owned(),
     };
-    let files = bank.files.iter().map(|file| format!("{} {}", file.name, bytes(file.bytes)));
+    let files = bank.files.iter().map(|file| format!("{} {}", file.name, format_bytes(file.bytes)));
     let files: Vec<String> = files.collect();
-    console.line(&console.styled(Style::Bold, &bank.site.to_string()))?;
+    console.print_line(&console.style_text(TextStyle::Bold, &bank.site.to_string()))?;
     let entries = [
         ("lessons", format!("{}, {} retired", bank.lessons, bank.retired)),
         ("episodes", bank.episodes.to_string()),
         ("ledger", bank.facts.to_string()),
-        ("damaged", count(bank.damaged_lines, "line", "lines")),
+        ("damaged", format_count(bank.damaged_lines, "line", "lines")),
         ("index", index),
-        ("files", if files.is_empty() { "none yet".to_owned() } else { list(files) }),
+        ("files", if files.is_empty() { "none yet".to_owned() } else { join_with_commas(files) }),
     ];
-    let is_on_server = matches!(bank.site, Site::Server { .. });
+    let is_on_server = matches!(bank.site, BankSite::Server { .. });
     for (label, value) in entries.into_iter().filter(|(label, _)| !is_on_server || !OF_FILES.contains(label)) {
-        console.line(&format!("  {}{value}", console.styled(Style::Dim, &format!("{label:10}"))))?;
+        console.print_line(&format!("  {}{value}", console.style_text(TextStyle::Dim, &format!("{label:10}"))))?;
     }
     if bank.damaged_lines > 0 {
-        console.note("hint: `archivist doctor` shows the damaged lines");
+        console.print_note("hint: `archivist doctor` shows the damaged lines");
     }
     Ok(())
 }
 
-/// What `doctor` found.
+/// The findings of `archivist doctor`, as JSON for programs.
 #[derive(Debug, Serialize)]
-struct Examination {
-    /// What `--repair` put right.
-    mended: Vec<Finding>,
-    /// What is there now.
-    findings: Vec<Finding>,
+struct DoctorReport {
+    /// The findings that `--repair` fixed.
+    mended: Vec<BankFinding>,
+    /// The findings that remain.
+    findings: Vec<BankFinding>,
 }
 
-impl Doctor {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
+impl DoctorCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         if let Some(directory) = &self.against {
-            let bank = if self.global { Bank::Global } else { Bank::Project };
-            let differences = session.desk.differences(directory, bank).await?;
+            let bank = if self.global { BankKind::Global } else { BankKind::Project };
+            let differences = session.desk.compare_with_directory(directory, bank).await?;
             if self.json {
-                console.json(&differences)?;
+                console.print_json(&differences)?;
             } else {
-                differences.iter().try_for_each(|difference| console.line(difference))?;
+                differences.iter().try_for_each(|difference| console.print_line(difference))?;
                 if differences.is_empty() {
-                    console.note("both hold the same");
+                    console.print_note("both hold the same");
                 }
             }
-            return Ok(if differences.is_empty() { Exit::Done } else { Exit::Refused });
+            return Ok(if differences.is_empty() { CommandExit::Done } else { CommandExit::Refused });
         }
-        let mended = if self.repair { session.desk.memory.repair(session.now).await? } else { Vec::new() };
-        let findings = session.desk.memory.examine().await?;
-        let healthy = findings.iter().all(|finding| matches!(finding.remedy, Remedy::Kept));
+        let mended = if self.repair { session.desk.memory.repair_problems(session.now).await? } else { Vec::new() };
+        let findings = session.desk.memory.find_problems().await?;
+        let healthy = findings.iter().all(|finding| matches!(finding.remedy, FindingRemedy::Kept));
         if self.json {
-            console.json(&Examination { mended, findings })?;
+            console.print_json(&DoctorReport { mended, findings })?;
         } else {
             print_findings(&mended, &findings, console)?;
         }
-        Ok(if healthy { Exit::Done } else { Exit::Refused })
+        Ok(if healthy { CommandExit::Done } else { CommandExit::Refused })
     }
 }
 
-fn print_findings(mended: &[Finding], findings: &[Finding], console: &mut Console) -> Result<(), Failure> {
+fn print_findings(mended: &[BankFinding], findings: &[BankFinding], console: &mut Console) -> Result<(), CliError> {
     if mended.is_empty() && findings.is_empty() {
-        console.note("nothing is wrong");
+        console.print_note("nothing is wrong");
         return Ok(());
     }
-    let mut table = Table::new([
-        Column::text("File", Stay::Always),
-        Column::number("Line", Stay::Always),
-        Column::text("Remedy", Stay::Always),
-        Column::text("Problem", Stay::Always),
+    let mut table = TextTable::new([
+        TableColumn::text("File", ColumnVisibility::Always),
+        TableColumn::number("Line", ColumnVisibility::Always),
+        TableColumn::text("Remedy", ColumnVisibility::Always),
+        TableColumn::text("Problem", ColumnVisibility::Always),
     ]);
-    let mut add = |finding: &Finding, remedy: &str| {
+    let mut add = |finding: &BankFinding, remedy: &str| {
         let line = finding.line.map_or_else(|| "-".to_owned(), |line| line.to_string());
-        table.row([finding.file.clone(), line, remedy.to_owned(), finding.problem.clone()]);
+        table.add_row([finding.file.clone(), line, remedy.to_owned(), finding.problem.clone()]);
     };
     mended.iter().for_each(|finding| add(finding, "mended"));
     for finding in findings {
-        add(finding, in_words(&finding.remedy));
+        add(finding, remedy_word(&finding.remedy));
     }
-    table.print(console)?;
-    if findings.iter().any(|finding| matches!(finding.remedy, Remedy::Repairable)) {
-        console.note("hint: `archivist doctor --repair` mends what is repairable");
+    table.print_to(console)?;
+    if findings.iter().any(|finding| matches!(finding.remedy, FindingRemedy::Repairable)) {
+        console.print_note("hint: `archivist doctor --repair` mends what is repairable");
     }
     Ok(())
 }
 
-fn in_words(remedy: &Remedy) -> &'static str {
+fn remedy_word(remedy: &FindingRemedy) -> &'static str {
     match remedy {
-        Remedy::Kept => "none needed",
-        Remedy::Repairable => "repairable",
-        Remedy::ByHand => "by hand",
+        FindingRemedy::Kept => "none needed",
+        FindingRemedy::Repairable => "repairable",
+        FindingRemedy::ByHand => "by hand",
     }
 }
 
-impl Compact {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let done = session.desk.memory.compact().await?;
+impl CompactCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let done = session.desk.memory.compact_banks().await?;
         if self.json {
-            console.json(&done)?;
-            return Ok(Exit::Done);
+            console.print_json(&done)?;
+            return Ok(CommandExit::Done);
         }
         if done.is_empty() {
-            console.note("nothing to move: there is no memory in files here");
+            console.print_note("nothing to move: there is no memory in files here");
         }
-        for Compaction { directory, lessons_moved, versions_moved, bytes_before, bytes_after } in &done {
-            console.line(&format!(
+        for CompactionReport { directory, lessons_moved, versions_moved, bytes_before, bytes_after } in &done {
+            console.print_line(&format!(
                 "{}: {} and {} moved, {} before, {} after",
                 directory.display(),
-                count(*lessons_moved, "retired lesson", "retired lessons"),
-                count(*versions_moved, "old version", "old versions"),
-                bytes(*bytes_before),
-                bytes(*bytes_after),
+                format_count(*lessons_moved, "retired lesson", "retired lessons"),
+                format_count(*versions_moved, "old version", "old versions"),
+                format_bytes(*bytes_before),
+                format_bytes(*bytes_after),
             ))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! `archivist worker`: works off the queue.
+//! `archivist worker`: processes the job queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,19 +6,22 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 
-use super::arguments::Globals;
+use super::arguments::GlobalFlags;
 use super::console::Console;
-use super::crew::{Crew, intake};
-use super::failure::{Exit, Failure};
-use super::prose::count;
-use super::reflecting::runtime;
-use super::session::Session;
-use super::stop::stop;
-use crate::config::{Backend, Surroundings};
-use crate::desk::{Desk, Refusal};
-use crate::service::{Ended, Job, JobSource, Listed, Pace, Place, Queue, QueueError, Until, Worked, Worker};
+use super::crew::{FleetJobHandler, open_job_submitter};
+use super::failure::{CliError, CommandExit};
+use super::prose::format_count;
+use super::reflecting::build_runtime;
+use super::session::CommandContext;
+use super::stop::watch_stop_signal;
+use crate::config::{MemoryBackend, ProcessEnvironment};
+use crate::desk::{Archivist, RequestError};
 #[cfg(feature = "postgres")]
-use crate::service::{FleetSource, Reach};
+use crate::service::{FleetJobSource, WorkerReach};
+use crate::service::{
+    Job, JobFolder, JobQueue, JobSource, ListedJob, QueueError, QueueWorker, WorkerEndReason, WorkerLifetime,
+    WorkerPace, WorkerReport,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +34,7 @@ job at hand come to its end for ten seconds, and gives it back otherwise.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Work {
+pub(super) struct WorkerCommand {
     /// End when nothing is left to do, instead of waiting for more
     #[arg(long)]
     once: bool,
@@ -46,81 +49,81 @@ pub(super) struct Work {
     retry_dead: bool,
 }
 
-impl Work {
+impl WorkerCommand {
     pub(super) fn run(
         &self,
-        session: &Session,
-        globals: &Globals,
-        surroundings: &Surroundings,
+        session: &CommandContext,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         console: &mut Console,
-    ) -> Result<Exit> {
+    ) -> Result<CommandExit> {
         let desk = &session.desk;
-        let source = self.source(desk)?;
-        let crew = Crew::new(session, globals, surroundings)?;
-        let mut pace = desk.config().worker.pace();
+        let source = self.open_job_source(desk)?;
+        let crew = FleetJobHandler::new(session, globals, surroundings)?;
+        let mut pace = desk.config().worker.worker_pace();
         if !self.linger {
-            pace = Pace { linger: Duration::ZERO, ..pace };
+            pace = WorkerPace { linger: Duration::ZERO, ..pace };
         }
-        // Signs of life are times of files, so a worker goes by the clock on the wall, whatever time a reflection is told.
-        let worker = Worker { queue: &*source, handler: &crew, pace, clock: Arc::new(chrono::Utc::now) };
-        let until = if self.once { Until::Empty } else { Until::Forever };
-        let worked = runtime()?.block_on(async {
+        // Heartbeats are file times, so a worker uses the system clock, whatever time reflections are given.
+        let worker = QueueWorker { queue: &*source, handler: &crew, pace, clock: Arc::new(chrono::Utc::now) };
+        let until = if self.once { WorkerLifetime::Empty } else { WorkerLifetime::Forever };
+        let worked = build_runtime()?.block_on(async {
             if self.retry_dead {
-                bring_back(desk).await?;
+                requeue_dead_jobs(desk).await?;
             }
-            let worked = worker.run(until, stop()).await;
-            crew.finish().await;
+            let worked = worker.run(until, watch_stop_signal()).await;
+            crew.finish_all_projects().await;
             worked
         });
-        let worked = worked.map_err(Refusal::from)?;
-        console.note(&told(&worked));
-        Ok(Exit::Done)
+        let worked = worked.map_err(RequestError::from)?;
+        console.print_note(&describe_work(&worked));
+        Ok(CommandExit::Done)
     }
 
-    /// Where the jobs are: on the server of a fleet, else in files.
-    fn source(&self, desk: &Desk) -> Result<Box<dyn JobSource>, Failure> {
-        let files = Queue::at(desk.memory_dir());
+    /// Returns the source of the jobs: the server of a fleet, else files.
+    fn open_job_source(&self, desk: &Archivist) -> Result<Box<dyn JobSource>, CliError> {
+        let files = JobQueue::for_memory(desk.memory_dir());
         #[cfg(feature = "postgres")]
-        if let Some(own) = desk.fleet() {
-            let reach = if self.all_projects { Reach::All } else { Reach::Own };
-            return Ok(Box::new(FleetSource::new(own, files, reach, desk.config().worker.per_project)));
+        if let Some(own) = desk.fleet_queue() {
+            let reach = if self.all_projects { WorkerReach::All } else { WorkerReach::Own };
+            return Ok(Box::new(FleetJobSource::new(own, files, reach, desk.config().worker.per_project)));
         }
-        if desk.config().memory.backend == Backend::Postgres {
+        if desk.config().memory.backend == MemoryBackend::Postgres {
             let why = "`memory.backend` is \"postgres\", and nobody said where the server is";
-            return Err(Failure::user(why).with_hint("set `memory.postgres.url`, or the variable that holds it"));
+            return Err(CliError::user_error(why).with_hint("set `memory.postgres.url`, or the variable that holds it"));
         }
         if self.all_projects {
             let hint = "a fleet shares a server: see `memory.backend` and docs/operations.md";
-            return Err(Failure::user("--all-projects is for the workers of a fleet").with_hint(hint));
+            return Err(CliError::user_error("--all-projects is for the workers of a fleet").with_hint(hint));
         }
         Ok(Box::new(files))
     }
 }
 
-/// Asks again for every job that was put aside.
-async fn bring_back(desk: &Desk) -> Result<(), QueueError> {
-    let (intake, now) = (intake(desk), chrono::Utc::now());
-    for Listed { place, job, .. } in desk.listed_jobs(now).await? {
-        if let (Place::Dead, Ok(job)) = (place, job) {
-            intake.ask(&Job { attempts: Vec::new(), ..job }, now).await?;
+/// Submits every dead job again.
+async fn requeue_dead_jobs(desk: &Archivist) -> Result<(), QueueError> {
+    let (intake, now) = (open_job_submitter(desk), chrono::Utc::now());
+    for ListedJob { place, job, .. } in desk.list_jobs(now).await? {
+        if let (JobFolder::Dead, Ok(job)) = (place, job) {
+            intake.submit_job(&Job { attempts: Vec::new(), ..job }, now).await?;
         }
     }
     Ok(())
 }
 
-fn told(worked: &Worked) -> String {
-    let done = count(usize::try_from(worked.done).unwrap_or(usize::MAX), "job", "jobs");
+fn describe_work(worked: &WorkerReport) -> String {
+    let done = format_count(usize::try_from(worked.done).unwrap_or(usize::MAX), "job", "jobs");
     let failed = match (worked.failed, worked.buried) {
         (0, 0) => String::new(),
         (failed, 0) => format!(", {failed} to be tried again"),
         (failed, buried) => format!(", {failed} to be tried again, {buried} put aside (`archivist status`)"),
     };
     let why = match worked.ended {
-        Ended::Empty => "nothing is left to do",
-        Ended::Waiting => "what is left is not due yet",
-        Ended::Stopped => "stopped",
-        Ended::OthersWork => "another worker is at it",
-        Ended::Vanished => "the queue is gone",
+        WorkerEndReason::Empty => "nothing is left to do",
+        WorkerEndReason::Waiting => "what is left is not due yet",
+        WorkerEndReason::Stopped => "stopped",
+        WorkerEndReason::OthersWork => "another worker is at it",
+        WorkerEndReason::Vanished => "the queue is gone",
     };
     format!("{done} done{failed}; {why}")
 }

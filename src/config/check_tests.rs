@@ -3,12 +3,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-const PLAIN: Leaf = Leaf {
+const PLAIN: ConfigKey = ConfigKey {
     key: "name",
-    default: Preset::Text(""),
+    default: DefaultValue::Text(""),
     secrecy: Secrecy::Open,
     is_users: false,
-    kind: Kind::Text,
+    kind: ConfigValueKind::Text,
     choices: &[],
     least: None,
     above: None,
@@ -16,34 +16,34 @@ const PLAIN: Leaf = Leaf {
     fewest_chars: 0,
 };
 
-const KEYS: Keys = Keys {
+const KEYS: ConfigKeys = ConfigKeys {
     leaves: &[
-        Leaf { key: "count", kind: Kind::Integer, least: Some(1.0), most: Some(9.0), ..PLAIN },
-        Leaf { key: "days", kind: Kind::Number, above: Some(0.0), most: Some(9.0), ..PLAIN },
-        Leaf { key: "free", kind: Kind::Number, ..PLAIN },
-        Leaf { key: "mode", choices: &["durable", "lazy"], ..PLAIN },
-        Leaf { key: "model.apiKey", secrecy: Secrecy::Secret, ..PLAIN },
+        ConfigKey { key: "count", kind: ConfigValueKind::Integer, least: Some(1.0), most: Some(9.0), ..PLAIN },
+        ConfigKey { key: "days", kind: ConfigValueKind::Number, above: Some(0.0), most: Some(9.0), ..PLAIN },
+        ConfigKey { key: "free", kind: ConfigValueKind::Number, ..PLAIN },
+        ConfigKey { key: "mode", choices: &["durable", "lazy"], ..PLAIN },
+        ConfigKey { key: "model.apiKey", secrecy: Secrecy::Secret, ..PLAIN },
         PLAIN,
-        Leaf { key: "on", kind: Kind::Boolean, ..PLAIN },
-        Leaf { key: "path", fewest_chars: 1, ..PLAIN },
-        Leaf { key: "share", kind: Kind::Number, least: Some(0.0), most: Some(1.0), ..PLAIN },
+        ConfigKey { key: "on", kind: ConfigValueKind::Boolean, ..PLAIN },
+        ConfigKey { key: "path", fewest_chars: 1, ..PLAIN },
+        ConfigKey { key: "share", kind: ConfigValueKind::Number, least: Some(0.0), most: Some(1.0), ..PLAIN },
     ],
 };
 
-fn leaf(key: &str) -> &'static Leaf {
-    match KEYS.named(key) {
-        Named::Leaf(leaf) => leaf,
-        Named::Section | Named::Unknown => panic!("{key} is no key"),
+fn leaf(key: &str) -> &'static ConfigKey {
+    match KEYS.look_up_path(key) {
+        KeyLookup::Leaf(leaf) => leaf,
+        KeyLookup::Section | KeyLookup::Unknown => panic!("{key} is no key"),
     }
 }
 
 fn check_accepted(key: &str, value: impl Into<ValueKind>, expected: impl Into<ValueKind>) {
-    let accepted = leaf(key).accept(value.into(), &Origin::Default);
+    let accepted = leaf(key).check_value(value.into(), &SettingOrigin::Default);
     assert_eq!(accepted, Ok(expected.into()), "{key}");
 }
 
 fn check_refused(key: &str, value: impl Into<ValueKind>, expected: &str) {
-    let refused = leaf(key).accept(value.into(), &Origin::Default);
+    let refused = leaf(key).check_value(value.into(), &SettingOrigin::Default);
     let problem = refused.expect_err("must be refused");
     assert_eq!(problem.message, format!("{expected} in built-in default"));
 }
@@ -107,7 +107,7 @@ fn what_was_found_is_shown_without_secrets_and_in_one_short_line() {
 #[test]
 fn a_choice_has_a_nearest_choice() {
     let check = |value: &str, expected: Option<&str>| {
-        let refused = leaf("mode").accept(ValueKind::from(value), &Origin::Default);
+        let refused = leaf("mode").check_value(ValueKind::from(value), &SettingOrigin::Default);
         assert_eq!(refused.expect_err("must be refused").hint.as_deref(), expected, "{value}");
     };
     check("Durable", Some("did you mean \"durable\"?"));
@@ -118,7 +118,7 @@ fn a_choice_has_a_nearest_choice() {
 #[test]
 fn text_is_read_in_the_type_of_the_key() {
     let check = |key: &str, text: &str, expected: ValueKind| {
-        assert_eq!(leaf(key).read(text), expected, "{key} {text:?}");
+        assert_eq!(leaf(key).parse_text(text), expected, "{key} {text:?}");
     };
     for (text, truth) in [("true", true), ("TRUE", true), ("1", true), ("on", true), (" no ", false), ("0", false)] {
         check("on", text, ValueKind::Boolean(truth));
@@ -134,18 +134,18 @@ fn text_is_read_in_the_type_of_the_key() {
 
 #[test]
 fn a_path_names_a_key_a_section_or_nothing() {
-    assert!(matches!(KEYS.named("model.apiKey"), Named::Leaf(leaf) if leaf.secrecy == Secrecy::Secret));
-    assert!(matches!(KEYS.named("name"), Named::Leaf(leaf) if leaf.secrecy == Secrecy::Open));
-    assert!(matches!(KEYS.named("model"), Named::Section));
+    assert!(matches!(KEYS.look_up_path("model.apiKey"), KeyLookup::Leaf(leaf) if leaf.secrecy == Secrecy::Secret));
+    assert!(matches!(KEYS.look_up_path("name"), KeyLookup::Leaf(leaf) if leaf.secrecy == Secrecy::Open));
+    assert!(matches!(KEYS.look_up_path("model"), KeyLookup::Section));
     for path in ["", "mod", "model.", "model.apikey", "name.more", "."] {
-        assert!(matches!(KEYS.named(path), Named::Unknown), "{path}");
+        assert!(matches!(KEYS.look_up_path(path), KeyLookup::Unknown), "{path}");
     }
 }
 
 proptest! {
     #[test]
     fn accepted_integers_and_numbers_are_in_range(integer in any::<i64>(), number in any::<f64>()) {
-        let accepts = |key: &str, value: ValueKind| leaf(key).accept(value, &Origin::Default).is_ok();
+        let accepts = |key: &str, value: ValueKind| leaf(key).check_value(value, &SettingOrigin::Default).is_ok();
         prop_assert_eq!(accepts("count", ValueKind::I64(integer)), (1..=9).contains(&integer));
         prop_assert_eq!(accepts("share", ValueKind::Float(number)), (0.0..=1.0).contains(&number));
     }

@@ -1,36 +1,36 @@
-//! What is wrong with the configuration, said in full: all problems of all layers at once.
+//! The error of an unusable configuration: all problems of all layers at once.
 
 use std::fmt::Write as _;
 
 /// The configuration cannot be used. Every problem found is listed, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", one_after_another(.problems))]
+#[error("{}", join_problems(.problems))]
 pub struct ConfigError {
-    /// At least one, in the order of the layers.
-    pub problems: Vec<Problem>,
+    /// The problems found, at least one, in the order of the layers.
+    pub problems: Vec<ConfigProblem>,
 }
 
-/// One thing that is wrong, and what to do about it. Neither text ends in a full stop.
+/// One problem of the configuration, with a hint. Neither text ends in a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Names the key and the place.
+pub struct ConfigProblem {
+    /// The message, which names the key and its place.
     pub message: String,
-    /// What to do next, without the word "hint".
+    /// The next step for the user, without the word "hint".
     pub hint: Option<String>,
 }
 
-impl Problem {
-    pub(super) fn new(message: String) -> Problem {
-        Problem { message, hint: None }
+impl ConfigProblem {
+    pub(super) fn new(message: String) -> ConfigProblem {
+        ConfigProblem { message, hint: None }
     }
 
-    pub(super) fn with_hint(message: String, hint: String) -> Problem {
-        Problem { message, hint: Some(hint) }
+    pub(super) fn with_hint(message: String, hint: String) -> ConfigProblem {
+        ConfigProblem { message, hint: Some(hint) }
     }
 }
 
-/// A line for each message, a line of its own for each hint, no line end at the end.
-fn one_after_another(problems: &[Problem]) -> String {
+/// Joins the problems into text: one line per message and per hint, without a final line break.
+fn join_problems(problems: &[ConfigProblem]) -> String {
     let mut text = String::new();
     for problem in problems {
         if !text.is_empty() {

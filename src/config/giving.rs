@@ -1,11 +1,11 @@
-//! Where in a run memories are given, how many, and what they may cost.
+//! Settings of injections: at which injection points lessons are injected, how many, and how many tokens they may cost.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
 use super::settings::RecallSettings;
-use crate::recall::{Budget, PointRule, Points, ProfileRules, Reach};
+use crate::recall::{InjectionBudget, InjectionPointRule, InjectionPointRules, LessonReach, ProfileRules};
 
 #[cfg(test)]
 #[path = "giving_tests.rs"]
@@ -14,34 +14,37 @@ mod tests;
 /// Where in a run memories are given, and how many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PointsSettings {
+#[schemars(rename = "PointsSettings")]
+pub struct InjectionPointsSettings {
     /// Before tasks are chosen.
-    pub orchestrator: PointSettings,
+    pub orchestrator: InjectionPointSettings,
     /// Before a part of the work is handed on, and at points that have no section here.
-    pub subagent: PointSettings,
+    pub subagent: InjectionPointSettings,
     /// Where a failed run is rescued.
-    pub healer: PointSettings,
+    pub healer: InjectionPointSettings,
     /// Where the work is planned.
-    pub planner: PointSettings,
+    pub planner: InjectionPointSettings,
     /// Before something that is done in a few steps.
-    pub small_task: PointSettings,
+    pub small_task: InjectionPointSettings,
 }
 
 /// How many memories are given at one point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PointSettings {
+#[schemars(rename = "PointSettings")]
+pub struct InjectionPointSettings {
     /// The most memories that are given.
     #[schemars(range(min = 0, max = 1000))]
     pub max_items: u32,
     /// Which memories are given. "project": only what holds in the project as a whole; "any": whatever fits the question.
-    pub reach: ReachChoice,
+    pub reach: LessonReachChoice,
 }
 
 /// Which memories are given at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum ReachChoice {
+#[schemars(rename = "ReachChoice")]
+pub enum LessonReachChoice {
     /// Only what holds in the project as a whole.
     Project,
     /// Whatever fits the question.
@@ -51,7 +54,8 @@ pub enum ReachChoice {
 /// What the memories in a prompt may cost together, heading and frame included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct BudgetSettings {
+#[schemars(rename = "BudgetSettings")]
+pub struct InjectionBudgetSettings {
     /// The most tokens for roles that look for faults.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub adversarial: u32,
@@ -77,57 +81,57 @@ pub struct BudgetSettings {
     pub universal_sightings: u32,
 }
 
-impl PointSettings {
-    fn rule(&self) -> PointRule {
+impl InjectionPointSettings {
+    fn to_point_rule(&self) -> InjectionPointRule {
         let reach = match self.reach {
-            ReachChoice::Project => Reach::Project,
-            ReachChoice::Any => Reach::Any,
+            LessonReachChoice::Project => LessonReach::Project,
+            LessonReachChoice::Any => LessonReach::Any,
         };
-        PointRule { max_items: count(self.max_items), reach }
+        InjectionPointRule { max_items: to_usize(self.max_items), reach }
     }
 }
 
 impl RecallSettings {
-    /// What holds at each point, in the words of recall.
-    pub fn point_rules(&self) -> Points {
-        let PointsSettings { orchestrator, subagent, healer, planner, small_task } = &self.points;
-        Points {
-            orchestrator: orchestrator.rule(),
-            subagent: subagent.rule(),
-            healer: healer.rule(),
-            planner: planner.rule(),
-            small_task: small_task.rule(),
+    /// Returns the rule of each injection point, in the types of recall.
+    pub fn point_rules(&self) -> InjectionPointRules {
+        let InjectionPointsSettings { orchestrator, subagent, healer, planner, small_task } = &self.points;
+        InjectionPointRules {
+            orchestrator: orchestrator.to_point_rule(),
+            subagent: subagent.to_point_rule(),
+            healer: healer.to_point_rule(),
+            planner: planner.to_point_rule(),
+            small_task: small_task.to_point_rule(),
         }
     }
 
-    /// What memories may cost, in the words of recall.
-    pub fn token_budget(&self) -> Budget {
+    /// Returns the token budget of injections, in the types of recall.
+    pub fn token_budget(&self) -> InjectionBudget {
         let budget = &self.budget;
         let roles = budget.adversarial_roles.split(',').map(|role| role.trim().to_lowercase());
-        Budget {
-            adversarial: count(budget.adversarial),
-            constructive: count(budget.constructive),
-            anybody: count(budget.anybody),
-            decisions: count(budget.decisions),
+        InjectionBudget {
+            adversarial: to_usize(budget.adversarial),
+            constructive: to_usize(budget.constructive),
+            anybody: to_usize(budget.anybody),
+            decisions: to_usize(budget.decisions),
             adversarial_roles: roles.filter(|role| !role.is_empty()).collect(),
-            preference_places: count(budget.preference_places),
-            min_space: count(budget.min_space),
+            preference_places: to_usize(budget.preference_places),
+            min_space: to_usize(budget.min_space),
             universal_sightings: u64::from(budget.universal_sightings),
         }
     }
 }
 
 impl Config {
-    /// The numbers behind the profiles, in the words of recall.
+    /// Returns the parameters of the ranking profiles, in the types of recall.
     pub fn profile_rules(&self) -> ProfileRules {
         ProfileRules {
-            half_lives: self.recall.ranking().half_lives,
+            half_lives: self.recall.ranking_settings().half_lives,
             decay_runs: self.lifecycle.decay_runs,
             min_score: self.recall.min_score,
         }
     }
 }
 
-fn count(number: u32) -> usize {
+fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

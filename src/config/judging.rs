@@ -1,23 +1,23 @@
-//! When candidates become lessons, how lessons live and end, and what sets a reflection over several runs off.
+//! Settings of the judge, the lifecycle of lessons, feedback, and reflections over several sessions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use crate::judge::{Lifecycle, Thresholds};
-use crate::service::{Habits, PatternRules};
+use crate::judge::{LifecycleRules, SimilarityThresholds};
+use crate::service::{PatternRules, ReflectionSettings};
 
 impl Config {
-    /// The same in the words of the service that reflects.
-    pub fn habits(&self) -> Habits {
+    /// Returns these settings in the types of the service that reflects.
+    pub fn reflection_settings(&self) -> ReflectionSettings {
         let Self { judge, lifecycle, triggers, .. } = self;
-        let thresholds = Thresholds { same_above: judge.same_above, different_below: judge.different_below };
-        Habits {
+        let thresholds = SimilarityThresholds { same_above: judge.same_above, different_below: judge.different_below };
+        ReflectionSettings {
             archivist: self.archivist.clone(),
             leeway: judge.leeway,
             thresholds,
             neighbours: usize::try_from(judge.neighbours).unwrap_or(usize::MAX),
-            lifecycle: Lifecycle {
+            lifecycle: LifecycleRules {
                 candidate_sightings: lifecycle.candidate_sightings,
                 candidate_importance: lifecycle.candidate_importance,
                 verified_contexts: lifecycle.verified_contexts,
@@ -108,8 +108,8 @@ pub struct FeedbackWeights {
 }
 
 impl FeedbackWeights {
-    /// What the word of a role counts.
-    pub fn of(&self, role: Option<&str>) -> f64 {
+    /// Returns the weight of a judgement by this role.
+    pub fn weight_for_role(&self, role: Option<&str>) -> f64 {
         match role.map(str::to_lowercase).as_deref() {
             Some("sentinel") => self.sentinel,
             Some("inspector") => self.inspector,

@@ -32,7 +32,7 @@ fn a_layer_changes_only_what_it_names() {
     let place = Place::new().user("[recall.weights]\nrecency = 1").project("[recall]\ngate = 5");
     let recall = place.loaded().config.recall;
     assert_eq!((recall.weights.importance, recall.weights.recency, recall.gate), (0.4, 1.0, 5));
-    let set = place.loaded().values.iter().filter(|setting| setting.origin != Origin::Default).count();
+    let set = place.loaded().values.iter().filter(|setting| setting.origin != SettingOrigin::Default).count();
     assert_eq!(set, 2);
 }
 

@@ -1,8 +1,8 @@
-//! The configuration: seven layers become one checked [`Config`], and every value can say where it came from.
+//! The configuration: seven layers become one checked [`Config`], and every value knows its origin.
 //!
 //! Lowest first: the built-in `config/default.toml`, the user's file, the project's `.openagents/archivist.toml`, the
 //! key `archivist` of the project's `.openagents/project.json`, the file of `--config`, the environment, the flags.
-//! This room reads files, but neither the environment nor the home directory by itself: the caller hands them in.
+//! This module reads files, but neither the environment nor the home directory by itself: the caller passes them in.
 
 mod check;
 mod error;
@@ -24,101 +24,103 @@ mod working;
 
 use std::path::PathBuf;
 
-use self::layers::Layers;
+use self::layers::ConfigLayers;
 
-pub use self::error::{ConfigError, Problem};
-pub use self::giving::{BudgetSettings, PointSettings, PointsSettings, ReachChoice};
+pub use self::error::{ConfigError, ConfigProblem};
+pub use self::giving::{InjectionBudgetSettings, InjectionPointSettings, InjectionPointsSettings, LessonReachChoice};
 pub use self::judging::{
     AuditSettings, FeedbackSettings, FeedbackWeights, JudgeSettings, LifecycleSettings, TriggerSettings,
 };
-pub use self::project::{RepoIdentity, find as find_project_root, repo_id};
+pub use self::project::{RepoIdentity, find_root as find_project_root, identify_repository};
 pub use self::reflecting::{
-    CapSettings, CassetteMode, DistillSettings, EngineChoice, FormChoice, ModelSettings, PriceSettings,
+    AnswerFormatChoice, CassetteMode, DistillSettings, EngineChoice, ModelPriceSettings, ModelSettings,
+    SpendCapSettings,
 };
-pub use self::schema::schema;
-pub use self::serving::{ServeSettings, TelemetrySettings, WritesChoice};
+pub use self::schema::config_schema;
+pub use self::serving::{ServeSettings, TelemetrySettings, WriteAccessChoice};
 pub use self::settings::{
-    AgentHomes, Backend, Config, HalfLifeDays, MemorySettings, ProjectSettings, RecallSettings, RecallWeights,
+    AgentHomes, Config, HalfLifeDays, MemoryBackend, MemorySettings, ProjectSettings, RecallSettings, RecallWeights,
     SourceSettings, SyncMode,
 };
-pub use self::shown::{Origin, Secrecy, Setting};
+pub use self::shown::{EffectiveSetting, Secrecy, SettingOrigin};
 pub use self::storing::PostgresSettings;
 pub use self::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 
-/// What the process was started with, read once by the command line and handed in. Not `Debug`: an environment holds
-/// secrets.
+/// The environment of the process, read once by the command line and passed in. It is not `Debug`, because an
+/// environment holds secrets.
 #[derive(Clone, Default)]
-pub struct Surroundings {
+pub struct ProcessEnvironment {
     /// The home directory, if there is one.
     pub home: Option<PathBuf>,
-    /// The environment variables; those that are not Unicode are left out by the caller.
+    /// The environment variables; the caller leaves out those that are not Unicode.
     pub environment: Vec<(String, String)>,
     /// The absolute path at which relative paths start.
     pub current_dir: PathBuf,
 }
 
-impl Surroundings {
-    /// Where programs keep what is worth keeping of their own: `$XDG_STATE_HOME/archivist`, or below the home directory.
+impl ProcessEnvironment {
+    /// Returns the directory for the program's own state: `$XDG_STATE_HOME/archivist`, or the default below the home
+    /// directory.
     pub fn state_dir(&self) -> Option<PathBuf> {
-        let xdg = self.variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let xdg = self.environment_variable("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = xdg.or_else(|| Some(self.home.as_ref()?.join(".local/state")))?;
         Some(folder.join("archivist"))
     }
 
-    /// The environment variable of this name.
-    pub fn variable(&self, name: &str) -> Option<&str> {
+    /// Returns the environment variable of this name.
+    pub fn environment_variable(&self, name: &str) -> Option<&str> {
         self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Everything the configuration depends on.
+/// Everything that the configuration depends on.
 #[derive(Clone, Default)]
-pub struct LoadRequest {
-    /// What the process was started with.
-    pub surroundings: Surroundings,
+pub struct ConfigLoadRequest {
+    /// The environment of the process.
+    pub surroundings: ProcessEnvironment,
     /// The root of the project, as [`find_project_root`] finds it.
     pub project_root: PathBuf,
-    /// The file of `--config`. It must exist; one whose name ends in `.json` is read as JSON, any other as TOML.
+    /// The file of `--config`. It must exist; a file whose name ends in `.json` is read as JSON, any other as TOML.
     pub config_file: Option<PathBuf>,
-    /// Dotted keys and values from the command line; of two for one key the later wins.
+    /// Dotted keys and values from the command line; the later of two values for one key wins.
     pub flags: Vec<(String, String)>,
 }
 
 /// A configuration without problems.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The configuration itself.
     pub config: Config,
     /// Every setting with its origin, sorted by key.
-    pub values: Vec<Setting>,
+    pub values: Vec<EffectiveSetting>,
 }
 
-/// Reads all layers and merges them, or says everything that is wrong with any of them.
-pub fn load(request: &LoadRequest) -> Result<Loaded, ConfigError> {
-    let mut layers = layers::read(request);
-    let mut across_keys = between_keys(&layers, request);
+/// Reads all layers and merges them, or returns every problem found in any of them.
+pub fn load_config(request: &ConfigLoadRequest) -> Result<LoadedConfig, ConfigError> {
+    let mut layers = layers::read_layers(request);
+    let mut across_keys = cross_key_problems(&layers, request);
     layers.problems.append(&mut across_keys);
     if !layers.problems.is_empty() {
         return Err(ConfigError { problems: layers.problems });
     }
-    let config = typed(&layers).map_err(|error| ConfigError {
-        problems: vec![Problem::new(format!("the configuration does not fit together: {error}"))],
+    let config = to_typed_config(&layers).map_err(|error| ConfigError {
+        problems: vec![ConfigProblem::new(format!("the configuration does not fit together: {error}"))],
     })?;
     let values = layers
         .values
         .into_iter()
-        .map(|(key, held)| Setting {
+        .map(|(key, held)| EffectiveSetting {
             key: key.to_owned(),
             value: layers::to_json(held.value),
             origin: held.origin,
             secrecy: held.secrecy,
         })
         .collect();
-    Ok(Loaded { config, values })
+    Ok(LoadedConfig { config, values })
 }
 
-/// The rules that hold between keys, or between a key and the surroundings. They look at the values that won.
-fn between_keys(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
+/// Returns the violations of rules between keys, or between a key and the environment, checked on the effective values.
+fn cross_key_problems(layers: &ConfigLayers, request: &ConfigLoadRequest) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     let weights: Vec<_> = layers.values.iter().filter(|(key, _)| key.starts_with("recall.weights.")).collect();
     let is_zero = |value: &config::ValueKind| matches!(value, config::ValueKind::Float(number) if *number == 0.0);
@@ -126,7 +128,7 @@ fn between_keys(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
         let mut origins: Vec<String> = weights.iter().map(|(_, held)| held.origin.to_string()).collect();
         origins.dedup();
         let places = origins.join(" and ");
-        problems.push(Problem::with_hint(
+        problems.push(ConfigProblem::with_hint(
             format!("the keys of `recall.weights` must not all be 0, found 0 for each in {places}"),
             "set at least one of them above 0".to_owned(),
         ));
@@ -135,7 +137,7 @@ fn between_keys(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
         && let Some(held) = layers.values.get("memory.dir")
         && matches!(&held.value, config::ValueKind::String(path) if settings::starts_at_home(path))
     {
-        problems.push(Problem::with_hint(
+        problems.push(ConfigProblem::with_hint(
             format!("`memory.dir` starts with ~ but the home directory is not known, found in {}", held.origin),
             "set HOME, or give the path in full".to_owned(),
         ));
@@ -146,8 +148,8 @@ fn between_keys(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
     problems
 }
 
-/// What is different cannot be the same.
-fn threshold_problem(layers: &Layers) -> Option<Problem> {
+/// Returns a problem if the threshold for different lessons is above the threshold for equal ones.
+fn threshold_problem(layers: &ConfigLayers) -> Option<ConfigProblem> {
     let share = |key: &str| match layers.values.get(key).map(|held| (&held.value, &held.origin)) {
         Some((config::ValueKind::Float(share), origin)) => Some((*share, origin)),
         _ => None,
@@ -156,9 +158,9 @@ fn threshold_problem(layers: &Layers) -> Option<Problem> {
     if different <= same {
         return None;
     }
-    // The one that somebody set is the one to speak of.
+    // The message names the key that somebody set, not the one with the default.
     let (message, hint) = match origin {
-        Origin::Default => (
+        SettingOrigin::Default => (
             format!(
                 "`judge.sameAbove` must be at least `judge.differentBelow` ({different}), found {same} in {same_origin}"
             ),
@@ -169,11 +171,11 @@ fn threshold_problem(layers: &Layers) -> Option<Problem> {
             "lower it, or raise `judge.sameAbove`",
         ),
     };
-    Some(Problem::with_hint(message, hint.to_owned()))
+    Some(ConfigProblem::with_hint(message, hint.to_owned()))
 }
 
-/// A model needs an address and a name; a cassette needs a place.
-fn model_problems(layers: &Layers) -> Vec<Problem> {
+/// Returns the problems of settings that need each other: a model needs an address and a name, a cassette a directory.
+fn model_problems(layers: &ConfigLayers) -> Vec<ConfigProblem> {
     let text = |key: &str| match layers.values.get(key) {
         Some(held) => match &held.value {
             config::ValueKind::String(text) => (text.as_str(), held.origin.to_string()),
@@ -184,7 +186,7 @@ fn model_problems(layers: &Layers) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut needs = |key: &str, needed: &str, hint: &str| {
         let origin = text(key).1;
-        problems.push(Problem::with_hint(
+        problems.push(ConfigProblem::with_hint(
             format!("`{key}` must be set together with `{needed}`, which is empty, found in {origin}"),
             hint.to_owned(),
         ));
@@ -201,7 +203,7 @@ fn model_problems(layers: &Layers) -> Vec<Problem> {
     }
     let (backend, origin) = text("memory.backend");
     if backend == "postgres" && !cfg!(feature = "postgres") {
-        problems.push(Problem::with_hint(
+        problems.push(ConfigProblem::with_hint(
             format!("`memory.backend` is \"postgres\" in {origin}, and this archivist was built without it"),
             "build it with the feature `postgres`, or use \"jsonl\"".to_owned(),
         ));
@@ -209,8 +211,8 @@ fn model_problems(layers: &Layers) -> Vec<Problem> {
     problems
 }
 
-/// Paths that no project may set do not start in one either.
-fn user_path_problems(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
+/// Returns the problems of paths that no project may set and that are therefore not allowed to be relative.
+fn user_path_problems(layers: &ConfigLayers, request: &ConfigLoadRequest) -> Vec<ConfigProblem> {
     let of_user = [
         "distill.promptDir",
         "model.keyFile",
@@ -227,7 +229,7 @@ fn user_path_problems(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
         let is_known = request.surroundings.home.is_some() || !starts_at_home;
         let is_fit = path.is_empty() || (is_known && (starts_at_home || std::path::Path::new(path).is_absolute()));
         (!is_fit).then(|| {
-            Problem::with_hint(
+            ConfigProblem::with_hint(
                 format!(
                     "`{key}` must be an absolute path, or begin with ~/ where HOME is set, found in {}",
                     held.origin
@@ -239,26 +241,26 @@ fn user_path_problems(layers: &Layers, request: &LoadRequest) -> Vec<Problem> {
     .collect()
 }
 
-fn typed(layers: &Layers) -> Result<Config, config::ConfigError> {
+fn to_typed_config(layers: &ConfigLayers) -> Result<Config, config::ConfigError> {
     let mut root = config::Map::new();
     for (key, held) in &layers.values {
         let value = config::Value::new(Some(&held.origin.to_string()), held.value.clone());
-        put(&mut root, key, value);
+        insert_at_key(&mut root, key, value);
     }
     config::Value::new(None, root).try_deserialize()
 }
 
-/// Puts the value where its dotted key says.
-fn put(table: &mut config::Map<String, config::Value>, key: &str, value: config::Value) {
+/// Inserts the value at the place that its dotted key names.
+fn insert_at_key(table: &mut config::Map<String, config::Value>, key: &str, value: config::Value) {
     let Some((section, rest)) = key.split_once('.') else {
         table.insert(key.to_owned(), value);
         return;
     };
     let empty = || config::Value::new(None, config::Map::<String, config::Value>::new());
     let below = table.entry(section.to_owned()).or_insert_with(empty);
-    // No key of the schema is a section, too.
+    // No key of the schema is a section as well.
     if let config::ValueKind::Table(inner) = &mut below.kind {
-        put(inner, rest, value);
+        insert_at_key(inner, rest, value);
     }
 }
 

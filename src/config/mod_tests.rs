@@ -3,20 +3,20 @@ use serde_json::Value;
 
 use super::*;
 
-fn request(flags: &[(&str, &str)]) -> LoadRequest {
+fn request(flags: &[(&str, &str)]) -> ConfigLoadRequest {
     let flags = flags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let surroundings = Surroundings { home: Some("/nowhere/home".into()), ..Surroundings::default() };
-    LoadRequest { surroundings, project_root: "/nowhere/project".into(), flags, ..LoadRequest::default() }
+    let surroundings = ProcessEnvironment { home: Some("/nowhere/home".into()), ..ProcessEnvironment::default() };
+    ConfigLoadRequest { surroundings, project_root: "/nowhere/project".into(), flags, ..ConfigLoadRequest::default() }
 }
 
-fn check_error(request: &LoadRequest, expected: &str) {
-    let error = load(request).map(|loaded| loaded.config).expect_err("must be refused");
+fn check_error(request: &ConfigLoadRequest, expected: &str) {
+    let error = load_config(request).map(|loaded| loaded.config).expect_err("must be refused");
     assert_eq!(error.to_string(), expected);
 }
 
 #[test]
 fn the_published_defaults() {
-    let config = load(&request(&[])).expect("the defaults must load").config;
+    let config = load_config(&request(&[])).expect("the defaults must load").config;
     let archivist = serde_json::to_value(&config.archivist).expect("plain data");
     assert_eq!(
         archivist,
@@ -25,7 +25,7 @@ fn the_published_defaults() {
             "reflectOn": {"sessionSuccess": true, "sessionFailure": true, "healerInvocation": true}
         })
     );
-    assert_eq!((config.memory.backend, config.memory.sync), (Backend::Jsonl, SyncMode::Durable));
+    assert_eq!((config.memory.backend, config.memory.sync), (MemoryBackend::Jsonl, SyncMode::Durable));
     assert_eq!(config.memory.max_line_bytes, 4 * 1024 * 1024);
 }
 
@@ -33,10 +33,10 @@ fn the_published_defaults() {
 fn every_bound_holds() {
     let check = |key: &str, allowed: &[&str], refused: &[&str]| {
         for text in allowed {
-            assert!(load(&request(&[(key, text)])).is_ok(), "{key} = {text}");
+            assert!(load_config(&request(&[(key, text)])).is_ok(), "{key} = {text}");
         }
         for text in refused {
-            let error = load(&request(&[(key, text)])).map(|loaded| loaded.config).expect_err(key).to_string();
+            let error = load_config(&request(&[(key, text)])).map(|loaded| loaded.config).expect_err(key).to_string();
             assert!(error.starts_with(&format!("`{key}` must be ")), "{error}");
         }
     };
@@ -63,7 +63,7 @@ fn every_bound_holds() {
 fn the_weights_are_not_all_zero() {
     let zero = |key| (key, "0");
     let weights = ["recall.weights.importance", "recall.weights.recency", "recall.weights.relevance"].map(zero);
-    assert!(load(&request(&weights[..2])).is_ok());
+    assert!(load_config(&request(&weights[..2])).is_ok());
     check_error(
         &request(&weights),
         "the keys of `recall.weights` must not all be 0, found 0 for each in \
@@ -77,7 +77,7 @@ fn the_weights_are_not_all_zero() {
 #[test]
 fn a_project_memory_at_home_needs_a_home() {
     let mut request = request(&[("memory.dir", "~/memory")]);
-    assert!(load(&request).is_ok());
+    assert!(load_config(&request).is_ok());
     request.surroundings.home = None;
     check_error(
         &request,
@@ -86,7 +86,7 @@ fn a_project_memory_at_home_needs_a_home() {
     );
     // Without a home there are simply no shared memories.
     request.flags.clear();
-    let memory = load(&request).expect("no home is no problem").config.memory;
+    let memory = load_config(&request).expect("no home is no problem").config.memory;
     assert_eq!(memory.global_path(&request.project_root, None), None);
 }
 
@@ -94,7 +94,7 @@ proptest! {
     /// A value is either refused by the check, in our words, or fits the typed configuration and comes out unchanged.
     #[test]
     fn what_the_check_lets_through_fits(
-        key in prop::sample::select(layers::defaults().into_keys().collect::<Vec<_>>()),
+        key in prop::sample::select(layers::default_values().into_keys().collect::<Vec<_>>()),
         text in prop_oneof![
             any::<i64>().prop_map(|number| number.to_string()),
             (0..5000_i64).prop_map(|number| number.to_string()),
@@ -103,7 +103,7 @@ proptest! {
             ".*",
         ],
     ) {
-        match load(&request(&[(&key, &text)])) {
+        match load_config(&request(&[(&key, &text)])) {
             Ok(loaded) => {
                 let whole = serde_json::to_value(&loaded.config).expect("plain data");
                 for setting in &loaded.values {

@@ -13,7 +13,7 @@ const KEYS: [&str; 9] = [
 ];
 
 fn check(wrong: &str, expected: Option<&str>) {
-    assert_eq!(nearest(wrong, KEYS.into_iter()), expected, "{wrong}");
+    assert_eq!(nearest_name(wrong, KEYS.into_iter()), expected, "{wrong}");
 }
 
 #[test]
@@ -46,5 +46,5 @@ fn nothing_is_better_than_a_guess() {
     check("colour", None);
     check("x", None);
     check("", None);
-    assert_eq!(nearest("anything", std::iter::empty()), None);
+    assert_eq!(nearest_name("anything", std::iter::empty()), None);
 }

@@ -1,22 +1,22 @@
-//! The text of a configuration file → its table, or a reason that names line and column. Pure.
+//! Parses the text of a configuration file into a table, or reports the error with its line and column. Pure.
 
 use std::error::Error;
 use std::num::{ParseFloatError, ParseIntError};
 
 use config::{ConfigError, File, FileFormat, Map, Source as _, Value};
 
-/// The table in the text, or what is wrong with it, in words that follow the name of the file.
-pub(super) fn parse(text: &str, format: FileFormat) -> Result<Map<String, Value>, String> {
+/// Returns the table in the text, or a description of the error that continues a sentence after the file's name.
+pub(super) fn parse_config_text(text: &str, format: FileFormat) -> Result<Map<String, Value>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match File::from_str(text, format).collect() {
         Ok(table) => Ok(table),
-        Err(ConfigError::FileParse { cause, .. }) => Err(in_words(cause.as_ref(), text)),
+        Err(ConfigError::FileParse { cause, .. }) => Err(describe_parse_error(cause.as_ref(), text)),
         Err(other) => Err(format!("cannot be read: {other}")),
     }
 }
 
-/// A parse error by place and reason only: the line itself may hold a secret, so it is not quoted.
-fn in_words(cause: &(dyn Error + Send + Sync + 'static), text: &str) -> String {
+/// Describes a parse error by place and reason only: the line itself may hold a secret, so it is not quoted.
+fn describe_parse_error(cause: &(dyn Error + Send + Sync + 'static), text: &str) -> String {
     if let Some(error) = cause.downcast_ref::<toml::de::Error>() {
         let offset = error.span().map_or(0, |span| span.start);
         let before = text.get(..offset).unwrap_or(text);

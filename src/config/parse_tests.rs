@@ -1,11 +1,11 @@
 use super::*;
 
 fn check_refused(format: FileFormat, text: &str, expected: &str) {
-    assert_eq!(parse(text, format).expect_err("must be refused"), expected, "{text:?}");
+    assert_eq!(parse_config_text(text, format).expect_err("must be refused"), expected, "{text:?}");
 }
 
 fn check_read(format: FileFormat, text: &str) {
-    let table = parse(text, format).expect("must be read");
+    let table = parse_config_text(text, format).expect("must be read");
     let value = table.get("enabled").cloned().expect("the key must be there");
     assert!(!value.into_bool().expect("the value must be a boolean"), "{text:?}");
 }
@@ -14,7 +14,7 @@ fn check_read(format: FileFormat, text: &str) {
 fn a_syntax_error_names_line_and_column() {
     // The reason is the parser's and may change with it; the place may not.
     let check = |format: FileFormat, text: &str, place: &str| {
-        let why = parse(text, format).expect_err("must be refused");
+        let why = parse_config_text(text, format).expect_err("must be refused");
         let reason = why.strip_prefix(place).unwrap_or_else(|| panic!("{why} is not at {place}"));
         assert!(reason.len() > 3 && !reason.contains('\n') && !reason.contains(" at line "), "{why}");
     };
@@ -28,7 +28,7 @@ fn a_syntax_error_names_line_and_column() {
 
 #[test]
 fn a_syntax_error_never_quotes_the_line() {
-    let why = parse("apiKey = \"s3cret\" s3cret", FileFormat::Toml).expect_err("must be refused");
+    let why = parse_config_text("apiKey = \"s3cret\" s3cret", FileFormat::Toml).expect_err("must be refused");
     assert!(!why.contains("s3cret"), "{why}");
 }
 

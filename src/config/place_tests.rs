@@ -5,24 +5,24 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::config::{ConfigError, LoadRequest, Loaded, Surroundings, load};
+use crate::config::{ConfigError, ConfigLoadRequest, LoadedConfig, ProcessEnvironment, load_config};
 
 /// A project and a home directory of its own, and what is asked of them.
 pub(super) struct Place {
     pub(super) folder: TempDir,
-    pub(super) request: LoadRequest,
+    pub(super) request: ConfigLoadRequest,
 }
 
 impl Place {
     pub(super) fn new() -> Place {
         let folder = TempDir::new().unwrap();
-        let surroundings = Surroundings {
+        let surroundings = ProcessEnvironment {
             home: Some(folder.path().join("home")),
             environment: vec![("ARCHIVIST_CORPUS".to_owned(), "/somewhere".to_owned())],
             current_dir: folder.path().to_path_buf(),
         };
         let project_root = folder.path().join("project");
-        let request = LoadRequest { surroundings, project_root, ..LoadRequest::default() };
+        let request = ConfigLoadRequest { surroundings, project_root, ..ConfigLoadRequest::default() };
         Place { folder, request }
     }
 
@@ -60,8 +60,8 @@ impl Place {
         self
     }
 
-    pub(super) fn loaded(&self) -> Loaded {
-        load(&self.request).unwrap_or_else(|error| panic!("{error}"))
+    pub(super) fn loaded(&self) -> LoadedConfig {
+        load_config(&self.request).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The key's value and origin, with the folder left out of the latter.
@@ -72,7 +72,7 @@ impl Place {
     }
 
     pub(super) fn check_error(&self, expected: &str) {
-        let error: ConfigError = load(&self.request).expect_err("must be refused");
+        let error: ConfigError = load_config(&self.request).expect_err("must be refused");
         assert_eq!(self.shortened(&error.to_string()), expected);
     }
 

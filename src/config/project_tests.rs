@@ -19,7 +19,7 @@ fn tree(entries: &[(&str, &str)]) -> TempDir {
 fn check_find(entries: &[(&str, &str)], start: &str, expected: &str) {
     let folder = tree(entries);
     let home = folder.path().join("home");
-    assert_eq!(find(&folder.path().join(start), Some(&home)), folder.path().join(expected), "{entries:?}");
+    assert_eq!(find_root(&folder.path().join(start), Some(&home)), folder.path().join(expected), "{entries:?}");
 }
 
 #[test]
@@ -50,13 +50,14 @@ fn the_shared_memory_does_not_make_home_a_project() {
 fn steps_up_in_a_path_are_taken() {
     let folder = tree(&[("p/.git", ""), ("q/a", "")]);
     let start = folder.path().join("p/../q/a");
-    assert_eq!(find(&start, None), canonical(&folder.path().join("q/a")));
+    assert_eq!(find_root(&start, None), canonical_path(&folder.path().join("q/a")));
 }
 
 #[test]
 fn an_explicit_key_comes_first_and_brings_no_credentials() {
     let folder = tree(&[(".git/config", "[remote \"origin\"]\nurl = git@h:a/b")]);
-    let check = |key: &str, expected: RepoIdentity| assert_eq!(repo_id(folder.path(), key), expected, "{key}");
+    let check =
+        |key: &str, expected: RepoIdentity| assert_eq!(identify_repository(folder.path(), key), expected, "{key}");
     check("team/thing", RepoIdentity::Explicit("team/thing".to_owned()));
     check(" thing ", RepoIdentity::Explicit("thing".to_owned()));
     check("https://me:s3cret@h/a/b.git", RepoIdentity::Explicit("h/a/b".to_owned()));
@@ -78,10 +79,10 @@ fn worktrees_share_the_identity_of_their_repository() {
         let expected = if config == remote {
             RepoIdentity::Remote("h/a/b".to_owned())
         } else {
-            RepoIdentity::GitDir(canonical(&folder.path().join("main/.git")))
+            RepoIdentity::GitDir(canonical_path(&folder.path().join("main/.git")))
         };
         for root in ["main", "side", "side/a"] {
-            assert_eq!(repo_id(&folder.path().join(root), ""), expected, "{root}");
+            assert_eq!(identify_repository(&folder.path().join(root), ""), expected, "{root}");
         }
     }
 }
@@ -94,7 +95,7 @@ fn an_absolute_gitdir_and_a_submodule() {
         ("main/sub/.git", "gitdir: ../.git/modules/sub"),
     ]);
     let check = |root: &str, expected: &str| {
-        assert_eq!(repo_id(&folder.path().join(root), ""), RepoIdentity::Remote(expected.to_owned()));
+        assert_eq!(identify_repository(&folder.path().join(root), ""), RepoIdentity::Remote(expected.to_owned()));
     };
     check("main", "h/main/repo");
     check("main/sub", "h/sub/module");
@@ -108,7 +109,7 @@ fn two_folders_of_one_name_are_two() {
     let folder = tree(&[("one/app/.git", ""), ("two/app/.git", ""), ("three/app", ""), ("four/app", "")]);
     let mut texts: Vec<_> = ["one", "two", "three", "four"]
         .iter()
-        .map(|parent| repo_id(&folder.path().join(parent).join("app"), "").text().unwrap())
+        .map(|parent| identify_repository(&folder.path().join(parent).join("app"), "").text().unwrap())
         .collect();
     texts.sort();
     texts.dedup();
@@ -120,9 +121,9 @@ fn under_no_version_control_the_path_is_the_identity() {
     let folder = tree(&[("app", ""), ("broken/.git", "nonsense")]);
     for name in ["app", "broken"] {
         let root = folder.path().join(name);
-        let expected = canonical(&root);
-        assert_eq!(repo_id(&root, ""), RepoIdentity::Path(expected.clone()));
-        let found = repo_id(&root, "").text();
+        let expected = canonical_path(&root);
+        assert_eq!(identify_repository(&root, ""), RepoIdentity::Path(expected.clone()));
+        let found = identify_repository(&root, "").text();
         assert_eq!(found, expected.to_str().map(str::to_owned));
     }
 }
@@ -144,5 +145,5 @@ fn a_link_to_home_is_home() {
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(folder.path().join("home"), &link).unwrap();
     let start = folder.path().join("home/a");
-    assert_eq!(find(&start, Some(&link)), start);
+    assert_eq!(find_root(&start, Some(&link)), start);
 }

@@ -1,11 +1,11 @@
-//! How lessons are distilled, and which model may be asked for how much.
+//! Settings of distillation and of the language model, with its prices and spending caps.
 
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::settings::absolute;
+use super::settings::absolute_path;
 
 /// How lessons are distilled from a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,27 +24,27 @@ pub struct DistillSettings {
 }
 
 impl DistillSettings {
-    /// The directory of the user's own prompts, if there is one.
+    /// Returns the directory of the user's own prompts, if there is one.
     pub fn prompt_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.prompt_dir, home)
+        user_path(&self.prompt_dir, home)
     }
 }
 
 impl ModelSettings {
-    /// The file that holds the key, if there is one.
+    /// Returns the path of the file that holds the key, if there is one.
     pub fn key_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.key_file, home)
+        user_path(&self.key_file, home)
     }
 
-    /// The directory of recorded exchanges, if there is one.
+    /// Returns the directory of recorded exchanges, if there is one.
     pub fn cassette_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.cassette_dir, home)
+        user_path(&self.cassette_dir, home)
     }
 }
 
-/// A path of the user's, which was made sure to be absolute or to start at a home directory that is known.
-pub(super) fn given(path: &str, home: Option<&Path>) -> Option<PathBuf> {
-    if path.is_empty() { None } else { absolute(path, Path::new("/"), home) }
+/// Returns a path set by the user, which the checks have found to be absolute or below a known home directory.
+pub(super) fn user_path(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    if path.is_empty() { None } else { absolute_path(path, Path::new("/"), home) }
 }
 
 /// Who distills.
@@ -79,7 +79,7 @@ pub struct ModelSettings {
     pub key_file: String,
     /// In which form answers are asked for. "auto": the endpoint is tried once and the best form remembered.
     #[schemars(extend("x-set-by" = "user"))]
-    pub form: FormChoice,
+    pub form: AnswerFormatChoice,
     /// How freely the model words its answers.
     #[schemars(range(min = 0.0, max = 2.0), extend("x-set-by" = "user"))]
     pub temperature: f64,
@@ -103,15 +103,16 @@ pub struct ModelSettings {
     #[schemars(extend("x-set-by" = "user"))]
     pub cassette_dir: String,
     /// What tokens cost, in US dollars.
-    pub prices: PriceSettings,
+    pub prices: ModelPriceSettings,
     /// What may be spent; each cap is 0 for no such cap.
-    pub caps: CapSettings,
+    pub caps: SpendCapSettings,
 }
 
 /// In which form answers are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum FormChoice {
+#[schemars(rename = "FormChoice")]
+pub enum AnswerFormatChoice {
     /// The best that the endpoint understands.
     Auto,
     /// Calls of tools.
@@ -139,7 +140,8 @@ pub enum CassetteMode {
 /// What tokens cost, in US dollars.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PriceSettings {
+#[schemars(rename = "PriceSettings")]
+pub struct ModelPriceSettings {
     /// A million tokens read by the model.
     #[schemars(range(min = 0.0, max = 100_000.0), extend("x-set-by" = "user"))]
     pub input_per_million: f64,
@@ -151,7 +153,8 @@ pub struct PriceSettings {
 /// What may be spent; each cap is 0 for no such cap.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CapSettings {
+#[schemars(rename = "CapSettings")]
+pub struct SpendCapSettings {
     /// Calls in one reflection, repeated ones included.
     #[schemars(range(min = 0, max = 10_000), extend("x-set-by" = "user"))]
     pub calls_per_reflection: u32,

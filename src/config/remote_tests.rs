@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn check(url: &str, expected: Option<&str>) {
-    assert_eq!(normalised(url).as_deref(), expected, "{url}");
+    assert_eq!(normalise_remote_url(url).as_deref(), expected, "{url}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn unclear_credentials_are_not_guessed_at() {
 #[test]
 fn the_remote_is_read_as_git_reads_it() {
     let check = |config: &str, expected: Option<&str>| {
-        assert_eq!(remote_url(config).as_deref(), expected, "{config}");
+        assert_eq!(find_remote_url(config).as_deref(), expected, "{config}");
     };
     check("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://h/a\n\tfetch = +x\n", Some("https://h/a"));
     check("[remote \"up\"]\nurl = u\n[remote \"origin\"]\nurl = o\n", Some("o"));
@@ -129,15 +129,15 @@ proptest! {
         host in "[a-z]{1,8}",
         separator in "[:/]",
     ) {
-        if let Some(remote) = normalised(&format!("{scheme}{user}:{password}@{host}{separator}owner/repo.git")) {
+        if let Some(remote) = normalise_remote_url(&format!("{scheme}{user}:{password}@{host}{separator}owner/repo.git")) {
             prop_assert!(!remote.contains("S3CRET"), "{}", remote);
         }
     }
 
     #[test]
     fn any_text_is_answered(text in ".*") {
-        let _ = remote_url(&text);
-        if let Some(remote) = normalised(&text) {
+        let _ = find_remote_url(&text);
+        if let Some(remote) = normalise_remote_url(&text) {
             prop_assert!(!remote.contains('@'));
         }
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::super::{LoadRequest, load};
+use super::super::{ConfigLoadRequest, load_config};
 use super::*;
 
 /// Keys whose name sounds like a secret but is none. Every other such key must carry `writeOnly`.
@@ -20,7 +20,7 @@ fn collect_leaves<'schema>(node: &'schema Value, path: &str, found: &mut Vec<(St
     match node.get("properties").and_then(Value::as_object) {
         Some(properties) => {
             for (name, child) in properties {
-                collect_leaves(child, &join(path, name), found);
+                collect_leaves(child, &join_key(path, name), found);
             }
         }
         None => found.push((path.to_owned(), node)),
@@ -29,24 +29,24 @@ fn collect_leaves<'schema>(node: &'schema Value, path: &str, found: &mut Vec<(St
 
 #[test]
 fn the_schema_and_the_defaults_have_the_same_keys() {
-    let rules = rules();
+    let rules = schema_without_defaults();
     let in_schema: Vec<String> = leaves(&rules).into_iter().map(|(key, _)| key).collect();
-    let in_defaults: Vec<String> = layers::defaults().into_keys().collect();
+    let in_defaults: Vec<String> = layers::default_values().into_keys().collect();
     assert_eq!(in_schema, in_defaults);
 }
 
 #[test]
 fn the_defaults_pass_every_check() {
-    let request = LoadRequest { project_root: "/nowhere".into(), ..LoadRequest::default() };
-    let loaded = load(&request).expect("the defaults must load");
+    let request = ConfigLoadRequest { project_root: "/nowhere".into(), ..ConfigLoadRequest::default() };
+    let loaded = load_config(&request).expect("the defaults must load");
     let values: BTreeMap<String, Value> =
         loaded.values.into_iter().map(|setting| (setting.key, setting.value)).collect();
-    assert_eq!(values, layers::defaults());
+    assert_eq!(values, layers::default_values());
 }
 
 #[test]
 fn every_key_says_what_it_is() {
-    let schema = schema();
+    let schema = config_schema();
     for (key, rule) in leaves(&schema) {
         let kind = rule.get("type").and_then(Value::as_str);
         assert!(matches!(kind, Some("boolean" | "integer" | "number" | "string")), "{key}: {kind:?}");
@@ -63,7 +63,7 @@ fn every_key_says_what_it_is() {
 
 #[test]
 fn a_key_that_sounds_secret_is_marked_secret() {
-    for (key, rule) in leaves(&rules()) {
+    for (key, rule) in leaves(&schema_without_defaults()) {
         let name = key.to_lowercase();
         let sounds_secret = ["key", "token", "secret", "password"].iter().any(|word| name.ends_with(word));
         let is_marked = rule.get("writeOnly") == Some(&json!(true));
@@ -84,12 +84,12 @@ fn every_section_is_closed_and_requires_nothing() {
         assert_eq!(node.get("additionalProperties"), Some(&json!(false)), "{node}");
         properties.values().for_each(check);
     }
-    check(&schema());
+    check(&config_schema());
 }
 
 #[test]
 fn the_parts_look_as_published() {
-    let schema = schema();
+    let schema = config_schema();
     let check = |pointer: &str, expected: Value| assert_eq!(schema.pointer(pointer), Some(&expected), "{pointer}");
     check("/$schema", json!("https://json-schema.org/draft/2020-12/schema"));
     check("/title", json!("Archivist configuration"));

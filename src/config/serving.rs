@@ -1,4 +1,4 @@
-//! How the memory is served over HTTP, and what is told of the work to an observer.
+//! Settings of the HTTP server and of telemetry.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::reflecting::given;
+use super::reflecting::user_path;
 
-/// How long requests may go on after the server was asked to end.
+/// The time that running requests get after the server was asked to stop.
 const PARTING: Duration = Duration::from_secs(10);
 
-/// The head of a request is short; whoever takes longer for it holds a place that others could use.
+/// The time for the head of a request, which is short: a slower client would block a connection that others could use.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How the memory is served over HTTP.
@@ -32,7 +32,7 @@ pub struct ServeSettings {
     pub token_variable: String,
     /// Who may change anything.
     #[schemars(extend("x-set-by" = "user"))]
-    pub writes: WritesChoice,
+    pub writes: WriteAccessChoice,
     /// Requests that one address may make in a second, twice as many at once; 0: as many as it likes.
     #[schemars(range(min = 0, max = 1_000_000), extend("x-set-by" = "user"))]
     pub requests_per_second: u32,
@@ -53,7 +53,8 @@ pub struct ServeSettings {
 /// Who may change anything over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum WritesChoice {
+#[schemars(rename = "WritesChoice")]
+pub enum WriteAccessChoice {
     /// Whoever may read.
     Open,
     /// Whoever has the token.
@@ -63,19 +64,19 @@ pub enum WritesChoice {
 }
 
 impl ServeSettings {
-    /// The file that holds the token, if there is one.
+    /// Returns the path of the file that holds the token, if there is one.
     pub fn token_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.token_file, home)
+        user_path(&self.token_file, home)
     }
 
-    /// Further names that the server goes by.
+    /// Returns the additional host names of the server.
     pub fn other_names(&self) -> Vec<String> {
         let names = self.names.split(',').map(str::trim);
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
-    /// How long a request, its head, and the last requests may take.
-    pub fn patience(&self) -> (Duration, Duration, Duration) {
+    /// Returns the time limits of a request, of its head, and of the last requests after a stop.
+    pub fn request_timeouts(&self) -> (Duration, Duration, Duration) {
         (Duration::from_secs(self.timeout_seconds), HEAD_PATIENCE, PARTING)
     }
 }

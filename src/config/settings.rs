@@ -1,7 +1,7 @@
-//! The configuration as the rest of the program sees it: plain, typed and checked.
+//! The configuration as the rest of the program uses it: plain, typed and checked.
 //!
-//! These types are also the home of every bound. The JSON schema is generated from them and the check of each
-//! value reads that schema, so a bound is written once. The defaults are in `config/default.toml` alone.
+//! These types also define every bound. The JSON schema is generated from them and the check of each value reads that
+//! schema, so a bound is written once. The defaults are in `config/default.toml` alone.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -9,17 +9,17 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
-use super::giving::{BudgetSettings, PointsSettings};
+use super::ProcessEnvironment;
+use super::giving::{InjectionBudgetSettings, InjectionPointsSettings};
 use super::judging::{AuditSettings, FeedbackSettings, JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::reflecting::{DistillSettings, ModelSettings};
 use super::serving::{ServeSettings, TelemetrySettings};
 use super::storing::PostgresSettings;
 use super::working::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 use crate::domain::ArchivistConfig;
-use crate::memory::Tenancy;
-use crate::memory::jsonl::{JsonlSettings, Sync};
-use crate::recall::{HalfLives, Profile, Ranking, Weights};
+use crate::memory::BankTenancy;
+use crate::memory::jsonl::{JsonlSettings, SyncPolicy};
+use crate::recall::{HalfLives, RankingProfile, RankingSettings, ScoreWeights};
 
 /// The configuration of Archivist. Each key that is not set in a file has the default given here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -81,7 +81,7 @@ pub struct ProjectSettings {
 #[serde(rename_all = "camelCase")]
 pub struct MemorySettings {
     /// The kind of store. "jsonl": files of one JSON record a line; "postgres": a server that many machines share.
-    pub backend: Backend,
+    pub backend: MemoryBackend,
     /// The directory of the project's memories; a relative path starts at the project root, one that begins with
     /// `~/` at the home directory.
     #[schemars(length(min = 1))]
@@ -108,35 +108,35 @@ pub struct MemorySettings {
 }
 
 impl MemorySettings {
-    /// The directory of the project's memories.
+    /// Returns the directory of the project's memories.
     pub fn project_path(&self, project_root: &Path, home: Option<&Path>) -> PathBuf {
         // A `~/` without a home directory was refused when the configuration was loaded.
-        absolute(&self.dir, project_root, home).unwrap_or_else(|| project_root.join(&self.dir))
+        absolute_path(&self.dir, project_root, home).unwrap_or_else(|| project_root.join(&self.dir))
     }
 
-    /// The directory of the memories shared by all projects; `None` where there is to be none, or no home directory
-    /// to put it in.
+    /// Returns the directory of the memories shared by all projects, or `None` if there is to be none or no home
+    /// directory to put it in.
     pub fn global_path(&self, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
         if self.global_dir.is_empty() {
             return None;
         }
-        absolute(&self.global_dir, project_root, home)
+        absolute_path(&self.global_dir, project_root, home)
     }
 }
 
 impl MemorySettings {
-    /// The same in the words of the JSONL memory, for a project at `project_root`.
-    pub fn jsonl(&self, project_root: &Path, home: Option<&Path>) -> JsonlSettings {
+    /// Returns the settings of the JSONL memory for a project at `project_root`.
+    pub fn jsonl_settings(&self, project_root: &Path, home: Option<&Path>) -> JsonlSettings {
         let project = self.project_path(project_root, home);
-        // A memory below the project's root moves and is cloned with it, and serves nobody else.
-        let below = resolved(&project).starts_with(resolved(project_root));
+        // A memory below the project's root is moved and cloned with it, and belongs to this project alone.
+        let below = resolve_path(&project).starts_with(resolve_path(project_root));
         JsonlSettings {
             project,
-            tenancy: if below { Tenancy::Own } else { Tenancy::Shared },
+            tenancy: if below { BankTenancy::Own } else { BankTenancy::Shared },
             global: self.global_path(project_root, home),
             sync: match self.sync {
-                SyncMode::Durable => Sync::Durable,
-                SyncMode::Lazy => Sync::Lazy,
+                SyncMode::Durable => SyncPolicy::Durable,
+                SyncMode::Lazy => SyncPolicy::Lazy,
             },
             lock_timeout: Duration::from_secs(self.lock_timeout_seconds),
             versions_kept: usize::try_from(self.versions_kept).unwrap_or(usize::MAX),
@@ -149,7 +149,8 @@ impl MemorySettings {
 /// The kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Backend {
+#[schemars(rename = "Backend")]
+pub enum MemoryBackend {
     /// Files of one JSON record a line.
     Jsonl,
     /// A PostgreSQL server.
@@ -197,7 +198,7 @@ pub struct RecallSettings {
     /// By what memories are put in order. "balanced": by the weights; "frequency": by how many runs saw them;
     /// "patterns": by how often they held against how often they were noise; "decisions": by whether they fit, and by
     /// age.
-    pub profile: Profile,
+    pub profile: RankingProfile,
     /// A memory that the profile "patterns" scores lower than this is never returned.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_score: f64,
@@ -206,16 +207,16 @@ pub struct RecallSettings {
     /// After how many days the recency of a memory has fallen to a half.
     pub half_life_days: HalfLifeDays,
     /// Where in a run memories are given, and how many.
-    pub points: PointsSettings,
+    pub points: InjectionPointsSettings,
     /// What the memories in a prompt may cost together, heading and frame included.
-    pub budget: BudgetSettings,
+    pub budget: InjectionBudgetSettings,
 }
 
 impl RecallSettings {
-    /// The same in the words of recall.
-    pub fn ranking(&self) -> Ranking {
-        Ranking {
-            weights: Weights {
+    /// Returns the ranking settings, in the types of recall.
+    pub fn ranking_settings(&self) -> RankingSettings {
+        RankingSettings {
+            weights: ScoreWeights {
                 importance: self.weights.importance,
                 recency: self.weights.recency,
                 relevance: self.weights.relevance,
@@ -273,26 +274,28 @@ pub struct SourceSettings {
     pub gemini_home: String,
 }
 
-/// Where agents keep their sessions on this machine; `None` where there is no home directory to start at.
+/// The directories in which agents keep their sessions on this machine; `None` if there is no home directory to start
+/// at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentHomes {
-    /// That of Claude Code.
+    /// The home of Claude Code.
     pub claude: Option<PathBuf>,
-    /// That of Codex.
+    /// The home of Codex.
     pub codex: Option<PathBuf>,
-    /// That of Gemini CLI.
+    /// The home of Gemini CLI.
     pub gemini: Option<PathBuf>,
 }
 
 impl SourceSettings {
-    /// The homes that are set here, else those that the agents themselves would use.
-    pub fn homes(&self, project_root: &Path, surroundings: &Surroundings) -> AgentHomes {
+    /// Returns the homes that are set here, else those that the agents themselves use.
+    pub fn agent_homes(&self, project_root: &Path, surroundings: &ProcessEnvironment) -> AgentHomes {
         let home = surroundings.home.as_deref();
         let place = |set: &str, variable: Option<&str>, usual: &str| {
             if !set.is_empty() {
-                return absolute(set, project_root, home);
+                return absolute_path(set, project_root, home);
             }
-            let given = variable.and_then(|name| surroundings.variable(name)).filter(|path| !path.is_empty());
+            let given =
+                variable.and_then(|name| surroundings.environment_variable(name)).filter(|path| !path.is_empty());
             given.map(|path| surroundings.current_dir.join(path)).or_else(|| Some(home?.join(usual)))
         };
         AgentHomes {
@@ -303,13 +306,13 @@ impl SourceSettings {
     }
 }
 
-/// Whether a configured path starts at the home directory.
+/// Returns true if a configured path starts at the home directory.
 pub(super) fn starts_at_home(path: &str) -> bool {
     path == "~" || path.starts_with("~/")
 }
 
-/// A configured path made absolute; `None` when it starts at a home directory that is not known.
-pub(super) fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+/// Returns a configured path as an absolute one, or `None` if it starts at an unknown home directory.
+pub(super) fn absolute_path(path: &str, project_root: &Path, home: Option<&Path>) -> Option<PathBuf> {
     if starts_at_home(path) {
         let below_home = path.trim_start_matches('~').trim_start_matches('/');
         return home.map(|home| home.join(below_home));
@@ -317,8 +320,9 @@ pub(super) fn absolute(path: &str, project_root: &Path, home: Option<&Path>) -> 
     Some(project_root.join(path))
 }
 
-/// Where a path really leads, even if its end does not exist yet: two ways to one directory must read alike.
-fn resolved(path: &Path) -> PathBuf {
+/// Returns the real target of a path, even if its end does not exist yet, so that two paths to one directory compare
+/// equal.
+fn resolve_path(path: &Path) -> PathBuf {
     let known = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     let Some((above, mut real)) = known else {
         return path.to_path_buf();

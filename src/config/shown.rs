@@ -1,68 +1,68 @@
-//! A setting as it may be shown: with its origin, and without its secrets.
+//! A setting prepared for display: with its origin and without its secrets.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What stands in the place of something that must not be shown.
+/// The replacement for text that must not be shown.
 const HIDDEN: &str = "***";
 
-/// One effective setting and where it came from.
+/// One effective setting and its origin.
 #[derive(Clone, PartialEq)]
-pub struct Setting {
+pub struct EffectiveSetting {
     /// The dotted key, such as `memory.dir`.
     pub key: String,
-    /// The value itself. To print it, use [`Setting::shown`].
+    /// The value itself. To print it, use [`EffectiveSetting::printable_value`].
     pub value: Value,
-    /// The layer that won.
-    pub origin: Origin,
-    /// Whether the value may be shown.
+    /// The layer that the value comes from.
+    pub origin: SettingOrigin,
+    /// Tells whether the value may be shown.
     pub secrecy: Secrecy,
 }
 
-impl Setting {
-    /// The value as it may be printed: a secret is hidden, as is whatever stands before the `@` of a URL and what its
-    /// query holds. An empty secret is shown, because "it is not set" is what its owner is looking for.
-    pub fn shown(&self) -> Value {
+impl EffectiveSetting {
+    /// Returns the value for printing: a secret is hidden, as is everything before the `@` of a URL and the values of
+    /// its query. An empty secret is shown, so that its owner sees that it is not set.
+    pub fn printable_value(&self) -> Value {
         match self.secrecy {
-            Secrecy::Open => without_credentials(&self.value),
+            Secrecy::Open => hide_credentials(&self.value),
             Secrecy::Secret if self.value.as_str() == Some("") => self.value.clone(),
             Secrecy::Secret => Value::from(HIDDEN),
         }
     }
 }
 
-/// Shows what [`Setting::shown`] shows, so that a log line cannot leak more.
-impl fmt::Debug for Setting {
+/// Prints only [`EffectiveSetting::printable_value`], so that a log line cannot leak more.
+impl fmt::Debug for EffectiveSetting {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Setting")
+            .debug_struct("EffectiveSetting")
             .field("key", &self.key)
-            .field("value", &self.shown())
+            .field("value", &self.printable_value())
             .field("origin", &self.origin)
             .finish_non_exhaustive()
     }
 }
 
-/// Whether a value may be shown. A key is secret when its field carries
-/// `#[schemars(extend("writeOnly" = true))]`; names decide nothing, since `project.key` is no secret.
+/// Tells whether a value may be shown. A key is secret if its field carries `#[schemars(extend("writeOnly" = true))]`;
+/// its name decides nothing, since `project.key` is no secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
-    /// Anyone may read it.
+    /// The value may be shown to anyone.
     Open,
-    /// It is never printed, logged or quoted in an error.
+    /// The value is never printed, logged or quoted in an error.
     Secret,
 }
 
-/// The layer a value came from, lowest first.
+/// The layer that a value comes from, lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// `config/default.toml`, compiled in.
+pub enum SettingOrigin {
+    /// The built-in `config/default.toml`.
     Default,
     /// The user's own file.
     User(PathBuf),
-    /// `.openagents/archivist.toml` of the project.
+    /// The file `.openagents/archivist.toml` of the project.
     Project(PathBuf),
     /// The key `archivist` of the project's `.openagents/project.json`.
     ProjectJson(PathBuf),
@@ -70,38 +70,38 @@ pub enum Origin {
     Given(PathBuf),
     /// The environment variable of this name.
     Environment(String),
-    /// A flag of the command line that sets this key.
+    /// A command-line flag that sets this key.
     Flag(String),
 }
 
-/// Reads well after "in" and on its own.
-impl fmt::Display for Origin {
+/// Writes the origin as a noun phrase that can follow "in" or stand alone.
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => write!(formatter, "built-in default"),
-            Origin::User(path) => write!(formatter, "user file {}", path.display()),
-            Origin::Project(path) => write!(formatter, "project file {}", path.display()),
-            Origin::ProjectJson(path) => write!(formatter, "key `archivist` of project file {}", path.display()),
-            Origin::Given(path) => write!(formatter, "given file {}", path.display()),
-            Origin::Environment(name) => write!(formatter, "environment variable {name}"),
-            Origin::Flag(key) => write!(formatter, "command-line flag for {key}"),
+            SettingOrigin::Default => write!(formatter, "built-in default"),
+            SettingOrigin::User(path) => write!(formatter, "user file {}", path.display()),
+            SettingOrigin::Project(path) => write!(formatter, "project file {}", path.display()),
+            SettingOrigin::ProjectJson(path) => write!(formatter, "key `archivist` of project file {}", path.display()),
+            SettingOrigin::Given(path) => write!(formatter, "given file {}", path.display()),
+            SettingOrigin::Environment(name) => write!(formatter, "environment variable {name}"),
+            SettingOrigin::Flag(key) => write!(formatter, "command-line flag for {key}"),
         }
     }
 }
 
-impl Origin {
-    /// The layer as a file, for what is wrong with the file as a whole.
-    pub(super) fn as_file(&self) -> Origin {
+impl SettingOrigin {
+    /// Returns the layer as a file, for problems of the file as a whole.
+    pub(super) fn as_file(&self) -> SettingOrigin {
         match self {
-            Origin::ProjectJson(path) => Origin::Project(path.clone()),
+            SettingOrigin::ProjectJson(path) => SettingOrigin::Project(path.clone()),
             other => other.clone(),
         }
     }
 }
 
-/// The text with the user name and password of a URL in it hidden. Where it is not clear how far they reach, too much
-/// is hidden rather than too little: everything up to the last `@`.
-pub(super) fn without_userinfo(text: &str) -> String {
+/// Hides the user name and password of a URL in the text. Where their end is unclear, too much is hidden rather than
+/// too little: everything up to the last `@`.
+pub(super) fn hide_userinfo(text: &str) -> String {
     let hidden = text.split_once("://").and_then(|(scheme, rest)| {
         let (_, host) = rest.rsplit_once('@')?;
         Some(format!("{scheme}://{HIDDEN}@{host}"))
@@ -109,8 +109,8 @@ pub(super) fn without_userinfo(text: &str) -> String {
     hidden.unwrap_or_else(|| text.to_owned())
 }
 
-/// The text with the values of a URL's query hidden: some gateways take their key there.
-fn without_query_values(text: &str) -> String {
+/// Hides the values of a URL's query, because some gateways take their key there.
+fn hide_query_values(text: &str) -> String {
     let Some((address, query)) = text.split_once('?').filter(|(address, _)| address.contains("://")) else {
         return text.to_owned();
     };
@@ -121,13 +121,11 @@ fn without_query_values(text: &str) -> String {
     format!("{address}?{}", query.split('&').map(hidden).collect::<Vec<_>>().join("&"))
 }
 
-fn without_credentials(value: &Value) -> Value {
+fn hide_credentials(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::from(without_query_values(&without_userinfo(text))),
-        Value::Array(items) => items.iter().map(without_credentials).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), without_credentials(value))).collect()
-        }
+        Value::String(text) => Value::from(hide_query_values(&hide_userinfo(text))),
+        Value::Array(items) => items.iter().map(hide_credentials).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), hide_credentials(value))).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }

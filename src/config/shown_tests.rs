@@ -3,15 +3,15 @@ use serde_json::json;
 
 use super::*;
 
-fn setting(value: Value, secrecy: Secrecy) -> Setting {
-    Setting { key: "model.apiKey".to_owned(), value, origin: Origin::Default, secrecy }
+fn setting(value: Value, secrecy: Secrecy) -> EffectiveSetting {
+    EffectiveSetting { key: "model.apiKey".to_owned(), value, origin: SettingOrigin::Default, secrecy }
 }
 
 #[test]
 fn a_secret_is_hidden_whatever_its_type() {
     let check = |value: Value, expected: Value| {
         let setting = setting(value, Secrecy::Secret);
-        assert_eq!(setting.shown(), expected);
+        assert_eq!(setting.printable_value(), expected);
     };
     check(json!("sk-123"), json!("***"));
     check(json!(123), json!("***"));
@@ -23,7 +23,7 @@ fn a_secret_is_hidden_whatever_its_type() {
 fn credentials_are_hidden_in_any_value() {
     let check = |value: Value, expected: Value| {
         let setting = setting(value, Secrecy::Open);
-        assert_eq!(setting.shown(), expected);
+        assert_eq!(setting.printable_value(), expected);
     };
     check(json!("postgres://me:pass@host/db"), json!("postgres://***@host/db"));
     check(json!("https://token@host/a"), json!("https://***@host/a"));
@@ -46,21 +46,21 @@ fn debug_shows_no_more_than_shown() {
 
 #[test]
 fn an_origin_reads_like_words() {
-    let check = |origin: Origin, expected: &str| assert_eq!(origin.to_string(), expected);
-    check(Origin::Default, "built-in default");
-    check(Origin::User("/h/c.toml".into()), "user file /h/c.toml");
-    check(Origin::Project("/p/a.toml".into()), "project file /p/a.toml");
-    check(Origin::ProjectJson("/p/p.json".into()), "key `archivist` of project file /p/p.json");
-    check(Origin::Given("/x.toml".into()), "given file /x.toml");
-    check(Origin::Environment("ARCHIVIST__ENABLED".to_owned()), "environment variable ARCHIVIST__ENABLED");
-    check(Origin::Flag("memory.dir".to_owned()), "command-line flag for memory.dir");
+    let check = |origin: SettingOrigin, expected: &str| assert_eq!(origin.to_string(), expected);
+    check(SettingOrigin::Default, "built-in default");
+    check(SettingOrigin::User("/h/c.toml".into()), "user file /h/c.toml");
+    check(SettingOrigin::Project("/p/a.toml".into()), "project file /p/a.toml");
+    check(SettingOrigin::ProjectJson("/p/p.json".into()), "key `archivist` of project file /p/p.json");
+    check(SettingOrigin::Given("/x.toml".into()), "given file /x.toml");
+    check(SettingOrigin::Environment("ARCHIVIST__ENABLED".to_owned()), "environment variable ARCHIVIST__ENABLED");
+    check(SettingOrigin::Flag("memory.dir".to_owned()), "command-line flag for memory.dir");
 }
 
 proptest! {
     #[test]
     fn no_password_survives(user in ".*", password in ".{0,9}S3CRET.{0,9}", host in "[a-z]{1,9}") {
-        let shown = without_userinfo(&format!("https://{user}:{password}@{host}/path"));
+        let shown = hide_userinfo(&format!("https://{user}:{password}@{host}/path"));
         prop_assert!(!shown.contains("S3CRET"), "{}", shown);
-        prop_assert_eq!(without_userinfo(&shown), shown);
+        prop_assert_eq!(hide_userinfo(&shown), shown);
     }
 }

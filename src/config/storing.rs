@@ -1,4 +1,4 @@
-//! Where a memory is that many machines share.
+//! Settings of a PostgreSQL server that many machines share.
 
 use std::path::{Path, PathBuf};
 #[cfg(feature = "postgres")]
@@ -7,14 +7,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
-use super::reflecting::given;
+use super::ProcessEnvironment;
+use super::reflecting::user_path;
 #[cfg(feature = "postgres")]
 use super::settings::MemorySettings;
 #[cfg(feature = "postgres")]
-use crate::memory::Tenancy;
+use crate::memory::BankTenancy;
 #[cfg(feature = "postgres")]
-use crate::memory::postgres::{GLOBAL, PostgresSettings as BankSettings, ServerSettings};
+use crate::memory::postgres::{GLOBAL, PostgresBankSettings as BankSettings, PostgresServerSettings};
 
 /// How a PostgreSQL server is reached. None of it may be set by a project: a repository does not decide where lessons go.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,22 +44,28 @@ pub struct PostgresSettings {
 }
 
 impl PostgresSettings {
-    /// The address of the server, as it is set or as its variable has it; `None` where nobody said.
-    pub fn address(&self, surroundings: &Surroundings) -> Option<String> {
+    /// Returns the URL of the server from the setting or from its variable, or `None` if neither has one.
+    pub fn server_url(&self, surroundings: &ProcessEnvironment) -> Option<String> {
         let set = Some(self.url.clone()).filter(|url| !url.is_empty());
-        set.or_else(|| surroundings.variable(&self.url_variable).map(str::to_owned).filter(|url| !url.is_empty()))
+        set.or_else(|| {
+            surroundings.environment_variable(&self.url_variable).map(str::to_owned).filter(|url| !url.is_empty())
+        })
     }
 
-    /// The file of certificates, if there is one.
+    /// Returns the path of the certificate file, if there is one.
     pub fn ca_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.ca_file, home)
+        user_path(&self.ca_file, home)
     }
 
-    /// The same in the words of the memory on a server. With a patience of its own, nothing is tried longer than that.
+    /// Returns the settings of the connection to the server. A given `patience` replaces the configured retry time.
     #[cfg(feature = "postgres")]
-    pub fn server(&self, surroundings: &Surroundings, patience: Option<Duration>) -> ServerSettings {
-        ServerSettings {
-            url: self.address(surroundings).unwrap_or_default(),
+    pub fn server_settings(
+        &self,
+        surroundings: &ProcessEnvironment,
+        patience: Option<Duration>,
+    ) -> PostgresServerSettings {
+        PostgresServerSettings {
+            url: self.server_url(surroundings).unwrap_or_default(),
             read_url: Some(self.read_url.clone()).filter(|url| !url.is_empty()),
             ca_file: self.ca_path(surroundings.home.as_deref()),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
@@ -71,11 +77,11 @@ impl PostgresSettings {
 
 #[cfg(feature = "postgres")]
 impl MemorySettings {
-    /// Which bank of a server is a project's.
-    pub fn bank(&self, key: String) -> BankSettings {
+    /// Returns the settings of the bank of the project with this key.
+    pub fn bank_settings(&self, key: String) -> BankSettings {
         BankSettings {
             bank: key,
-            tenancy: Tenancy::Own,
+            tenancy: BankTenancy::Own,
             global: (!self.global_dir.is_empty()).then(|| GLOBAL.to_owned()),
             max_record_bytes: usize::try_from(self.max_line_bytes).unwrap_or(usize::MAX),
         }

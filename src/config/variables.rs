@@ -1,19 +1,19 @@
-//! How a key is written as an environment variable, and back. Pure.
+//! Converts between configuration keys and environment variables. Pure.
 
-use super::nearest::plain;
+use super::nearest::normalise_name;
 
-/// How the variables that set a key begin. A single underscore is another program's, or another purpose's.
+/// The prefix of variables that set a key. Variables with a single underscore have other purposes.
 const VARIABLE_PREFIX: &str = "ARCHIVIST__";
 
-/// The path a variable names, without case and single underscores; nothing when the variable is not ours.
-pub(super) fn variable_path(name: &str) -> Option<String> {
+/// Returns the dotted path that a variable names, without case and single underscores, or `None` for other variables.
+pub(super) fn path_from_variable(name: &str) -> Option<String> {
     let (prefix, rest) = name.split_at_checked(VARIABLE_PREFIX.len())?;
     let is_ours = prefix.eq_ignore_ascii_case(VARIABLE_PREFIX);
-    is_ours.then(|| plain(&rest.replace("__", ".")))
+    is_ours.then(|| normalise_name(&rest.replace("__", ".")))
 }
 
-/// The variable that sets a key: `memory.globalDir` is `ARCHIVIST__MEMORY__GLOBAL_DIR`.
-pub(super) fn variable_name(key: &str) -> String {
+/// Returns the variable that sets a key: `memory.globalDir` is `ARCHIVIST__MEMORY__GLOBAL_DIR`.
+pub(super) fn variable_for_key(key: &str) -> String {
     let mut name = String::from(VARIABLE_PREFIX);
     for letter in key.chars() {
         match letter {

@@ -1,7 +1,7 @@
 use super::*;
 
 fn check_path(variable: &str, expected: Option<&str>) {
-    assert_eq!(variable_path(variable).as_deref(), expected, "{variable}");
+    assert_eq!(path_from_variable(variable).as_deref(), expected, "{variable}");
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn other_variables_are_not_ours() {
 #[test]
 fn a_key_has_one_readable_variable_that_names_it() {
     let check = |key: &str, expected: &str| {
-        assert_eq!(variable_name(key), expected);
-        assert_eq!(variable_path(expected), Some(plain(key)));
+        assert_eq!(variable_for_key(key), expected);
+        assert_eq!(path_from_variable(expected), Some(normalise_name(key)));
     };
     check("enabled", "ARCHIVIST__ENABLED");
     check("memory.globalDir", "ARCHIVIST__MEMORY__GLOBAL_DIR");

@@ -1,4 +1,4 @@
-//! What happens around a reflection: who hears of it, which notes get it, what hooks do and how the queue is worked off.
+//! Settings around a reflection: the display, progress notes, hooks, the worker and embeddings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::reflecting::given;
-use crate::service::Pace;
+use super::reflecting::user_path;
+use crate::service::WorkerPace;
 
 /// Who hears of reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +25,9 @@ pub struct HudSettings {
 }
 
 impl HudSettings {
-    /// The file that messages are appended to, if there is one.
+    /// Returns the path of the file that messages are appended to, if there is one.
     pub fn file_path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.file, home)
+        user_path(&self.file, home)
     }
 }
 
@@ -94,10 +94,10 @@ pub struct WorkerSettings {
 }
 
 impl WorkerSettings {
-    /// The same in the words of a worker.
-    pub fn pace(&self) -> Pace {
+    /// Returns these settings in the types of the worker.
+    pub fn worker_pace(&self) -> WorkerPace {
         const DAY: u64 = 24 * 60 * 60;
-        Pace {
+        WorkerPace {
             processes: self.processes,
             lease: Duration::from_secs(self.lease_seconds),
             max_attempts: self.max_attempts,
@@ -121,8 +121,8 @@ pub struct EmbeddingSettings {
 }
 
 impl EmbeddingSettings {
-    /// The folder of the model, if there is one.
-    pub fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
-        given(&self.dir, home)
+    /// Returns the folder of the embedding model, if there is one.
+    pub fn model_path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        user_path(&self.dir, home)
     }
 }

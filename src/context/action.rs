@@ -1,4 +1,4 @@
-//! What a call does, whatever the tool is called.
+//! Reads what a tool call does, whatever the tool is called.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,71 +6,73 @@ use serde_json::Value;
 
 mod shell;
 
-pub(crate) use shell::{Part, is_look, parts};
-pub(super) use shell::{git, is_assignment};
+pub(crate) use shell::{ShellCommand, is_read_only_command, parse_shell_commands};
+pub(super) use shell::{is_assignment, parse_git_command};
 
 #[cfg(test)]
 #[path = "action_tests.rs"]
 mod tests;
 
-/// As much of a command as is looked at.
+/// The number of bytes of a command that are read.
 const MAX_COMMAND_BYTES: usize = 4096;
 
-/// What an agent asked for.
+/// The action that an agent asks a tool to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// To run a command.
+pub(crate) enum ToolAction {
+    /// Runs a command.
     Run {
-        /// As it was given, without the shell around it.
+        /// The command as given, without the shell around it.
         command: String,
     },
-    /// To change files.
-    Edit(Vec<Change>),
-    /// To look at files.
+    /// Changes one or more files.
+    Edit(Vec<EditedFile>),
+    /// Reads files or folders.
     Read {
-        /// The file or folder, where one is named.
+        /// The file or folder, where the call names one.
         path: Option<String>,
     },
-    /// To fetch something from outside.
+    /// Fetches something from outside.
     Fetch,
-    /// To have another agent do something.
+    /// Delegates work to another agent.
     Delegate,
-    /// Anything else.
+    /// Does anything else.
     Other,
 }
 
-/// One file that is changed.
+/// One file that an edit changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// Which.
+pub(crate) struct EditedFile {
+    /// The path of the file.
     pub(crate) path: String,
-    /// A fingerprint of what stood there; 0 if that is not told.
+    /// A fingerprint of the replaced text; 0 if the call does not give it.
     pub(super) before: u64,
-    /// A fingerprint of what stands there now; 0 if that is not told.
+    /// A fingerprint of the new text; 0 if the call does not give it.
     pub(super) after: u64,
 }
 
-impl Action {
-    /// Reads a call.
-    pub(crate) fn of(tool: &str, arguments: &Value) -> Self {
-        let name = bare(tool);
-        match kind(&name) {
-            Kind::Run => command(arguments).map_or(Self::Other, |command| Self::Run { command }),
-            Kind::Edit => Self::Edit(changes(arguments)),
-            // One tool of several editors, told apart by a command among its arguments.
-            Kind::Editor => match arguments.get("command").and_then(Value::as_str) {
-                Some("view") => Self::Read { path: path(arguments) },
-                _ => Self::Edit(changes(arguments)),
+impl ToolAction {
+    /// Reads the action from a tool's name and arguments.
+    pub(crate) fn from_call(tool: &str, arguments: &Value) -> Self {
+        let name = normalize_tool_name(tool);
+        match classify_tool(&name) {
+            ToolActionKind::Run => find_command(arguments).map_or(Self::Other, |command| Self::Run { command }),
+            ToolActionKind::Edit => Self::Edit(read_edited_files(arguments)),
+            // Several editors have one such tool; a command among its arguments says what it does.
+            ToolActionKind::Editor => match arguments.get("command").and_then(Value::as_str) {
+                Some("view") => Self::Read { path: find_path(arguments) },
+                _ => Self::Edit(read_edited_files(arguments)),
             },
-            Kind::Read => Self::Read { path: path(arguments) },
-            Kind::Fetch => Self::Fetch,
-            Kind::Delegate => Self::Delegate,
-            Kind::Other if tool.starts_with("mcp__") => Self::Fetch,
-            Kind::Other => command_alone(arguments).map_or(Self::Other, |command| Self::Run { command }),
+            ToolActionKind::Read => Self::Read { path: find_path(arguments) },
+            ToolActionKind::Fetch => Self::Fetch,
+            ToolActionKind::Delegate => Self::Delegate,
+            ToolActionKind::Other if tool.starts_with("mcp__") => Self::Fetch,
+            ToolActionKind::Other => {
+                find_explicit_command(arguments).map_or(Self::Other, |command| Self::Run { command })
+            }
         }
     }
 
-    /// The command, if one is run.
+    /// Returns the command, if the action runs one.
     pub(super) fn command(&self) -> Option<&str> {
         match self {
             Self::Run { command } => Some(command),
@@ -78,23 +80,23 @@ impl Action {
         }
     }
 
-    /// Whether a call of it that came back may have changed what the next one finds.
+    /// Returns true if a finished call of this action may have changed what the next call finds.
     pub(super) fn may_change(&self, tool: &str, has_passed: bool) -> bool {
         match self {
-            // What a person ran in a terminal is not told.
+            // An empty command stands for what a person ran in a terminal; the log does not show it.
             Self::Run { command } if command.is_empty() => true,
             Self::Run { command } => shell::may_change(command, has_passed),
             Self::Edit(_) => has_passed,
             Self::Read { .. } => false,
-            Self::Fetch => tool.strip_prefix("mcp__").is_some_and(|tool| !is_look_of_tool(tool)),
+            Self::Fetch => tool.strip_prefix("mcp__").is_some_and(|tool| !is_read_only_tool(tool)),
             Self::Delegate => true,
-            Self::Other => !is_note(&bare(tool)),
+            Self::Other => !is_note_tool(&normalize_tool_name(tool)),
         }
     }
 }
 
-/// Whether a tool only notes or thinks.
-fn is_note(name: &str) -> bool {
+/// Returns true if a tool only takes notes, plans or thinks.
+fn is_note_tool(name: &str) -> bool {
     matches!(
         name,
         "todowrite"
@@ -118,8 +120,8 @@ fn is_note(name: &str) -> bool {
     )
 }
 
-/// Whether the name of a tool, behind that of its server, speaks of looking alone.
-fn is_look_of_tool(tool: &str) -> bool {
+/// Returns true if an MCP tool's name, after that of its server, speaks only of reading.
+fn is_read_only_tool(tool: &str) -> bool {
     const LOOKS: &[&str] =
         &["get", "list", "read", "search", "fetch", "view", "find", "query", "show", "think", "resolve"];
     const DEEDS: &[&str] = &[
@@ -140,7 +142,7 @@ fn is_look_of_tool(tool: &str) -> bool {
     has(LOOKS) && !has(DEEDS)
 }
 
-enum Kind {
+enum ToolActionKind {
     Run,
     Edit,
     Editor,
@@ -150,58 +152,58 @@ enum Kind {
     Other,
 }
 
-fn kind(name: &str) -> Kind {
+fn classify_tool(name: &str) -> ToolActionKind {
     match name {
         "bash" | "shell" | "sh" | "terminal" | "execcommand" | "bashcommand" | "localshell" | "localshellcall"
         | "runterminalcmd" | "runterminalcommand" | "executebash" | "executecommand" | "runshellcommand"
         | "runcommand" | "commandexecution" | "containerexec" | "exec" | "process" | "unifiedexec" | "shellcommand"
-        | "powershell" | "verify" | "runtests" => Kind::Run,
+        | "powershell" | "verify" | "runtests" => ToolActionKind::Run,
         "edit" | "multiedit" | "write" | "notebookedit" | "applypatch" | "patch" | "writefile" | "createfile"
         | "editfile" | "replace" | "searchreplace" | "strreplace" | "filechange" | "filewrite" | "applydiff"
-        | "deletefile" | "insertedit" | "update" => Kind::Edit,
-        "strreplaceeditor" | "strreplacebasededittool" | "texteditor" | "editor" => Kind::Editor,
+        | "deletefile" | "insertedit" | "update" => ToolActionKind::Edit,
+        "strreplaceeditor" | "strreplacebasededittool" | "texteditor" | "editor" => ToolActionKind::Editor,
         "read" | "readfile" | "readmanyfiles" | "view" | "viewfile" | "viewimage" | "openfile" | "cat" | "grep"
         | "glob" | "ls" | "list" | "listdir" | "listdirectory" | "listfiles" | "search" | "searchfiles"
         | "searchfilecontent" | "codebasesearch" | "grepsearch" | "filesearch" | "find" | "toolsearch" | "lsp" => {
-            Kind::Read
+            ToolActionKind::Read
         }
         "webfetch" | "websearch" | "websearchcall" | "fetch" | "httpget" | "browse" | "googlewebsearch" | "browser"
-        | "openurl" | "curl" => Kind::Fetch,
+        | "openurl" | "curl" => ToolActionKind::Fetch,
         "task" | "agent" | "spawnagent" | "delegate" | "subagent" | "sendmessage" | "waitagent" | "dispatchagent" => {
-            Kind::Delegate
+            ToolActionKind::Delegate
         }
-        name if name.starts_with("browser") || name.starts_with("playwright") => Kind::Fetch,
-        _ => Kind::Other,
+        name if name.starts_with("browser") || name.starts_with("playwright") => ToolActionKind::Fetch,
+        _ => ToolActionKind::Other,
     }
 }
 
-/// A tool's name in lower case, without what separates its words and without its namespace.
-fn bare(tool: &str) -> String {
+/// Returns a tool's name in lower case, without separators between words and without its namespace.
+fn normalize_tool_name(tool: &str) -> String {
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     last.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The command among the arguments of a tool that runs commands.
-fn command(arguments: &Value) -> Option<String> {
+/// Finds the command among the arguments of a tool that runs commands.
+fn find_command(arguments: &Value) -> Option<String> {
     let given = ["command", "cmd", "keystrokes", "script", "commands", "code", "input"]
         .iter()
         .find_map(|key| arguments.get(key))
         .unwrap_or(arguments);
-    spoken(given).or_else(|| given.get("command").and_then(spoken))
+    read_command_value(given).or_else(|| given.get("command").and_then(read_command_value))
 }
 
-/// The command of a tool that nobody here knows, if there is no doubt that it is one.
-fn command_alone(arguments: &Value) -> Option<String> {
-    spoken(arguments.get("command").or_else(|| arguments.get("cmd"))?)
+/// Finds the command of an unknown tool, if its arguments name one explicitly.
+fn find_explicit_command(arguments: &Value) -> Option<String> {
+    read_command_value(arguments.get("command").or_else(|| arguments.get("cmd"))?)
 }
 
-fn spoken(given: &Value) -> Option<String> {
+fn read_command_value(given: &Value) -> Option<String> {
     let command = match given {
         Value::String(command) => command.trim().to_owned(),
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             match words.as_slice() {
-                // A shell that runs one script is not worth mentioning.
+                // A shell that runs one script is left out; the script is the command.
                 [shell, flag, script] if is_shell(shell) && flag.starts_with('-') && flag.ends_with('c') => {
                     script.trim().to_owned()
                 }
@@ -210,7 +212,7 @@ fn spoken(given: &Value) -> Option<String> {
         }
         _ => return None,
     };
-    // What comes later in a long script is its data.
+    // The later part of a long script is its data.
     let shown = command.get(..command.floor_char_boundary(MAX_COMMAND_BYTES)).unwrap_or_default();
     (!shown.is_empty()).then(|| shown.to_owned())
 }
@@ -219,36 +221,36 @@ fn is_shell(program: &str) -> bool {
     matches!(program.rsplit('/').next().unwrap_or(program), "bash" | "sh" | "zsh" | "dash" | "fish")
 }
 
-fn path(arguments: &Value) -> Option<String> {
+fn find_path(arguments: &Value) -> Option<String> {
     ["file_path", "path", "filePath", "absolute_path", "filename", "target_file", "notebook_path", "file"]
         .iter()
         .find_map(|key| arguments.get(key)?.as_str())
         .map(str::to_owned)
 }
 
-/// The files that an edit changes.
-fn changes(arguments: &Value) -> Vec<Change> {
+/// Returns the files that an edit changes.
+fn read_edited_files(arguments: &Value) -> Vec<EditedFile> {
     let patch = match arguments {
         Value::String(patch) => Some(patch.as_str()),
         arguments => ["input", "patch", "diff"].iter().find_map(|key| arguments.get(key)?.as_str()),
     };
     if let Some(patch) = patch {
-        return patched(patch);
+        return read_patched_files(patch);
     }
     if let Some(changes) = arguments.get("changes") {
-        return listed(changes);
+        return read_listed_files(changes);
     }
-    let Some(path) = path(arguments) else { return Vec::new() };
-    let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(key)?.as_str()).map_or(0, fingerprint);
+    let Some(path) = find_path(arguments) else { return Vec::new() };
+    let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(key)?.as_str()).map_or(0, fingerprint_text);
     match arguments.get("edits").and_then(Value::as_array) {
         Some(edits) => edits
             .iter()
             .map(|edit| {
-                let text = |key: &str| edit.get(key).and_then(Value::as_str).map_or(0, fingerprint);
-                Change { path: path.clone(), before: text("old_string"), after: text("new_string") }
+                let text = |key: &str| edit.get(key).and_then(Value::as_str).map_or(0, fingerprint_text);
+                EditedFile { path: path.clone(), before: text("old_string"), after: text("new_string") }
             })
             .collect(),
-        None => vec![Change {
+        None => vec![EditedFile {
             before: text(&["old_string", "old_str", "oldString", "search"]),
             after: text(&["new_string", "new_str", "newString", "content", "file_text", "contents", "replace"]),
             path,
@@ -256,9 +258,9 @@ fn changes(arguments: &Value) -> Vec<Change> {
     }
 }
 
-/// The files of a list or map of changes, as Codex tells them.
-fn listed(changes: &Value) -> Vec<Change> {
-    let change = |path: &str| Change { path: path.to_owned(), before: 0, after: 0 };
+/// Returns the files of a list or map of changes, as Codex writes them.
+fn read_listed_files(changes: &Value) -> Vec<EditedFile> {
+    let change = |path: &str| EditedFile { path: path.to_owned(), before: 0, after: 0 };
     match changes {
         Value::Object(by_path) => by_path.keys().map(|path| change(path)).collect(),
         Value::Array(list) => list.iter().filter_map(|entry| entry.get("path")?.as_str()).map(change).collect(),
@@ -266,8 +268,8 @@ fn listed(changes: &Value) -> Vec<Change> {
     }
 }
 
-/// The files that a patch names, with the lines taken out and put in.
-fn patched(patch: &str) -> Vec<Change> {
+/// Returns the files that a patch names, with fingerprints of the removed and added lines.
+fn read_patched_files(patch: &str) -> Vec<EditedFile> {
     let mut changes: Vec<(String, DefaultHasher, DefaultHasher)> = Vec::new();
     for line in patch.lines() {
         let named = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"]
@@ -285,18 +287,18 @@ fn patched(patch: &str) -> Vec<Change> {
     }
     changes
         .into_iter()
-        .map(|(path, before, after)| Change { path, before: before.finish(), after: after.finish() })
+        .map(|(path, before, after)| EditedFile { path, before: before.finish(), after: after.finish() })
         .collect()
 }
 
-/// Stands for a text that is compared and never shown.
-pub(super) fn fingerprint(text: &str) -> u64 {
+/// Returns a hash of a text that is compared and never shown.
+pub(super) fn fingerprint_text(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.trim_end().hash(&mut hasher);
     hasher.finish()
 }
 
-/// What makes two commands the same: the words and the folder, without what differs from run to run.
+/// Returns a key that equal commands share: a hash of words and folder, without what varies between runs.
 pub(super) fn command_key(command: &str, folder: Option<&str>) -> u64 {
     let mut hasher = DefaultHasher::new();
     folder.hash(&mut hasher);
@@ -305,8 +307,8 @@ pub(super) fn command_key(command: &str, folder: Option<&str>) -> u64 {
         let (before, behind) = rest.split_at_checked(pipe).unwrap_or((rest, ""));
         let behind = behind.trim_start_matches('|');
         hash_words(before, &mut hasher);
-        rest = if is_cut(behind.trim_start()) { behind_cut(behind) } else { behind };
-        if !is_cut(behind.trim_start()) {
+        rest = if only_cuts_output(behind.trim_start()) { text_after_cut(behind) } else { behind };
+        if !only_cuts_output(behind.trim_start()) {
             '|'.hash(&mut hasher);
         }
     }
@@ -320,22 +322,22 @@ fn hash_words(text: &str, hasher: &mut DefaultHasher) {
     }
 }
 
-/// Whether a part of a pipe only cuts what came before.
-fn is_cut(part: &str) -> bool {
+/// Returns true if a part of a pipe only cuts the output before it.
+fn only_cuts_output(part: &str) -> bool {
     ["tail", "head"].iter().any(|program| {
         part.strip_prefix(program)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_./".contains(c)))
     })
 }
 
-/// What follows that part of the pipe.
-fn behind_cut(part: &str) -> &str {
+/// Returns the text after the first part of a pipe.
+fn text_after_cut(part: &str) -> &str {
     let end = [part.find([';', '\n', '|']), part.find("&&")].into_iter().flatten().min();
     end.and_then(|end| part.get(end..)).unwrap_or_default()
 }
 
-/// The folder that a command goes to first, and what it does there.
-pub(super) fn at_folder(command: &str) -> (Option<&str>, &str) {
+/// Splits a leading `cd` off a command: returns the folder and the rest of the command.
+pub(super) fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
     let moved = command.trim_start().strip_prefix("cd ").and_then(|rest| {
         let ends = [rest.find("&&").map(|at| (at, 2)), rest.find([';', '\n']).map(|at| (at, 1))];
         let (at, length) = ends.into_iter().flatten().min()?;

@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn a_call_is_known_by_what_it_does() {
-    let run = |command: &str| Action::Run { command: command.to_owned() };
-    let read = |path: &str| Action::Read { path: Some(path.to_owned()) };
+    let run = |command: &str| ToolAction::Run { command: command.to_owned() };
+    let read = |path: &str| ToolAction::Read { path: Some(path.to_owned()) };
     let table = [
         ("Bash", json!({"command": " cargo test "}), run("cargo test")),
         ("shell", json!({"command": ["bash", "-lc", "cargo test"]}), run("cargo test")),
@@ -14,25 +14,25 @@ fn a_call_is_known_by_what_it_does() {
         ("bash_command", json!({"keystrokes": "ls\n", "duration": 1.0}), run("ls")),
         ("local_shell_call", json!({"command": {"command": ["ls"]}}), run("ls")),
         ("my_own_runner", json!({"command": "ls"}), run("ls")),
-        ("Bash", json!({}), Action::Other),
+        ("Bash", json!({}), ToolAction::Other),
         ("Read", json!({"file_path": "a.rs"}), read("a.rs")),
         ("str_replace_based_edit_tool", json!({"command": "view", "path": "a.rs"}), read("a.rs")),
-        ("Grep", json!({"pattern": "x"}), Action::Read { path: None }),
-        ("WebFetch", json!({"url": "https://example.com"}), Action::Fetch),
-        ("mcp__github__get_issue", json!({}), Action::Fetch),
-        ("Task", json!({"prompt": "x"}), Action::Delegate),
-        ("TodoWrite", json!({"todos": []}), Action::Other),
-        ("Bash", json!(null), Action::Other),
+        ("Grep", json!({"pattern": "x"}), ToolAction::Read { path: None }),
+        ("WebFetch", json!({"url": "https://example.com"}), ToolAction::Fetch),
+        ("mcp__github__get_issue", json!({}), ToolAction::Fetch),
+        ("Task", json!({"prompt": "x"}), ToolAction::Delegate),
+        ("TodoWrite", json!({"todos": []}), ToolAction::Other),
+        ("Bash", json!(null), ToolAction::Other),
     ];
     for (tool, arguments, expected) in table {
-        assert_eq!(Action::of(tool, &arguments), expected, "{tool} {arguments}");
+        assert_eq!(ToolAction::from_call(tool, &arguments), expected, "{tool} {arguments}");
     }
 }
 
 #[test]
 fn an_edit_names_its_files() {
-    let paths = |tool: &str, arguments| match Action::of(tool, &arguments) {
-        Action::Edit(changes) => changes.into_iter().map(|change| change.path).collect::<Vec<_>>(),
+    let paths = |tool: &str, arguments| match ToolAction::from_call(tool, &arguments) {
+        ToolAction::Edit(changes) => changes.into_iter().map(|change| change.path).collect::<Vec<_>>(),
         other => panic!("{other:?}"),
     };
     assert_eq!(paths("Edit", json!({"file_path": "a.rs", "old_string": "x", "new_string": "y"})), ["a.rs"]);
@@ -47,9 +47,11 @@ fn an_edit_names_its_files() {
 
 #[test]
 fn a_change_and_its_way_back_are_known_by_their_fingerprints() {
-    let change = |old: &str, new: &str| match Action::of("Edit", &json!({"path": "a", "old_str": old, "new_str": new}))
-    {
-        Action::Edit(changes) => changes[0].clone(),
+    let change = |old: &str, new: &str| match ToolAction::from_call(
+        "Edit",
+        &json!({"path": "a", "old_str": old, "new_str": new}),
+    ) {
+        ToolAction::Edit(changes) => changes[0].clone(),
         other => panic!("{other:?}"),
     };
     let (there, back) = (change("one", "two"), change("two", "one"));
@@ -74,9 +76,9 @@ fn a_tool_that_is_no_command_may_change_things_too() {
         ("deploy", json!({}), true),
     ];
     for (tool, arguments, expected) in table {
-        assert_eq!(Action::of(tool, &arguments).may_change(tool, true), expected, "{tool}");
+        assert_eq!(ToolAction::from_call(tool, &arguments).may_change(tool, true), expected, "{tool}");
     }
-    assert!(!Action::of("Edit", &json!({"path": "a"})).may_change("Edit", false));
+    assert!(!ToolAction::from_call("Edit", &json!({"path": "a"})).may_change("Edit", false));
 }
 
 #[test]
@@ -102,8 +104,8 @@ fn a_command_is_the_same_whatever_is_cut_off_its_output() {
 
 #[test]
 fn going_to_a_folder_is_apart_from_what_is_done_there() {
-    assert_eq!(at_folder("cd /a && pytest"), (Some("/a"), "pytest"));
-    assert_eq!(at_folder("cd 'a b'; pytest && ls"), (Some("a b"), "pytest && ls"));
-    assert_eq!(at_folder("cd a"), (None, "cd a"));
-    assert_eq!(at_folder("pytest; cd a"), (None, "pytest; cd a"));
+    assert_eq!(split_leading_cd("cd /a && pytest"), (Some("/a"), "pytest"));
+    assert_eq!(split_leading_cd("cd 'a b'; pytest && ls"), (Some("a b"), "pytest && ls"));
+    assert_eq!(split_leading_cd("cd a"), (None, "cd a"));
+    assert_eq!(split_leading_cd("pytest; cd a"), (None, "pytest; cd a"));
 }

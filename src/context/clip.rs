@@ -1,31 +1,31 @@
-//! Long texts without their middle, and secrets without their chance.
+//! Clips the middle of long texts without letting secrets slip through.
 //!
-//! A secret that a cut goes through would be a stranger to the redactor. So a text is cut a little beyond what is kept,
-//! redacted, and only then brought to its length.
+//! The redactor would not recognize a secret that a cut goes through. So a text is cut with a margin beyond what is
+//! kept, redacted, and only then brought to its final length.
 
 use std::ops::Range;
 
-use crate::domain::Cut;
-use crate::redact::{Redacted, Redactor};
+use crate::domain::TruncationCount;
+use crate::redact::{RedactedText, Redactor};
 
 #[cfg(test)]
 #[path = "clip_tests.rs"]
 mod tests;
 
-/// What is kept of a text, half of it from the beginning and half from the end.
+/// The number of bytes kept of a text, half from the beginning and half from the end.
 pub(super) const KEPT_BYTES: usize = 16 * 1024;
 
-/// What is cut beyond that.
+/// The margin that is kept beyond that until the text is redacted.
 const MARGIN_BYTES: usize = 2 * 1024;
 
-/// Twice this, around the number of bytes that are missing, stands where the middle was until [`settled`].
+/// Marks a gap until [`redact_clipped`]: one stands before and one after the number of missing bytes.
 const GAP: char = '\u{e0c1}';
 
-/// Stands for a [`GAP`] that a log brought along: it is no cut of ours.
+/// Replaces a [`GAP`] character that the log itself contains.
 const NO_GAP: &str = "\u{fffd}";
 
-/// Takes the middle out of a long text, and says how many bytes that was. No text may come here twice.
-pub(super) fn clipped(text: String) -> (String, u64) {
+/// Cuts the middle out of a long text, and returns how many bytes that was. Must be called only once per text.
+pub(super) fn clip_middle(text: String) -> (String, u64) {
     let text = if text.contains(GAP) { text.replace(GAP, NO_GAP) } else { text };
     let half = KEPT_BYTES / 2 + MARGIN_BYTES;
     if text.len() <= 2 * half {
@@ -37,16 +37,16 @@ pub(super) fn clipped(text: String) -> (String, u64) {
     (format!("{head}{GAP}{lost}{GAP}{tail}"), lost as u64)
 }
 
-/// What stands between two gaps.
+/// The text between two gaps.
 #[derive(Debug, PartialEq)]
-struct Piece {
+struct ClippedPiece {
     span: Range<usize>,
-    /// How many bytes are missing after it.
+    /// The number of bytes that are missing after it.
     lost: usize,
 }
 
-/// The pieces of a clipped text, one more than it has gaps.
-fn pieces(text: &str) -> Vec<Piece> {
+/// Splits a clipped text at its gaps; returns one piece more than there are gaps.
+fn split_at_gaps(text: &str) -> Vec<ClippedPiece> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut parts = text.split(GAP);
@@ -54,38 +54,38 @@ fn pieces(text: &str) -> Vec<Piece> {
         let end = start + part.len();
         let number = parts.next();
         let lost = number.and_then(|number| number.parse().ok()).unwrap_or_default();
-        pieces.push(Piece { span: start..end, lost });
+        pieces.push(ClippedPiece { span: start..end, lost });
         start = end + number.map_or(0, |number| number.len() + 2 * GAP.len_utf8());
     }
     pieces
 }
 
-/// A text that was never clipped, without secrets.
-pub(super) fn clean(text: String, redactor: &Redactor) -> String {
+/// Redacts the secrets of a text that was never clipped.
+pub(super) fn redact_text(text: String, redactor: &Redactor) -> String {
     match redactor.redact(&text) {
         redacted if redacted.found.is_empty() => text,
         redacted => redacted.text.into_owned(),
     }
 }
 
-/// A clipped text without secrets, at its final length.
-pub(super) fn settled(text: String, redactor: &Redactor) -> String {
+/// Redacts the secrets of a clipped text and cuts it to its final length.
+pub(super) fn redact_clipped(text: String, redactor: &Redactor) -> String {
     if !text.contains(GAP) {
-        return clean(text, redactor);
+        return redact_text(text, redactor);
     }
     let redacted = redactor.redact(&text);
-    let pieces = pieces(&text);
+    let pieces = split_at_gaps(&text);
     let last = pieces.len() - 1;
     let mut out = String::new();
     let mut lost = 0;
     for (index, piece) in pieces.iter().enumerate() {
-        let cuts = Cuts { at_start: index > 0, at_end: index < last };
-        let shown = cuts.trim(&text, piece.span.clone(), &redacted);
+        let cuts = PieceCuts { at_start: index > 0, at_end: index < last };
+        let shown = cuts.trim_piece(&text, piece.span.clone(), &redacted);
         let (before, after) = shown.dropped;
         lost += before;
         if !shown.text.is_empty() {
             if lost > 0 {
-                out.push_str(&format!("\n{}\n", Cut::mark(lost as u64)));
+                out.push_str(&format!("\n{}\n", TruncationCount::truncation_marker(lost as u64)));
             }
             out.push_str(shown.text);
             lost = 0;
@@ -93,88 +93,94 @@ pub(super) fn settled(text: String, redactor: &Redactor) -> String {
         lost += after + piece.lost;
     }
     if lost > 0 {
-        out.push_str(&format!("\n{}\n", Cut::mark(lost as u64)));
+        out.push_str(&format!("\n{}\n", TruncationCount::truncation_marker(lost as u64)));
     }
     out
 }
 
-/// The text without secrets, cut to its beginning, its end, and the passage that matters; and whether words changed.
-pub(super) fn around(text: &str, passage: &str, redactor: &Redactor) -> (String, bool) {
+/// Redacts a text and cuts it to its start, its end and the given passage; the flag tells whether words changed.
+pub(super) fn redact_around(text: &str, passage: &str, redactor: &Redactor) -> (String, bool) {
     if text.contains(GAP) {
-        let (kept, _) = around(&text.replace(GAP, NO_GAP), &passage.replace(GAP, NO_GAP), redactor);
+        let (kept, _) = redact_around(&text.replace(GAP, NO_GAP), &passage.replace(GAP, NO_GAP), redactor);
         return (kept, true);
     }
     let half = KEPT_BYTES / 2 + MARGIN_BYTES;
     let mut has_secrets = false;
-    let mut clean = |from: usize, to: usize, cuts: Cuts| {
+    let mut clean = |from: usize, to: usize, cuts: PieceCuts| {
         let (from, to) = (text.floor_char_boundary(from), text.ceil_char_boundary(to.min(text.len())));
         let piece = text.get(from..to).unwrap_or_default();
         let redacted = redactor.redact(piece);
         has_secrets |= !redacted.found.is_empty();
-        cuts.trim(piece, 0..piece.len(), &redacted).text.to_owned()
+        cuts.trim_piece(piece, 0..piece.len(), &redacted).text.to_owned()
     };
     if text.len() <= 2 * half {
-        return (clean(0, text.len(), Cuts::default()), has_secrets);
+        return (clean(0, text.len(), PieceCuts::default()), has_secrets);
     }
     let at = text.find(passage).unwrap_or_default();
-    let head = clean(0, half, Cuts { at_start: false, at_end: true });
-    let tail = clean(text.len() - half, text.len(), Cuts { at_start: true, at_end: false });
+    let head = clean(0, half, PieceCuts { at_start: false, at_end: true });
+    let tail = clean(text.len() - half, text.len(), PieceCuts { at_start: true, at_end: false });
     let is_near = at + passage.len() < KEPT_BYTES / 2 - MARGIN_BYTES || at > text.len() - KEPT_BYTES / 2 + MARGIN_BYTES;
     let kept = if is_near {
         let lost = text.len().saturating_sub(head.len() + tail.len());
-        format!("{head}\n{}\n{tail}", Cut::mark(lost as u64))
+        format!("{head}\n{}\n{tail}", TruncationCount::truncation_marker(lost as u64))
     } else {
         let (from, to) = (at.saturating_sub(2 * MARGIN_BYTES), at + passage.len() + 2 * MARGIN_BYTES);
-        let window = clean(from, to, Cuts { at_start: from > 0, at_end: to < text.len() });
+        let window = clean(from, to, PieceCuts { at_start: from > 0, at_end: to < text.len() });
         let lost = text.len().saturating_sub(head.len() + window.len() + tail.len());
-        format!("{head}\n{}\n{window}\n{}\n{tail}", Cut::mark((lost / 2) as u64), Cut::mark((lost - lost / 2) as u64))
+        format!(
+            "{head}\n{}\n{window}\n{}\n{tail}",
+            TruncationCount::truncation_marker((lost / 2) as u64),
+            TruncationCount::truncation_marker((lost - lost / 2) as u64)
+        )
     };
     (kept, has_secrets)
 }
 
-/// Where a piece was cut out of a text.
+/// The ends at which a piece was cut out of a text.
 #[derive(Clone, Copy, Default)]
-struct Cuts {
+struct PieceCuts {
     at_start: bool,
     at_end: bool,
 }
 
-/// What is left of a piece, and how many bytes went at its start and at its end.
-struct Shown<'t> {
+/// The rest of a trimmed piece, and how many bytes were dropped at its start and its end.
+struct TrimmedPiece<'t> {
     text: &'t str,
     dropped: (usize, usize),
 }
 
-impl Cuts {
-    /// A piece of a text, redacted with all of it, without the margins in which a secret may have been cut in two.
-    fn trim<'r>(self, text: &str, span: Range<usize>, redacted: &'r Redacted<'_>) -> Shown<'r> {
+impl PieceCuts {
+    /// Removes the margins of a redacted piece, in which a secret may have been cut in two.
+    fn trim_piece<'r>(self, text: &str, span: Range<usize>, redacted: &'r RedactedText<'_>) -> TrimmedPiece<'r> {
         let piece = text.get(span.clone()).unwrap_or_default();
-        let start = place(redacted, span.start);
-        let end = place(redacted, span.end).max(start);
+        let start = map_position(redacted, span.start);
+        let end = map_position(redacted, span.end).max(start);
         let (mut from, mut to) = (start, end);
         if self.at_start {
-            let torn = piece.bytes().take_while(is_of_token).count().max(MARGIN_BYTES).min(piece.len());
-            from = line_start(&redacted.text, place(redacted, text.ceil_char_boundary(span.start + torn))).min(end);
+            let torn = piece.bytes().take_while(is_token_byte).count().max(MARGIN_BYTES).min(piece.len());
+            from = line_start_after(&redacted.text, map_position(redacted, text.ceil_char_boundary(span.start + torn)))
+                .min(end);
         }
         if self.at_end {
-            let torn = piece.bytes().rev().take_while(is_of_token).count().max(MARGIN_BYTES).min(piece.len());
-            to = line_end(&redacted.text, place(redacted, text.floor_char_boundary(span.end - torn))).max(start);
+            let torn = piece.bytes().rev().take_while(is_token_byte).count().max(MARGIN_BYTES).min(piece.len());
+            to = line_end_before(&redacted.text, map_position(redacted, text.floor_char_boundary(span.end - torn)))
+                .max(start);
         }
         match redacted.text.get(from..to) {
-            Some(text) if !text.is_empty() => Shown { text, dropped: (from - start, end - to) },
-            _ => Shown { text: "", dropped: (0, end - start) },
+            Some(text) if !text.is_empty() => TrimmedPiece { text, dropped: (from - start, end - to) },
+            _ => TrimmedPiece { text: "", dropped: (0, end - start) },
         }
     }
 }
 
-/// What keys and other encoded data are made of, escaped line ends among it. A run of it that touches a cut may be a
-/// part of one secret, however long.
-fn is_of_token(byte: &u8) -> bool {
+/// Returns true for bytes of keys and other encoded data, escaped line ends included. A series of them next to a cut
+/// may be part of one secret, however long.
+fn is_token_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.' | b'~' | b'%' | b'\\')
 }
 
-/// The secrets of a text, each with the mark that stands for it and the place of that.
-pub(super) fn marks<'r>(redacted: &'r Redacted<'_>) -> Vec<(Range<usize>, usize, &'r str)> {
+/// Returns the span of each secret, with the position and text of the mark that replaces it.
+pub(super) fn locate_marks<'r>(redacted: &'r RedactedText<'_>) -> Vec<(Range<usize>, usize, &'r str)> {
     let (mut after, mut shown_after) = (0, 0);
     let mut marks = Vec::with_capacity(redacted.found.len());
     for finding in &redacted.found {
@@ -187,10 +193,10 @@ pub(super) fn marks<'r>(redacted: &'r Redacted<'_>) -> Vec<(Range<usize>, usize,
     marks
 }
 
-/// Where a place of the original is in the redacted text; what is inside a secret is where its mark begins.
-fn place(redacted: &Redacted<'_>, at: usize) -> usize {
+/// Maps a position of the original to the redacted text; a position inside a secret maps to the start of its mark.
+fn map_position(redacted: &RedactedText<'_>, at: usize) -> usize {
     let (mut after, mut shown_after) = (0, 0);
-    for (span, start, mark) in marks(redacted) {
+    for (span, start, mark) in locate_marks(redacted) {
         if at <= span.start {
             break;
         }
@@ -202,15 +208,15 @@ fn place(redacted: &Redacted<'_>, at: usize) -> usize {
     shown_after + at - after
 }
 
-/// The last end of a line before a place, or the place itself if the line is long.
-fn line_end(text: &str, at: usize) -> usize {
+/// Returns the last line end before a position, or the position itself if the line is long.
+fn line_end_before(text: &str, at: usize) -> usize {
     let at = text.floor_char_boundary(at);
     let near = text.floor_char_boundary(at.saturating_sub(MARGIN_BYTES / 2));
     text.get(near..at).and_then(|end| end.rfind('\n')).map_or(at, |newline| near + newline)
 }
 
-/// The next start of a line after a place, or the place itself if the line is long.
-fn line_start(text: &str, at: usize) -> usize {
+/// Returns the next line start after a position, or the position itself if the line is long.
+fn line_start_after(text: &str, at: usize) -> usize {
     let at = text.ceil_char_boundary(at);
     let near = text.floor_char_boundary((at + MARGIN_BYTES / 2).min(text.len()));
     text.get(at..near).and_then(|start| start.find('\n')).map_or(at, |newline| at + newline + 1)

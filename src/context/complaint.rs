@@ -1,6 +1,6 @@
-//! An error that somebody has on the screen right now, read as one in a log is.
+//! Identifies a current error, given as plain output, in the same way as errors in a log.
 
-use super::failure::{Told, family, read};
+use super::failure::{LoggedResult, detect_failure, identify_family};
 use crate::domain::ErrorFamily;
 use crate::redact::Redactor;
 
@@ -8,24 +8,27 @@ use crate::redact::Redactor;
 #[path = "complaint_tests.rs"]
 mod tests;
 
-/// The tool of which nothing is known but that it runs commands.
+/// The tool that is assumed when none is named; it only says that a command was run.
 const SHELL: &str = "bash";
 
-/// What went wrong.
+/// An error with its stable identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    /// Which failure it is.
+pub struct IdentifiedError {
+    /// The family of the error.
     pub family: ErrorFamily,
-    /// The one line that says best what went wrong.
+    /// The line that describes the error best.
     pub headline: String,
 }
 
-/// Reads the output of something that failed; `None` where it says nothing. The same failure has the same family as in
-/// a log of it.
-pub fn complaint(tool: Option<&str>, output: &str, redactor: &Redactor) -> Option<Complaint> {
+/// Identifies the error in the output of something that failed; `None` if the output shows none. The error gets the
+/// same family as in a log.
+pub fn identify_error(tool: Option<&str>, output: &str, redactor: &Redactor) -> Option<IdentifiedError> {
     let tool = tool.unwrap_or(SHELL);
     let text = redactor.redact(output).text;
-    let told = Told { failed: Some(true), ..Told::default() };
-    let failure = read(tool, None, &told, &text)?;
-    Some(Complaint { family: family(tool, failure.class.as_str(), &failure.headline), headline: failure.headline })
+    let told = LoggedResult { failed: Some(true), ..LoggedResult::default() };
+    let failure = detect_failure(tool, None, &told, &text)?;
+    Some(IdentifiedError {
+        family: identify_family(tool, failure.class.as_str(), &failure.headline),
+        headline: failure.headline,
+    })
 }

@@ -1,49 +1,54 @@
-//! How a call came back, read once more from what is kept of it.
+//! Reads how a call ended from its stored output.
 
-use super::action::Action;
-use super::failure::{self, Told, family, outcome_of_tests};
-use super::gather::is_no_result;
-use crate::domain::{ErrorFamily, Output};
+use super::action::ToolAction;
+use super::failure::{self, LoggedResult, identify_family, read_test_outcome};
+use super::gather::has_no_result;
+use crate::domain::{ErrorFamily, ToolOutput};
 
 #[cfg(test)]
 #[path = "ended_tests.rs"]
 mod tests;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// It did what it was asked to do.
+pub(crate) enum CallOutcome {
+    /// The call did what it was asked to do.
     Passed,
-    /// It failed.
-    Failed(Fault),
-    /// It was refused, broken off, sent to the background or never answered, or it is a linter's findings.
+    /// The call failed.
+    Failed(CallFailure),
+    /// The call was refused, broken off, sent to the background or never answered, or returned a linter's findings.
     Unknown,
 }
 
-/// How a call failed.
+/// The failure of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// What sort of failure: `compile`, `not_found`.
+pub(crate) struct CallFailure {
+    /// The class of the failure, such as `compile` or `not_found`.
     pub(crate) class: &'static str,
-    /// The line that says best what went wrong.
+    /// The line that describes the failure best.
     pub(crate) headline: String,
-    /// The same failure elsewhere has the same family.
+    /// The error family, which the same failure has everywhere.
     pub(crate) family: ErrorFamily,
-    /// The tests that failed, where it was a test run.
+    /// The tests that failed, if it was a test run.
     pub(crate) tests: Vec<String>,
 }
 
-/// Reads what came back from a call, as the signals of the log were read.
-pub(crate) fn ended(tool: &str, action: &Action, output: Option<&Output>) -> Ended {
-    let Some(output) = output else { return Ended::Unknown };
-    let told = Told { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
-    let Some(failure) = failure::read(tool, action.command(), &told, &output.text) else {
-        return if is_no_result(&output.text) { Ended::Unknown } else { Ended::Passed };
+/// Reads the outcome of a call, in the same way as the signals of the log.
+pub(crate) fn read_call_outcome(tool: &str, action: &ToolAction, output: Option<&ToolOutput>) -> CallOutcome {
+    let Some(output) = output else { return CallOutcome::Unknown };
+    let told = LoggedResult { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
+    let Some(failure) = failure::detect_failure(tool, action.command(), &told, &output.text) else {
+        return if has_no_result(&output.text) { CallOutcome::Unknown } else { CallOutcome::Passed };
     };
-    if failure.is_void() {
-        return Ended::Unknown;
+    if failure.is_disregarded() {
+        return CallOutcome::Unknown;
     }
-    let tests = outcome_of_tests(&output.text).map(|tests| tests.names).unwrap_or_default();
+    let tests = read_test_outcome(&output.text).map(|tests| tests.names).unwrap_or_default();
     let class = failure.class.as_str();
-    Ended::Failed(Fault { class, family: family(tool, class, &failure.headline), headline: failure.headline, tests })
+    CallOutcome::Failed(CallFailure {
+        class,
+        family: identify_family(tool, class, &failure.headline),
+        headline: failure.headline,
+        tests,
+    })
 }

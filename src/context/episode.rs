@@ -1,89 +1,89 @@
-//! One run in a few sentences.
+//! Builds the episode of a session.
 
 use std::collections::BTreeMap;
 
-use super::gather::Gathered;
+use super::gather::GatheredLogs;
 use super::signal::{Signal, SignalKind};
 use super::status::{JudgedStatus, judge_status};
 use crate::domain::{
     Episode, EpisodeId, EpisodeKind, EpisodeStatus, EpisodeUsage, ErrorFamily, Extra, SessionId, Speaker, StatusBasis,
-    Timestamp, Usage,
+    Timestamp, TokenUsage,
 };
 
 #[cfg(test)]
 #[path = "episode_tests.rs"]
 mod tests;
 
-/// Words to find an episode by; more would find everything.
+/// The number of tags of an episode; more would match everything.
 const MAX_TAGS: usize = 12;
 
-/// Failures that an episode is linked by.
+/// The number of error families of an episode.
 const MAX_FAMILIES: usize = 32;
 
-/// How much of a title or order stands in a summary.
+/// The number of characters of a title or request that a summary shows.
 const SHOWN_CHARACTERS: usize = 160;
 
-/// What a log alone does not say about a run.
+/// A description of a session beyond what its log says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// The session as the agent names it.
+pub struct SessionDescription {
+    /// The agent's own id of the session.
     pub session_id: SessionId,
-    /// Where the project stands.
+    /// The root folder of the project.
     pub project_root: String,
-    /// Which repository it is, if that is known apart from the path.
+    /// The repository's identity, if it is known independently of the path.
     pub repo_id: Option<String>,
-    /// The task, if somebody names it.
+    /// The task, if the caller names it.
     pub task_id: Option<String>,
-    /// The part of it.
+    /// The subtask, if the caller names it.
     pub subtask_id: Option<String>,
-    /// Who ran, if somebody says so.
+    /// The kind of episode, if the caller says so.
     pub kind: Option<EpisodeKind>,
-    /// How it ended, if whoever called it says so.
+    /// The outcome of the session, if the caller says so.
     pub outcome: Option<EpisodeStatus>,
-    /// When it is read; stands in where the log has no time.
+    /// The time of reading, used where the log has no time.
     pub now: Timestamp,
 }
 
-/// How a run ended, in a word and in a few sentences.
+/// The status of a session with a short summary.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outline {
-    /// In a word.
+pub struct EpisodeOutline {
+    /// The status in which the session ended.
     pub status: EpisodeStatus,
-    /// What that rests on.
+    /// The basis of that status.
     pub basis: StatusBasis,
-    /// In one to three sentences.
+    /// A summary in one to three sentences.
     pub summary: String,
 }
 
-/// Says how a run ended, as far as whoever called it and its logs tell.
-pub fn outline(gathered: &Gathered, caller: Option<&EpisodeStatus>) -> Outline {
+/// Judges how a session ended from the caller's word and its logs, and summarizes it.
+pub fn outline_episode(gathered: &GatheredLogs, caller: Option<&EpisodeStatus>) -> EpisodeOutline {
     let JudgedStatus { status, basis } = judge_status(gathered, caller);
-    Outline { summary: summary(gathered, &status), status, basis }
+    EpisodeOutline { summary: write_summary(gathered, &status), status, basis }
 }
 
-/// The run as one record.
-pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
+/// Builds the episode of a session.
+pub fn build_episode(run: &SessionDescription, gathered: &GatheredLogs) -> Episode {
     let main = gathered.trajectories.first();
     let about = main.map(|trajectory| trajectory.about.clone()).unwrap_or_default();
     let started_at = gathered.trajectories.iter().filter_map(|one| one.about.started_at).min().unwrap_or(run.now);
     let finished_at = gathered.trajectories.iter().filter_map(|one| one.about.finished_at).max().unwrap_or(run.now);
     let project = run.repo_id.as_deref().unwrap_or(&run.project_root);
-    let Outline { status, basis, summary } = outline(gathered, run.outcome.as_ref());
+    let EpisodeOutline { status, basis, summary } = outline_episode(gathered, run.outcome.as_ref());
     Episode {
-        id: EpisodeId::of_session(project, run.session_id.as_str()),
+        id: EpisodeId::for_session(project, run.session_id.as_str()),
         project_root: run.project_root.clone(),
         repo_id: run.repo_id.clone(),
         task_id: run.task_id.clone().or_else(|| about.task_id.clone()),
         subtask_id: run.subtask_id.clone().or_else(|| about.subtask_id.clone()),
         session_id: run.session_id.clone(),
-        kind: run.kind.clone().unwrap_or_else(|| kind(about.agent.as_deref())),
+        kind: run.kind.clone().unwrap_or_else(|| infer_episode_kind(about.agent.as_deref())),
         started_at,
         finished_at,
         status,
         status_basis: Some(basis),
         summary,
-        tags: tags(gathered),
-        error_families: families(&gathered.signals),
+        tags: collect_tags(gathered),
+        error_families: collect_families(&gathered.signals),
         trajectories: gathered
             .trajectories
             .iter()
@@ -94,13 +94,13 @@ pub fn episode(run: &Run, gathered: &Gathered) -> Episode {
                 }
                 ids
             }),
-        usage: usage(gathered.survey.usage.plus(gathered.survey.subagent_usage)),
+        usage: episode_usage(gathered.survey.usage.add_usage(gathered.survey.subagent_usage)),
         reflected: None,
         extra: Extra::new(),
     }
 }
 
-fn kind(agent: Option<&str>) -> EpisodeKind {
+fn infer_episode_kind(agent: Option<&str>) -> EpisodeKind {
     match agent {
         Some("healer") => EpisodeKind::HealerRun,
         Some("mechacoder" | "openagents" | "orchestrator" | "archeflow") => EpisodeKind::OrchestratorRun,
@@ -108,7 +108,7 @@ fn kind(agent: Option<&str>) -> EpisodeKind {
     }
 }
 
-fn usage(usage: Usage) -> Option<EpisodeUsage> {
+fn episode_usage(usage: TokenUsage) -> Option<EpisodeUsage> {
     (!usage.is_unknown()).then(|| EpisodeUsage {
         prompt_tokens: usage.prompt_tokens.unwrap_or_default(),
         completion_tokens: usage.completion_tokens.unwrap_or_default(),
@@ -118,8 +118,8 @@ fn usage(usage: Usage) -> Option<EpisodeUsage> {
     })
 }
 
-/// Failures that nothing in the log says were mended.
-fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
+/// Returns failures that no later signal shows as fixed.
+fn unfixed_failures(gathered: &GatheredLogs) -> impl Iterator<Item = &Signal> {
     let fixed: Vec<&ErrorFamily> = gathered
         .signals
         .iter()
@@ -131,23 +131,27 @@ fn unfixed(gathered: &Gathered) -> impl Iterator<Item = &Signal> {
     })
 }
 
-/// One to three sentences: what it was about, how it ended, what stood in the way.
-fn summary(gathered: &Gathered, status: &EpisodeStatus) -> String {
+/// Writes one to three sentences: the subject of the session, its end, and the main obstacle.
+fn write_summary(gathered: &GatheredLogs, status: &EpisodeStatus) -> String {
     let main = gathered.trajectories.first();
     let order = main.and_then(|main| {
         let said = main.steps.iter().find(|step| step.speaker == Speaker::User && !step.copied);
         main.about.title.clone().or_else(|| said.map(|step| step.text.clone()))
     });
-    let subject = order.as_deref().map(sentence).filter(|subject| !subject.is_empty());
+    let subject = order.as_deref().map(shorten_to_sentence).filter(|subject| !subject.is_empty());
     let counts = gathered.survey.counts;
     let runs = if counts.trajectories > 1 { format!("{} runs, ", counts.trajectories) } else { String::new() };
     let failed = if counts.tool_errors > 0 { format!(", {} failed", counts.tool_errors) } else { String::new() };
-    let ended =
-        format!("{}: {runs}{} steps, {} calls{failed}.", capital(status.as_str()), counts.steps, counts.tool_calls);
-    let matter = most_telling(gathered).map(|signal| {
+    let ended = format!(
+        "{}: {runs}{} steps, {} calls{failed}.",
+        capitalize_word(status.as_str()),
+        counts.steps,
+        counts.tool_calls
+    );
+    let matter = most_telling_signal(gathered).map(|signal| {
         let times =
             if signal.kind == SignalKind::RepeatedFailure { format!("{}× ", signal.times) } else { String::new() };
-        format!("{times}{}.", sentence(&signal.text).trim_end_matches([';', '.']))
+        format!("{times}{}.", shorten_to_sentence(&signal.text).trim_end_matches([';', '.']))
     });
     [subject.map(|subject| format!("{}.", subject.trim_end_matches([';', '.']))), Some(ended), matter]
         .into_iter()
@@ -156,8 +160,8 @@ fn summary(gathered: &Gathered, status: &EpisodeStatus) -> String {
         .join(" ")
 }
 
-/// The signal that says most about the run.
-fn most_telling(gathered: &Gathered) -> Option<&Signal> {
+/// Returns the signal that says most about the session.
+fn most_telling_signal(gathered: &GatheredLogs) -> Option<&Signal> {
     let of = |kind: SignalKind| {
         gathered
             .signals
@@ -169,15 +173,15 @@ fn most_telling(gathered: &Gathered) -> Option<&Signal> {
     of(SignalKind::RepeatedFailure)
         .or_else(fixed)
         .or_else(|| of(SignalKind::FlakyTest))
-        .or_else(|| unfixed(gathered).next())
+        .or_else(|| unfixed_failures(gathered).next())
         .or_else(|| of(SignalKind::UserCorrection))
 }
 
-/// The first line of a text, as one short sentence without inner full stops that would make it two.
-fn sentence(text: &str) -> String {
+/// Returns the first line of a text as one short sentence without inner full stops.
+fn shorten_to_sentence(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().collect();
-    let unstopped = words.iter().enumerate().map(|(at, word)| unstopped(word, words.get(at + 1).copied()));
+    let unstopped = words.iter().enumerate().map(|(at, word)| without_full_stop(word, words.get(at + 1).copied()));
     let mut short = unstopped.collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = short.char_indices().nth(SHOWN_CHARACTERS) {
         short.truncate(cut);
@@ -186,8 +190,8 @@ fn sentence(text: &str) -> String {
     short
 }
 
-/// A word that ends no sentence: where another one would begin, a full stop becomes a semicolon.
-fn unstopped(word: &str, next: Option<&str>) -> String {
+/// Returns a word without its full stop: where a new sentence would begin, the stop becomes a semicolon.
+fn without_full_stop(word: &str, next: Option<&str>) -> String {
     const CLOSERS: &[char] = &[')', ']', '"', '\'', '”', '’', '»'];
     let begins = next.is_none_or(|next| next.chars().find(|c| c.is_alphanumeric()).is_none_or(|c| !c.is_lowercase()));
     let open = word.trim_end_matches(CLOSERS);
@@ -196,13 +200,13 @@ fn unstopped(word: &str, next: Option<&str>) -> String {
     if begins && is_stop { format!("{bare};") } else { word.to_owned() }
 }
 
-fn capital(word: &str) -> String {
+fn capitalize_word(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The agent, the tools used most, and the kinds of what stands out.
-fn tags(gathered: &Gathered) -> Vec<String> {
+/// Collects the agent, the most used tools and the kinds of signals as tags.
+fn collect_tags(gathered: &GatheredLogs) -> Vec<String> {
     let mut tools: BTreeMap<String, usize> = BTreeMap::new();
     for call in gathered.trajectories.iter().flat_map(|one| &one.steps).flat_map(|step| &step.calls) {
         *tools.entry(call.tool.to_lowercase()).or_default() += 1;
@@ -220,8 +224,8 @@ fn tags(gathered: &Gathered) -> Vec<String> {
     tags
 }
 
-/// The failures met, those met most often first.
-fn families(signals: &[Signal]) -> Vec<ErrorFamily> {
+/// Collects the error families of the signals, the most frequent first.
+fn collect_families(signals: &[Signal]) -> Vec<ErrorFamily> {
     let mut times: BTreeMap<&ErrorFamily, u32> = BTreeMap::new();
     for signal in signals {
         if let Some(family) = &signal.error_family {

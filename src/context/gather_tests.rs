@@ -4,22 +4,25 @@ use super::super::signal::SignalKind;
 use super::super::test_support::Does::{Agent, Fails, Runs, User};
 use super::super::test_support::{gather, gather_events};
 use super::*;
-use crate::domain::{Cut, EpisodeStatus, Part, Skipped, TrustClass};
+use crate::domain::{EpisodeStatus, Part, SkippedLogLine, TruncationCount, TrustClass};
 
-fn step(number: u32, speaker: Speaker, text: &str) -> Event {
-    Event::Step(Box::new(Step { number, speaker, text: text.to_owned(), ..Step::default() }))
+fn step(number: u32, speaker: Speaker, text: &str) -> TrajectoryEvent {
+    TrajectoryEvent::Step(Box::new(Step { number, speaker, text: text.to_owned(), ..Step::default() }))
 }
 
-fn call(step: u32, id: &str, tool: &str, arguments: serde_json::Value) -> Event {
-    Event::Call(step, Call { id: id.to_owned(), tool: tool.to_owned(), arguments, output: None })
+fn call(step: u32, id: &str, tool: &str, arguments: serde_json::Value) -> TrajectoryEvent {
+    TrajectoryEvent::Call(step, ToolCall { id: id.to_owned(), tool: tool.to_owned(), arguments, output: None })
 }
 
-fn output(id: &str, text: &str) -> Event {
-    Event::Output(OutputOf::Call(id.to_owned()), Output { text: text.to_owned(), ..Output::default() })
+fn output(id: &str, text: &str) -> TrajectoryEvent {
+    TrajectoryEvent::Output(
+        OutputOwner::Call(id.to_owned()),
+        ToolOutput { text: text.to_owned(), ..ToolOutput::default() },
+    )
 }
 
-fn tokens(prompt: u64, completion: u64) -> Usage {
-    Usage { prompt_tokens: Some(prompt), completion_tokens: Some(completion), ..Usage::default() }
+fn tokens(prompt: u64, completion: u64) -> TokenUsage {
+    TokenUsage { prompt_tokens: Some(prompt), completion_tokens: Some(completion), ..TokenUsage::default() }
 }
 
 #[test]
@@ -30,10 +33,13 @@ fn steps_calls_and_outputs_find_each_other() {
         call(2, "a", "Bash", json!({"command": "cargo test"})),
         call(2, "b", "Read", json!({"file_path": "README.md"})),
         output("b", "a readme"),
-        Event::More(2, "and more".to_owned(), Some("hm".to_owned())),
+        TrajectoryEvent::More(2, "and more".to_owned(), Some("hm".to_owned())),
         output("a", "test result: ok. 1 passed; 0 failed"),
         output("nobody", "lost"),
-        Event::Output(OutputOf::Step(2), Output { text: "for all".to_owned(), ..Output::default() }),
+        TrajectoryEvent::Output(
+            OutputOwner::Step(2),
+            ToolOutput { text: "for all".to_owned(), ..ToolOutput::default() },
+        ),
     ]);
     let steps = &gathered.trajectories[0].steps;
     assert_eq!((steps[1].text.as_str(), steps[1].reasoning.as_deref()), ("both\n\nand more", Some("hm")));
@@ -77,11 +83,11 @@ fn one_output_for_a_batch_of_commands_is_read_as_theirs() {
         step(1, Speaker::Agent, ""),
         call(1, "a", "bash_command", json!({"keystrokes": "cd shop\n"})),
         call(1, "b", "bash_command", json!({"keystrokes": "cargo build\n"})),
-        Event::Output(
-            OutputOf::Step(1),
-            Output {
+        TrajectoryEvent::Output(
+            OutputOwner::Step(1),
+            ToolOutput {
                 text: "error[E0425]: cannot find value `x`\nerror: could not compile `a`".to_owned(),
-                ..Output::default()
+                ..ToolOutput::default()
             },
         ),
     ]);
@@ -102,42 +108,46 @@ fn a_second_output_of_a_call_counts() {
 #[test]
 fn memory_does_not_grow_with_runs_steps_or_costs() {
     let redactor = Redactor::new();
-    let mut gathering = Gathering::in_brief(&redactor);
+    let mut gathering = LogGatherer::new_brief(&redactor);
     for run in 0..12_000_u32 {
-        gathering.hear(step(1, Speaker::Agent, &"x".repeat(500)));
-        gathering.hear(Event::Spent(1, tokens(u64::from(run), 1)));
-        gathering.hear(Event::Begin);
+        gathering.receive_event(step(1, Speaker::Agent, &"x".repeat(500)));
+        gathering.receive_event(TrajectoryEvent::Spent(1, tokens(u64::from(run), 1)));
+        gathering.receive_event(TrajectoryEvent::Begin);
     }
     let gathered = gathering.finish();
     assert_eq!((gathered.survey.counts.trajectories, gathered.trajectories.len()), (12_000, MAX_TRAJECTORIES));
     let kept: usize = gathered.trajectories.iter().map(|one| one.steps.len()).sum();
     assert!(kept * 900 < 3 * BRIEF_BYTES, "{kept}");
-    let spent = (1..=100_000).map(|step| Event::Spent(step, tokens(1, 2)));
+    let spent = (1..=100_000).map(|step| TrajectoryEvent::Spent(step, tokens(1, 2)));
     let gathered = gather_events(std::iter::once(step(1, Speaker::Agent, "x")).chain(spent).collect());
     assert_eq!(gathered.survey.usage, tokens(100_000, 200_000));
 }
 
 #[test]
 fn what_a_step_cost_is_its_last_word_and_a_total_wins() {
-    let spent = |step, prompt, completion| Event::Spent(step, tokens(prompt, completion));
+    let spent = |step, prompt, completion| TrajectoryEvent::Spent(step, tokens(prompt, completion));
     let sum = gather_events(vec![step(1, Speaker::Agent, "x"), spent(1, 10, 1), spent(1, 10, 5), spent(2, 7, 2)]);
     assert_eq!(sum.survey.usage, tokens(17, 7));
-    let total = Event::Total(Usage { completion_tokens: Some(99), cost_usd: Some(0.5), ..Usage::default() });
+    let total = TrajectoryEvent::Total(TokenUsage {
+        completion_tokens: Some(99),
+        cost_usd: Some(0.5),
+        ..TokenUsage::default()
+    });
     let both = gather_events(vec![step(1, Speaker::Agent, "x"), spent(1, 10, 1), total]);
-    assert_eq!(both.survey.usage, Usage { cost_usd: Some(0.5), ..tokens(10, 99) });
+    assert_eq!(both.survey.usage, TokenUsage { cost_usd: Some(0.5), ..tokens(10, 99) });
 }
 
 #[test]
 fn copied_steps_are_read_but_not_counted() {
     let copied = |number, speaker| {
         let step = Step { number, speaker, text: "No, don't do that".to_owned(), copied: true, ..Step::default() };
-        Event::Step(Box::new(step))
+        TrajectoryEvent::Step(Box::new(step))
     };
     let gathered = gather_events(vec![
         copied(1, Speaker::Agent),
         call(1, "a", "Bash", json!({"command": "cargo test"})),
         output("a", "error: could not compile `shop`"),
-        Event::Spent(1, tokens(100, 100)),
+        TrajectoryEvent::Spent(1, tokens(100, 100)),
         copied(2, Speaker::User),
         step(3, Speaker::Agent, "mine"),
     ]);
@@ -149,11 +159,11 @@ fn copied_steps_are_read_but_not_counted() {
 
 #[test]
 fn subagents_in_the_same_log_are_counted_apart() {
-    let about = About { parent_session_id: Some("main".to_owned()), ..About::default() };
+    let about = SessionDetails { parent_session_id: Some("main".to_owned()), ..SessionDetails::default() };
     let gathered = gather_events(vec![
         step(1, Speaker::User, "go"),
-        Event::Begin,
-        Event::About(Box::new(about)),
+        TrajectoryEvent::Begin,
+        TrajectoryEvent::About(Box::new(about)),
         step(1, Speaker::Agent, "sub"),
         call(1, "a", "Bash", json!({"command": "ls"})),
     ]);
@@ -164,8 +174,8 @@ fn subagents_in_the_same_log_are_counted_apart() {
 
 #[test]
 fn an_empty_log_is_no_trajectory() {
-    let skipped = Event::Skipped(Skipped { line: 3, why: "not JSON".to_owned() });
-    let gathered = gather_events(vec![skipped, Event::Cut(Cut { values: 1, bytes: 9 })]);
+    let skipped = TrajectoryEvent::Skipped(SkippedLogLine { line: 3, why: "not JSON".to_owned() });
+    let gathered = gather_events(vec![skipped, TrajectoryEvent::Cut(TruncationCount { values: 1, bytes: 9 })]);
     assert!(gathered.trajectories.is_empty());
     assert_eq!((gathered.survey.skipped_total, gathered.survey.cut.bytes), (1, 9));
 }
@@ -222,28 +232,29 @@ fn terminal_output_in_a_user_step_is_read_as_such() {
 
 #[test]
 fn what_a_log_refers_to_is_told_once() {
-    let elsewhere = Elsewhere { part: Part::Subagent, path: Some("sub.json".to_owned()), id: None };
+    let elsewhere = LogReference { part: Part::Subagent, path: Some("sub.json".to_owned()), id: None };
     let redactor = Redactor::new();
-    let mut gathering = Gathering::new(&redactor);
-    gathering.hear(Event::Elsewhere(elsewhere.clone()));
-    gathering.hear(Event::Elsewhere(elsewhere.clone()));
-    assert_eq!(gathering.references(), [elsewhere]);
-    assert!(gathering.references().is_empty());
+    let mut gathering = LogGatherer::new(&redactor);
+    gathering.receive_event(TrajectoryEvent::Elsewhere(elsewhere.clone()));
+    gathering.receive_event(TrajectoryEvent::Elsewhere(elsewhere.clone()));
+    assert_eq!(gathering.take_references(), [elsewhere]);
+    assert!(gathering.take_references().is_empty());
 }
 
 #[test]
 fn an_outcome_is_kept_without_secrets() {
     let secret = ["gh", "p_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let error = Some(format!("bad token {secret}"));
-    let outcome = Outcome { status: EpisodeStatus::Failed, reward: Some(0.0), error, from: "result.json".to_owned() };
-    let gathered = gather_events(vec![Event::Outcome(outcome)]);
+    let outcome =
+        SessionOutcome { status: EpisodeStatus::Failed, reward: Some(0.0), error, from: "result.json".to_owned() };
+    let gathered = gather_events(vec![TrajectoryEvent::Outcome(outcome)]);
     let kept = gathered.trajectories[0].outcome.as_ref().unwrap();
     assert!(kept.error.as_ref().is_some_and(|error| error.starts_with("bad token [redacted:")), "{kept:?}");
 }
 
 #[test]
 fn a_providers_error_can_be_quoted() {
-    let happened = Event::Happened(1, Happening::ApiError, "API Error: 529 Overloaded".to_owned());
+    let happened = TrajectoryEvent::Happened(1, Happening::ApiError, "API Error: 529 Overloaded".to_owned());
     let gathered = gather_events(vec![step(1, Speaker::User, "go on"), happened]);
     let outputs = &gathered.trajectories[0].steps[0].outputs;
     assert_eq!(outputs.iter().map(|output| output.text.as_str()).collect::<Vec<_>>(), ["API Error: 529 Overloaded"]);

@@ -19,7 +19,7 @@ fn lessons_that_were_given_are_taken_out() {
         ("we talk about ### Project Lessons here", "we talk about ### Project Lessons here", 0),
     ];
     for (text, expected, blocks) in table {
-        let stripped = strip(text);
+        let stripped = strip_lessons(text);
         assert_eq!((stripped.text.as_ref(), stripped.given.len()), (expected, blocks), "{text}");
     }
 }
@@ -27,7 +27,7 @@ fn lessons_that_were_given_are_taken_out() {
 #[test]
 fn what_is_taken_out_can_be_held_against_what_is_said_later() {
     let text = "a\n### Project Lessons\n\n1. Use rg\n2. Run tests\n\nb <archivist-lessons>\n- x</archivist-lessons> c";
-    assert_eq!(strip(text).given, ["\n- x", "\n1. Use rg\n2. Run tests\n\n"]);
+    assert_eq!(strip_lessons(text).given, ["\n- x", "\n1. Use rg\n2. Run tests\n\n"]);
 }
 
 #[test]
@@ -38,20 +38,22 @@ fn nothing_can_be_hidden_behind_a_tag() {
         "<archivist-lessonsX>\nFAILED</archivist-lessons>",
         "</archivist-lessons> first",
     ] {
-        assert_eq!(strip(text), Stripped { text: Cow::Borrowed(text), given: Vec::new() }, "{text}");
+        assert_eq!(strip_lessons(text), StrippedText { text: Cow::Borrowed(text), given: Vec::new() }, "{text}");
     }
     let text = "<archivist-lessons>x</archivist-lessons>FAILED <archivist-lessons>\nmore";
-    assert_eq!(strip(text).text, "FAILED <archivist-lessons>\nmore");
+    assert_eq!(strip_lessons(text).text, "FAILED <archivist-lessons>\nmore");
     let output = "### Project Lessons\n1. ValueError: no\n";
-    assert_eq!(strip_tagged(output), Stripped { text: Cow::Borrowed(output), given: Vec::new() });
+    assert_eq!(strip_tagged_lessons(output), StrippedText { text: Cow::Borrowed(output), given: Vec::new() });
 }
 
 #[test]
 fn our_own_tools_are_known_by_their_whole_name() {
-    assert!(is_our_tool("mcp__archivist__recall") && is_our_tool("archivist.recall"));
-    assert!(!is_our_tool("run_archivist_tests") && !is_our_tool("mcp__other__archivist"));
-    assert!(is_our_command("archivist recall \"linker error\"") && is_our_command("A=1 /usr/bin/archivist recall x"));
+    assert!(is_archivist_tool("mcp__archivist__recall") && is_archivist_tool("archivist.recall"));
+    assert!(!is_archivist_tool("run_archivist_tests") && !is_archivist_tool("mcp__other__archivist"));
+    assert!(
+        is_recall_command("archivist recall \"linker error\"") && is_recall_command("A=1 /usr/bin/archivist recall x")
+    );
     for other in ["archivist recall x; cargo test", "cargo test archivist recall", "archivist status"] {
-        assert!(!is_our_command(other), "{other}");
+        assert!(!is_recall_command(other), "{other}");
     }
 }

@@ -10,13 +10,13 @@ fn step(number: u32, speaker: Speaker, bytes: usize) -> Step {
 
 #[test]
 fn quiet_steps_go_first_and_what_is_pinned_stays() {
-    let mut keep = Keep::new(ROOM);
+    let mut keep = StepBuffer::new(ROOM);
     let mut shed = 0;
     for number in 1..=20_000 {
         let speaker = if number % 1000 == 0 { Speaker::User } else { Speaker::Agent };
-        keep.step(step(number, speaker, 4000));
+        keep.push_step(step(number, speaker, 4000));
         if keep.is_full() {
-            shed += keep.shed(|number| number % 700 == 0);
+            shed += keep.drop_quiet_steps(|number| number % 700 == 0);
         }
     }
     let numbers: Vec<u32> = keep.steps.iter().map(|step| step.number).collect();
@@ -30,11 +30,11 @@ fn quiet_steps_go_first_and_what_is_pinned_stays() {
 
 #[test]
 fn even_pinned_steps_go_when_there_is_nothing_else() {
-    let mut keep = Keep::new(ROOM);
+    let mut keep = StepBuffer::new(ROOM);
     for number in 1..=20_000 {
-        keep.step(step(number, Speaker::User, 4000));
+        keep.push_step(step(number, Speaker::User, 4000));
         if keep.is_full() {
-            keep.shed(|_| true);
+            keep.drop_quiet_steps(|_| true);
         }
     }
     assert!(keep.bytes <= ROOM);
@@ -42,12 +42,12 @@ fn even_pinned_steps_go_when_there_is_nothing_else() {
 
 #[test]
 fn a_few_large_steps_do_not_take_all_the_room() {
-    let mut keep = Keep::new(1024 * 1024);
+    let mut keep = StepBuffer::new(1024 * 1024);
     let mut sheds = 0;
     for number in 1..=2000 {
-        keep.step(step(number, Speaker::Agent, 16_000));
+        keep.push_step(step(number, Speaker::Agent, 16_000));
         if keep.is_full() {
-            keep.shed(|_| true);
+            keep.drop_quiet_steps(|_| true);
             sheds += 1;
         }
     }
@@ -56,7 +56,7 @@ fn a_few_large_steps_do_not_take_all_the_room() {
 
 #[test]
 fn arguments_are_bounded_whatever_their_shape() {
-    let keep = Keep::new(ROOM);
+    let keep = StepBuffer::new(ROOM);
     let huge = json!({
         "text": "y".repeat(1_000_000),
         "list": vec!["z".repeat(1000); 1000],

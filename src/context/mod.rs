@@ -23,18 +23,18 @@ mod trust;
 #[cfg(test)]
 mod test_support;
 
-pub(crate) use action::{Action, Part, is_look, parts};
-pub(crate) use ended::{Ended, Fault, ended};
+pub(crate) use action::{ShellCommand, ToolAction, is_read_only_command, parse_shell_commands};
+pub(crate) use ended::{CallFailure, CallOutcome, read_call_outcome};
 pub(crate) use failure::is_verification;
-pub(crate) use trust::fetches;
+pub(crate) use trust::fetches_remote_text;
 
-pub use complaint::{Complaint, complaint};
-pub use digest::{Digest, Material, digest, texts};
-pub use episode::{Outline, Run, episode, outline};
-pub use gather::{Gathered, Gathering};
-pub use passage::{Passage, passages, step_text};
-pub use reflection::{Inputs, ReflectionContext, SessionSummary};
-pub use related::related;
-pub use signal::{SeenAt, Signal, SignalKind};
+pub use complaint::{IdentifiedError, identify_error};
+pub use digest::{Digest, DigestInput, render_digest, shown_texts};
+pub use episode::{EpisodeOutline, SessionDescription, build_episode, outline_episode};
+pub use gather::{GatheredLogs, LogGatherer};
+pub use passage::{QuotableText, quotable_texts, step_text};
+pub use reflection::{ReflectionContext, ReflectionInputs, SessionSummary};
+pub use related::find_related_episodes;
+pub use signal::{Signal, SignalKind, SignalPlace};
 pub use status::{JudgedStatus, judge_status};
-pub use survey::{Counts, Survey};
+pub use survey::{LogStatistics, TrajectoryCounts};

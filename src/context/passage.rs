@@ -1,9 +1,9 @@
-//! What of a step can be quoted: whose words they are, and how strong they are as proof.
+//! Splits a step into texts that can be quoted, each with its trust class and its level of evidence.
 
 use std::borrow::Cow;
 
-use super::action::Action;
-use super::digest::{What, parts};
+use super::action::ToolAction;
+use super::digest::{StepPartKind, split_step_parts};
 use super::trust;
 use crate::domain::{EvidenceLevel, Step, TrustClass};
 
@@ -11,38 +11,38 @@ use crate::domain::{EvidenceLevel, Step, TrustClass};
 #[path = "passage_tests.rs"]
 mod tests;
 
-/// What stands between two passages in the text of a step.
+/// The separator between two quotable texts in the text of a step.
 const BETWEEN: &str = "\n";
 
-/// One stretch of a step, from one mouth.
+/// One part of a step, with words from a single source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage<'s> {
+pub struct QuotableText<'s> {
     /// The words, as a digest shows them before anything is cut.
     pub text: Cow<'s, str>,
-    /// Where it begins in the text of the step, in bytes.
+    /// The start of the part in the text of the step, in bytes.
     pub start: usize,
-    /// Whose words these are.
+    /// The trust class of its source.
     pub trust: TrustClass,
-    /// How strong they are as proof.
+    /// The level of evidence that it provides.
     pub level: EvidenceLevel,
 }
 
-/// The passages of a step, in the order of the log. A quotation stands in one of them, letter for letter.
-pub fn passages(step: &Step) -> Vec<Passage<'_>> {
-    let said = step.trust.clone().unwrap_or_else(|| trust::of_words(&step.speaker));
+/// Returns the quotable texts of a step, in the order of the log. A quote occurs in one of them, letter for letter.
+pub fn quotable_texts(step: &Step) -> Vec<QuotableText<'_>> {
+    let said = step.trust.clone().unwrap_or_else(|| trust::trust_of_words(&step.speaker));
     let mut calls = step.calls.iter();
     let mut last_call = None;
     let mut start = 0;
     let mut passages = Vec::new();
-    for part in parts(step) {
+    for part in split_step_parts(step) {
         let (trust, level) = match part.what {
-            What::Said | What::Thought => (said.clone(), EvidenceLevel::Reasoning),
-            What::Call(_) => {
-                last_call = calls.next().map(|call| Action::of(&call.tool, &call.arguments));
+            StepPartKind::Said | StepPartKind::Thought => (said.clone(), EvidenceLevel::Reasoning),
+            StepPartKind::Call(_) => {
+                last_call = calls.next().map(|call| ToolAction::from_call(&call.tool, &call.arguments));
                 (said.clone(), level_of_call(last_call.as_ref()))
             }
-            What::Argument(_) => (said.clone(), level_of_call(last_call.as_ref())),
-            What::Output(output) => {
+            StepPartKind::Argument(_) => (said.clone(), level_of_call(last_call.as_ref())),
+            StepPartKind::Output(output) => {
                 let trust = output.trust.clone().unwrap_or(TrustClass::ToolOutput);
                 let level = level_of_output(last_call.as_ref(), &trust);
                 (trust, level)
@@ -52,31 +52,31 @@ pub fn passages(step: &Step) -> Vec<Passage<'_>> {
             continue;
         }
         let end = start + part.text.len();
-        passages.push(Passage { text: part.text, start, trust, level });
+        passages.push(QuotableText { text: part.text, start, trust, level });
         start = end + BETWEEN.len();
     }
     passages
 }
 
-/// The whole text of a step, in which quotations give their place.
+/// Returns the whole text of a step, to which the positions of quotes refer.
 pub fn step_text(step: &Step) -> String {
-    passages(step).iter().map(|passage| passage.text.as_ref()).collect::<Vec<_>>().join(BETWEEN)
+    quotable_texts(step).iter().map(|passage| passage.text.as_ref()).collect::<Vec<_>>().join(BETWEEN)
 }
 
-/// A command that was run and a file that was written are facts; the rest is somebody's say.
-fn level_of_call(action: Option<&Action>) -> EvidenceLevel {
+/// Returns the level of a call: a command that was run and a file that was written are facts, the rest is opinion.
+fn level_of_call(action: Option<&ToolAction>) -> EvidenceLevel {
     match action {
-        Some(Action::Run { .. }) => EvidenceLevel::Execution,
-        Some(Action::Edit(_)) => EvidenceLevel::Citation,
+        Some(ToolAction::Run { .. }) => EvidenceLevel::Execution,
+        Some(ToolAction::Edit(_)) => EvidenceLevel::Citation,
         _ => EvidenceLevel::Reasoning,
     }
 }
 
-fn level_of_output(action: Option<&Action>, trust: &TrustClass) -> EvidenceLevel {
+fn level_of_output(action: Option<&ToolAction>, trust: &TrustClass) -> EvidenceLevel {
     match (action, trust) {
-        // What others wrote proves that they wrote it.
+        // What others wrote only proves that they wrote it.
         (_, TrustClass::Web | TrustClass::OtherAgent | TrustClass::InjectedMemory) => EvidenceLevel::Reasoning,
-        (Some(Action::Read { .. } | Action::Edit(_)), _) | (_, TrustClass::RepoFile) => EvidenceLevel::Citation,
+        (Some(ToolAction::Read { .. } | ToolAction::Edit(_)), _) | (_, TrustClass::RepoFile) => EvidenceLevel::Citation,
         _ => EvidenceLevel::Execution,
     }
 }

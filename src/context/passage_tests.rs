@@ -1,11 +1,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Call, Output, Speaker};
+use crate::domain::{Speaker, ToolCall, ToolOutput};
 
-fn call(tool: &str, arguments: serde_json::Value, text: &str, trust: TrustClass) -> Call {
-    let output = Output { text: text.to_owned(), trust: Some(trust), ..Output::default() };
-    Call { tool: tool.to_owned(), arguments, output: Some(output), ..Call::default() }
+fn call(tool: &str, arguments: serde_json::Value, text: &str, trust: TrustClass) -> ToolCall {
+    let output = ToolOutput { text: text.to_owned(), trust: Some(trust), ..ToolOutput::default() };
+    ToolCall { tool: tool.to_owned(), arguments, output: Some(output), ..ToolCall::default() }
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn every_passage_stands_in_the_text_of_its_step_where_it_says() {
         ..Step::default()
     };
     let whole = step_text(&step);
-    let passages = passages(&step);
+    let passages = quotable_texts(&step);
     for passage in &passages {
         assert_eq!(whole.get(passage.start..passage.start + passage.text.len()).unwrap(), passage.text);
     }
@@ -45,6 +45,6 @@ fn every_passage_stands_in_the_text_of_its_step_where_it_says() {
 #[test]
 fn a_persons_words_are_a_persons() {
     let step = Step { speaker: Speaker::User, text: "No, use pnpm.".to_owned(), ..Step::default() };
-    assert_eq!(passages(&step)[0].trust, TrustClass::User);
-    assert_eq!(passages(&Step::default()), []);
+    assert_eq!(quotable_texts(&step)[0].trust, TrustClass::User);
+    assert_eq!(quotable_texts(&Step::default()), []);
 }

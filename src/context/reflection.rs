@@ -1,118 +1,118 @@
-//! Everything that a reflection looks at.
+//! Builds the complete context of a reflection.
 
 use serde::Serialize;
 
 use super::clip;
-use super::episode::{Run, episode};
-use super::gather::Gathered;
-use super::related::related;
+use super::episode::{SessionDescription, build_episode};
+use super::gather::GatheredLogs;
+use super::related::find_related_episodes;
 use super::settle;
 use super::signal::Signal;
-use super::survey::Survey;
-use crate::domain::{AgentMemory, Episode, EpisodeId, Extra, Outcome, Timestamp, Trajectory, Usage};
+use super::survey::LogStatistics;
+use crate::domain::{AgentMemory, Episode, EpisodeId, Extra, SessionOutcome, Timestamp, TokenUsage, Trajectory};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "reflection_tests.rs"]
 mod tests;
 
-/// What happened, what is known, and what is missing.
+/// Everything that a reflection reads: what happened, what is known, and what is missing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReflectionContext {
-    /// Where the project stands.
+    /// The root folder of the project.
     pub project_root: String,
-    /// The project's own settings, as `.openagents/project.json` holds them.
+    /// The project's own settings from `.openagents/project.json`.
     pub config: Extra,
-    /// The run.
+    /// The episode of the session.
     pub episode: Episode,
-    /// Other runs that met the same thing.
+    /// Episodes of other sessions with the same task, failures or tags.
     pub related_episodes: Vec<Episode>,
-    /// What was done, step by step; the run's own first, then its subagents'.
+    /// The steps of the session: its own trajectories first, then those of its subagents.
     pub trajectories: Vec<Trajectory>,
-    /// Whose each trajectory is, where several runs are looked at together; otherwise all are the run's own.
+    /// The episode of each trajectory, where several sessions are read together; empty if all belong to this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<EpisodeId>,
-    /// Each log that was read, in brief.
+    /// A summary of each log that was read.
     pub sessions: Vec<SessionSummary>,
-    /// The progress notes, word for word but for secrets.
+    /// The progress notes, word for word except for secrets.
     pub progress_md: Option<String>,
-    /// Actions per minute, where somebody measures them.
+    /// The actions per minute, where they are measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apm_snapshot: Option<serde_json::Value>,
-    /// Lessons that bear on this run already.
+    /// The existing lessons that are relevant to this session.
     pub existing_memories: Vec<AgentMemory>,
-    /// Lessons that the session was given, block by block, whoever wrote them. They are no part of what happened.
+    /// The blocks of lessons injected into the session, from any source. They are no part of what happened.
     #[serde(skip)]
     pub given: Vec<String>,
-    /// What stands out.
+    /// The signals found in the session.
     pub signals: Vec<Signal>,
-    /// How much was read, and what was skipped, cut or shed on the way.
-    pub survey: Survey,
-    /// Which of the inputs were not there.
+    /// Counts of what was read, skipped, cut and dropped.
+    pub survey: LogStatistics,
+    /// The names of the inputs that were missing.
     pub missing: Vec<String>,
 }
 
-/// One log in brief.
+/// A summary of one log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
-    /// The session as the agent names it.
+    /// The agent's own id of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The log's format.
+    /// The format of the log.
     pub format: String,
-    /// Where it was read.
+    /// The path of the log.
     pub path: String,
-    /// The agent.
+    /// The name of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its model.
+    /// The model of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// First sign of life.
+    /// The time of the first event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// Last sign of life.
+    /// The time of the last event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// How it ended, where something says so.
+    /// The outcome, where something states it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// Steps.
+    pub outcome: Option<SessionOutcome>,
+    /// The number of steps.
     pub steps: u64,
-    /// Calls.
+    /// The number of tool calls.
     pub tool_calls: u64,
-    /// Calls that failed.
+    /// The number of failed calls.
     pub tool_errors: u64,
-    /// What it cost.
-    pub usage: Usage,
+    /// The tokens and money it cost.
+    pub usage: TokenUsage,
 }
 
-/// What a context is built from. Every part but the run may be missing.
+/// The inputs of a reflection context. All but the description of the session may be missing.
 #[derive(Debug)]
-pub struct Inputs {
-    /// What the logs alone do not say.
-    pub run: Run,
-    /// What the logs say.
-    pub gathered: Gathered,
-    /// Each of them in brief.
+pub struct ReflectionInputs {
+    /// The description of the session, beyond its logs.
+    pub run: SessionDescription,
+    /// The contents of the logs.
+    pub gathered: GatheredLogs,
+    /// A summary of each log.
     pub sessions: Vec<SessionSummary>,
     /// The project's own settings.
     pub config: Option<Extra>,
     /// The progress notes.
     pub progress_md: Option<String>,
-    /// Actions per minute.
+    /// The actions per minute.
     pub apm_snapshot: Option<serde_json::Value>,
-    /// Episodes known already.
+    /// The episodes already stored.
     pub episodes: Vec<Episode>,
-    /// Lessons that may bear on the run.
+    /// Lessons that may be relevant to the session.
     pub memories: Vec<AgentMemory>,
 }
 
 impl ReflectionContext {
-    /// Puts the inputs together; what is missing is said, never an error.
-    pub fn build(inputs: Inputs, redactor: &Redactor) -> Self {
+    /// Builds the context; missing inputs are listed, never an error.
+    pub fn build(inputs: ReflectionInputs, redactor: &Redactor) -> Self {
         let missing = [
             ("config", inputs.config.is_none()),
             ("trajectories", inputs.gathered.trajectories.is_empty()),
@@ -122,25 +122,29 @@ impl ReflectionContext {
             ("relatedEpisodes", inputs.episodes.is_empty()),
             ("existingMemories", inputs.memories.is_empty()),
         ];
-        let own = episode(&inputs.run, &inputs.gathered);
-        let related = related(&own, inputs.episodes);
+        let own = build_episode(&inputs.run, &inputs.gathered);
+        let related = find_related_episodes(&own, inputs.episodes);
         let mut config = inputs.config.unwrap_or_default();
-        settle::fields(&mut config, redactor);
+        settle::redact_fields(&mut config, redactor);
         let mut apm_snapshot = inputs.apm_snapshot;
-        apm_snapshot.iter_mut().for_each(|snapshot| settle::value(snapshot, redactor));
+        apm_snapshot.iter_mut().for_each(|snapshot| settle::redact_value(snapshot, redactor));
         let mut sessions = inputs.sessions;
-        sessions.iter_mut().for_each(|session| settle::summary(session, redactor));
+        sessions.iter_mut().for_each(|session| settle::redact_summary(session, redactor));
         Self {
-            project_root: clip::clean(inputs.run.project_root, redactor),
+            project_root: clip::redact_text(inputs.run.project_root, redactor),
             config,
-            episode: settle::record(own.clone(), redactor).unwrap_or(own),
-            related_episodes: related.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
+            episode: settle::redact_record(own.clone(), redactor).unwrap_or(own),
+            related_episodes: related.into_iter().filter_map(|one| settle::redact_record(one, redactor)).collect(),
             trajectories: inputs.gathered.trajectories,
             owners: Vec::new(),
             sessions,
-            progress_md: inputs.progress_md.map(|notes| clip::clean(notes, redactor)),
+            progress_md: inputs.progress_md.map(|notes| clip::redact_text(notes, redactor)),
             apm_snapshot,
-            existing_memories: inputs.memories.into_iter().filter_map(|one| settle::record(one, redactor)).collect(),
+            existing_memories: inputs
+                .memories
+                .into_iter()
+                .filter_map(|one| settle::redact_record(one, redactor))
+                .collect(),
             given: inputs.gathered.given,
             signals: inputs.gathered.signals,
             survey: inputs.gathered.survey,

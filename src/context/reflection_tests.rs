@@ -3,9 +3,9 @@ use super::super::test_support::gather;
 use super::*;
 use crate::domain::{EpisodeStatus, MemoryId, SessionId};
 
-fn inputs() -> Inputs {
-    Inputs {
-        run: Run {
+fn inputs() -> ReflectionInputs {
+    ReflectionInputs {
+        run: SessionDescription {
             session_id: SessionId::parse("s-1").unwrap(),
             project_root: "/home/dev/shop".to_owned(),
             repo_id: None,
@@ -53,7 +53,7 @@ fn all_nine_fields_are_there_and_what_is_missing_is_named() {
 
 #[test]
 fn a_context_is_built_from_nothing_at_all() {
-    let empty = Inputs { gathered: Gathered::default(), ..inputs() };
+    let empty = ReflectionInputs { gathered: GatheredLogs::default(), ..inputs() };
     let context = ReflectionContext::build(empty, &Redactor::new());
     assert_eq!(context.missing.len(), 7);
     assert_eq!(context.episode.session_id.as_str(), "s-1");
@@ -89,7 +89,7 @@ fn no_input_brings_a_secret_along() {
         model: Some(key.clone()),
         started_at: None,
         finished_at: None,
-        outcome: Some(Outcome {
+        outcome: Some(SessionOutcome {
             status: EpisodeStatus::Failed,
             reward: None,
             error: Some(format!("bad {key}")),
@@ -98,7 +98,7 @@ fn no_input_brings_a_secret_along() {
         steps: 1,
         tool_calls: 0,
         tool_errors: 0,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
     }];
     let context = ReflectionContext::build(full, &Redactor::new());
     assert_eq!((context.related_episodes.len(), context.existing_memories.len()), (1, 2));

@@ -1,4 +1,4 @@
-//! Other runs that met the same thing.
+//! Finds episodes of other sessions with the same task, failures or tags.
 
 use crate::domain::Episode;
 
@@ -6,18 +6,18 @@ use crate::domain::Episode;
 #[path = "related_tests.rs"]
 mod tests;
 
-/// How many are of use.
+/// The number of related episodes that are returned.
 const MAX_RELATED: usize = 10;
 
-/// Tags in common that make two runs related; one is chance.
+/// The number of shared tags that make two episodes related.
 const SHARED_TAGS: usize = 3;
 
-/// Episodes of the same task, with the same failure or with several tags in common; the closest first, then the newest.
-pub fn related(episode: &Episode, others: Vec<Episode>) -> Vec<Episode> {
+/// Returns episodes of the same task, with the same failure or with several shared tags; closest first, then newest.
+pub fn find_related_episodes(episode: &Episode, others: Vec<Episode>) -> Vec<Episode> {
     let mut close: Vec<(usize, Episode)> = others
         .into_iter()
         .filter(|other| other.id != episode.id && other.session_id != episode.session_id)
-        .map(|other| (closeness(episode, &other), other))
+        .map(|other| (rate_closeness(episode, &other), other))
         .filter(|(closeness, _)| *closeness > 0)
         .collect();
     close.sort_by(|(a, left), (b, right)| {
@@ -26,7 +26,7 @@ pub fn related(episode: &Episode, others: Vec<Episode>) -> Vec<Episode> {
     close.into_iter().take(MAX_RELATED).map(|(_, other)| other).collect()
 }
 
-fn closeness(episode: &Episode, other: &Episode) -> usize {
+fn rate_closeness(episode: &Episode, other: &Episode) -> usize {
     let is_same_task = episode.task_id.is_some() && episode.task_id == other.task_id;
     let families = episode.error_families.iter().filter(|family| other.error_families.contains(family)).count();
     let tags = episode.tags.iter().filter(|tag| other.tags.contains(tag)).count();

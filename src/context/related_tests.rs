@@ -37,7 +37,8 @@ fn runs_that_met_the_same_thing_are_related() {
         episode("newer-family", None, &[FAMILY], &[], 7),
         episode("task", Some("t-1"), &[], &[], 1),
     ];
-    let names: Vec<String> = related(&this, others).iter().map(|one| one.session_id.to_string()).collect();
+    let names: Vec<String> =
+        find_related_episodes(&this, others).iter().map(|one| one.session_id.to_string()).collect();
     assert_eq!(names, ["task", "newer-family", "older-family", "tags"]);
 }
 
@@ -45,7 +46,7 @@ fn runs_that_met_the_same_thing_are_related() {
 fn there_are_never_too_many() {
     let this = episode("this", Some("t"), &[], &[], 1);
     let others = (0..500).map(|n| episode(&format!("other-{n}"), Some("t"), &[], &[], n)).collect();
-    let related = related(&this, others);
+    let related = find_related_episodes(&this, others);
     assert_eq!(related.len(), MAX_RELATED);
     assert_eq!(related[0].session_id.as_str(), "other-499");
 }

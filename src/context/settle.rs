@@ -1,4 +1,4 @@
-//! Secrets out of everything that was gathered, whatever corner they stand in.
+//! Redacts secrets from everything that was gathered, wherever they occur.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,74 +6,76 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::action::Action;
+use super::action::ToolAction;
 use super::clip;
-use super::gather::Gathered;
+use super::gather::GatheredLogs;
 use super::reflection::SessionSummary;
 use super::signal::Signal;
-use super::survey::Survey;
-use crate::domain::{About, Call, EpisodeStatus, Outcome, Output, Part, Speaker, Step, Trajectory};
+use super::survey::LogStatistics;
+use crate::domain::{
+    EpisodeStatus, Part, SessionDetails, SessionOutcome, Speaker, Step, ToolCall, ToolOutput, Trajectory,
+};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "settle_tests.rs"]
 mod tests;
 
-/// A longer value is not judged by its name; it has a shape of its own or is no secret.
+/// The longest value that is judged by its name; a longer one is only judged by its own form.
 const MAX_NAMED_BYTES: usize = 2048;
 
-/// As much of one word of a command line as is looked at.
+/// The number of bytes of one word of a command line that are checked.
 const MAX_WORD_BYTES: usize = 1024;
 
-/// What is shorter is no word with a secret glued to it.
+/// The shortest text that may be a word with a secret attached to it.
 const MIN_GLUED_BYTES: usize = 20;
 
-/// So many joints of a name are tried.
+/// The number of separators in a name after which a secret is searched.
 const MAX_JOINTS: usize = 16;
 
-/// Names that are remembered.
+/// The number of keys whose assessment is remembered.
 const MAX_NAMES: usize = 4096;
 
-/// A command of about this length was cut, see [`Action`].
+/// The length from which on a command may have been cut, see [`ToolAction`].
 const CUT_COMMAND_BYTES: usize = 4092;
 
-/// Any name that promises a secret makes one of this.
+/// A sample value that the redactor removes under any key that announces a secret.
 const PROBE: &str = "q7Rk2vXw9ZtB4mLs8NcD";
 
-/// Keys that say nothing of their values but that they are some: they go by the name of what is above them.
+/// Keys that say nothing about their values, which go by the name of the key above them.
 const PLAIN_KEYS: &[&str] = &["value", "values", "val", "data", "default", "current", "raw", "plain", "text", "string"];
 
-/// Keys whose values name the value beside them, and the keys of that.
+/// Keys whose values name the value next to them; `NAMED_KEYS` has the keys of the values so named.
 const NAMING_KEYS: &[&str] = &["name", "key", "variable", "var", "env", "header", "field", "param"];
 const NAMED_KEYS: &[&str] = &["value", "values", "val", "data", "default", "current"];
 
-/// Everything that was gathered.
-pub(super) fn gathered(gathered: &mut Gathered, redactor: &Redactor) {
-    let mut settling = Settling::new(redactor);
-    gathered.trajectories.iter_mut().for_each(|one| settling.trajectory(one));
-    gathered.signals.iter_mut().for_each(|one| settling.signal(one));
-    settling.survey(&mut gathered.survey);
-    gathered.given.iter_mut().for_each(|one| settling.text(one));
+/// Redacts everything that was gathered.
+pub(super) fn redact_logs(gathered: &mut GatheredLogs, redactor: &Redactor) {
+    let mut settling = GatheredRedactor::new(redactor);
+    gathered.trajectories.iter_mut().for_each(|one| settling.redact_trajectory(one));
+    gathered.signals.iter_mut().for_each(|one| settling.redact_signal(one));
+    settling.redact_statistics(&mut gathered.survey);
+    gathered.given.iter_mut().for_each(|one| settling.redact_label(one));
 }
 
-/// One log in brief.
-pub(super) fn summary(summary: &mut SessionSummary, redactor: &Redactor) {
-    let settling = Settling::new(redactor);
-    settling.some(&mut summary.session_id);
-    settling.text(&mut summary.format);
-    settling.text(&mut summary.path);
-    settling.some(&mut summary.agent);
-    settling.some(&mut summary.model);
+/// Redacts the summary of one log.
+pub(super) fn redact_summary(summary: &mut SessionSummary, redactor: &Redactor) {
+    let settling = GatheredRedactor::new(redactor);
+    settling.redact_optional(&mut summary.session_id);
+    settling.redact_label(&mut summary.format);
+    settling.redact_label(&mut summary.path);
+    settling.redact_optional(&mut summary.agent);
+    settling.redact_optional(&mut summary.model);
     if let Some(outcome) = &mut summary.outcome {
-        settling.outcome(outcome);
+        settling.redact_outcome(outcome);
     }
 }
 
-/// What a call does, fit to be shown in a few words: whoever shortens it may cut through a secret.
-pub(super) fn action(mut action: Action, redactor: &Redactor) -> Action {
-    let clean = |text: &mut String| *text = clip::clean(std::mem::take(text), redactor);
+/// Redacts the action of a call before anyone shortens it, because a cut may go through a secret.
+pub(super) fn redact_action(mut action: ToolAction, redactor: &Redactor) -> ToolAction {
+    let clean = |text: &mut String| *text = clip::redact_text(std::mem::take(text), redactor);
     match &mut action {
-        Action::Run { command } => {
+        ToolAction::Run { command } => {
             let is_cut = command.len() >= CUT_COMMAND_BYTES;
             clean(command);
             if is_cut {
@@ -81,73 +83,77 @@ pub(super) fn action(mut action: Action, redactor: &Redactor) -> Action {
                 command.truncate(whole);
             }
         }
-        Action::Edit(changes) => changes.iter_mut().for_each(|change| clean(&mut change.path)),
-        Action::Read { path: Some(path) } => clean(path),
+        ToolAction::Edit(changes) => changes.iter_mut().for_each(|change| clean(&mut change.path)),
+        ToolAction::Read { path: Some(path) } => clean(path),
         _ => {}
     }
     action
 }
 
-/// A value that nobody clipped, such as settings.
-pub(super) fn value(value: &mut Value, redactor: &Redactor) {
-    Values::new(redactor, clip::clean).value(value, None);
+/// Redacts a value that was not clipped, such as settings.
+pub(super) fn redact_value(value: &mut Value, redactor: &Redactor) {
+    JsonRedactor::new(redactor, clip::redact_text).redact_value(value, None);
 }
 
-/// The fields of such a value.
-pub(super) fn fields(fields: &mut Map<String, Value>, redactor: &Redactor) {
-    Values::new(redactor, clip::clean).fields(fields, None);
+/// Redacts the fields of a value that was not clipped.
+pub(super) fn redact_fields(fields: &mut Map<String, Value>, redactor: &Redactor) {
+    JsonRedactor::new(redactor, clip::redact_text).redact_fields(fields, None);
 }
 
-/// One of our own records. `None` if it makes no sense without what was taken out.
-pub(super) fn record<T: Serialize + DeserializeOwned>(record: T, redactor: &Redactor) -> Option<T> {
+/// Redacts a record of Archivist's own. Returns `None` if it is invalid without the removed text.
+pub(super) fn redact_record<T: Serialize + DeserializeOwned>(record: T, redactor: &Redactor) -> Option<T> {
     let before = serde_json::to_value(&record).ok()?;
     let mut after = before.clone();
-    let mut values = Values::new(redactor, clip::clean);
+    let mut values = JsonRedactor::new(redactor, clip::redact_text);
     values.has_ids = true;
-    values.value(&mut after, None);
+    values.redact_value(&mut after, None);
     if before == after { Some(record) } else { serde_json::from_value(after).ok() }
 }
 
-/// Walks through what was gathered.
-struct Settling<'r> {
+/// Redacts the parts of gathered logs.
+struct GatheredRedactor<'r> {
     redactor: &'r Redactor,
-    /// Arguments, whose strings were clipped.
-    arguments: Values<'r>,
-    /// Values that were not.
-    values: Values<'r>,
+    /// The redactor of arguments, whose strings were clipped.
+    arguments: JsonRedactor<'r>,
+    /// The redactor of values that were not clipped.
+    values: JsonRedactor<'r>,
 }
 
-impl<'r> Settling<'r> {
+impl<'r> GatheredRedactor<'r> {
     fn new(redactor: &'r Redactor) -> Self {
-        Self { redactor, arguments: Values::new(redactor, clip::settled), values: Values::new(redactor, clip::clean) }
+        Self {
+            redactor,
+            arguments: JsonRedactor::new(redactor, clip::redact_clipped),
+            values: JsonRedactor::new(redactor, clip::redact_text),
+        }
     }
 
-    fn text(&self, text: &mut String) {
-        *text = label(std::mem::take(text), self.redactor);
+    fn redact_label(&self, text: &mut String) {
+        *text = redact_label(std::mem::take(text), self.redactor);
     }
 
-    fn some(&self, text: &mut Option<String>) {
+    fn redact_optional(&self, text: &mut Option<String>) {
         if let Some(text) = text {
-            self.text(text);
+            self.redact_label(text);
         }
     }
 
-    /// A text that was clipped when it came.
-    fn clipped(&self, text: &mut String) {
-        *text = clip::settled(std::mem::take(text), self.redactor);
+    /// Redacts a text that was clipped when it was read.
+    fn redact_clipped(&self, text: &mut String) {
+        *text = clip::redact_clipped(std::mem::take(text), self.redactor);
     }
 
-    fn trajectory(&mut self, trajectory: &mut Trajectory) {
+    fn redact_trajectory(&mut self, trajectory: &mut Trajectory) {
         let Trajectory { about, steps, outcome, usage: _ } = trajectory;
-        self.about(about);
+        self.redact_about(about);
         if let Some(outcome) = outcome {
-            self.outcome(outcome);
+            self.redact_outcome(outcome);
         }
-        steps.iter_mut().for_each(|step| self.step(step));
+        steps.iter_mut().for_each(|step| self.redact_step(step));
     }
 
-    fn about(&self, about: &mut About) {
-        let About {
+    fn redact_about(&self, about: &mut SessionDetails) {
+        let SessionDetails {
             session_id,
             trajectory_id,
             schema_version,
@@ -165,23 +171,23 @@ impl<'r> Settling<'r> {
             finished_at: _,
         } = about;
         for text in [session_id, trajectory_id, schema_version, agent, agent_version, model, directory] {
-            self.some(text);
+            self.redact_optional(text);
         }
         for text in [branch, repository, parent_session_id, task_id, subtask_id, title] {
-            self.some(text);
+            self.redact_optional(text);
         }
     }
 
-    fn outcome(&self, outcome: &mut Outcome) {
-        let Outcome { status, reward: _, error, from } = outcome;
+    fn redact_outcome(&self, outcome: &mut SessionOutcome) {
+        let SessionOutcome { status, reward: _, error, from } = outcome;
         if let EpisodeStatus::Other(word) = status {
-            self.text(word);
+            self.redact_label(word);
         }
-        self.some(error);
-        self.text(from);
+        self.redact_optional(error);
+        self.redact_label(from);
     }
 
-    fn step(&mut self, step: &mut Step) {
+    fn redact_step(&mut self, step: &mut Step) {
         let Step {
             number: _,
             speaker,
@@ -197,68 +203,68 @@ impl<'r> Settling<'r> {
             extra,
         } = step;
         if let Speaker::Other(word) = speaker {
-            self.text(word);
+            self.redact_label(word);
         }
-        self.clipped(text);
+        self.redact_clipped(text);
         if let Some(reasoning) = reasoning {
-            self.clipped(reasoning);
+            self.redact_clipped(reasoning);
         }
-        self.some(model);
-        self.some(subagent);
-        for Call { id, tool, arguments, output } in calls {
-            self.text(id);
-            self.text(tool);
-            self.arguments.value(arguments, None);
-            if let Some(Output { text, .. }) = output {
-                self.clipped(text);
+        self.redact_optional(model);
+        self.redact_optional(subagent);
+        for ToolCall { id, tool, arguments, output } in calls {
+            self.redact_label(id);
+            self.redact_label(tool);
+            self.arguments.redact_value(arguments, None);
+            if let Some(ToolOutput { text, .. }) = output {
+                self.redact_clipped(text);
             }
         }
-        for Output { text, .. } in outputs {
-            self.clipped(text);
+        for ToolOutput { text, .. } in outputs {
+            self.redact_clipped(text);
         }
-        self.values.fields(extra, None);
+        self.values.redact_fields(extra, None);
     }
 
-    fn signal(&mut self, signal: &mut Signal) {
-        self.some(&mut signal.tool);
-        self.text(&mut signal.text);
-        self.some(&mut signal.quote);
-        self.values.fields(&mut signal.extra, None);
+    fn redact_signal(&mut self, signal: &mut Signal) {
+        self.redact_optional(&mut signal.tool);
+        self.redact_label(&mut signal.text);
+        self.redact_optional(&mut signal.quote);
+        self.values.redact_fields(&mut signal.extra, None);
     }
 
-    fn survey(&self, survey: &mut Survey) {
+    fn redact_statistics(&self, survey: &mut LogStatistics) {
         let happenings = std::mem::take(&mut survey.happenings);
         survey.happenings = happenings.into_iter().fold(BTreeMap::new(), |mut counted, (what, times)| {
-            *counted.entry(label(what, self.redactor)).or_default() += times;
+            *counted.entry(redact_label(what, self.redactor)).or_default() += times;
             counted
         });
-        survey.skipped.iter_mut().for_each(|skipped| self.text(&mut skipped.why));
+        survey.skipped.iter_mut().for_each(|skipped| self.redact_label(&mut skipped.why));
         for breach in &mut survey.findings {
-            self.text(&mut breach.path);
-            self.text(&mut breach.problem);
+            self.redact_label(&mut breach.path);
+            self.redact_label(&mut breach.problem);
         }
         for elsewhere in &mut survey.elsewhere {
             if let Part::Other(word) = &mut elsewhere.part {
-                self.text(word);
+                self.redact_label(word);
             }
-            self.some(&mut elsewhere.path);
-            self.some(&mut elsewhere.id);
+            self.redact_optional(&mut elsewhere.path);
+            self.redact_optional(&mut elsewhere.id);
         }
     }
 }
 
-/// What a value is called.
+/// The name of a JSON value.
 #[derive(Debug, Clone)]
-struct Name {
-    /// By its key, or by the one above it if that says more.
+struct ValueName {
+    /// The key, or the one above it if that says more.
     own: String,
-    /// By all keys above it.
+    /// The keys above it and its own, joined.
     path: String,
 }
 
-impl Name {
-    /// The name of what stands under a key of something that may have a name itself.
-    fn under(key: &str, above: Option<&Self>) -> Self {
+impl ValueName {
+    /// Returns the name of a value under a key, given the name above it.
+    fn for_key(key: &str, above: Option<&Self>) -> Self {
         match above {
             None => Self { own: key.to_owned(), path: key.to_owned() },
             Some(above) if PLAIN_KEYS.contains(&key) => above.clone(),
@@ -267,136 +273,136 @@ impl Name {
     }
 }
 
-/// What is known about a key.
+/// The redactor's assessment of a key.
 #[derive(Debug, Clone)]
-struct Known {
-    /// Whether its value may be a secret for its name alone.
+struct KeyAssessment {
+    /// True if the name alone may make its value a secret.
     promises: bool,
-    /// The key without the secret that it is itself.
+    /// The redacted key, if the key itself contains a secret.
     clean: Option<String>,
 }
 
-/// Walks through JSON values.
-struct Values<'r> {
+/// Redacts JSON values.
+struct JsonRedactor<'r> {
     redactor: &'r Redactor,
     settle: fn(String, &Redactor) -> String,
-    names: HashMap<String, Known>,
-    /// Whether what is called an id is one of ours, and no name makes a secret of it.
+    names: HashMap<String, KeyAssessment>,
+    /// True if ids are Archivist's own, so that their names do not make them secrets.
     has_ids: bool,
 }
 
-impl<'r> Values<'r> {
+impl<'r> JsonRedactor<'r> {
     fn new(redactor: &'r Redactor, settle: fn(String, &Redactor) -> String) -> Self {
         Self { redactor, settle, names: HashMap::new(), has_ids: false }
     }
 
-    fn value(&mut self, value: &mut Value, name: Option<&Name>) {
+    fn redact_value(&mut self, value: &mut Value, name: Option<&ValueName>) {
         match value {
             Value::String(text) => {
                 *text = (self.settle)(std::mem::take(text), self.redactor);
-                if let Some(clean) = name.and_then(|name| self.named(name, text)) {
+                if let Some(clean) = name.and_then(|name| self.redact_by_name(name, text)) {
                     *text = clean;
                 }
             }
             Value::Number(number) => {
-                if let Some(clean) = name.and_then(|name| self.named(name, &number.to_string())) {
+                if let Some(clean) = name.and_then(|name| self.redact_by_name(name, &number.to_string())) {
                     *value = Value::String(clean);
                 }
             }
             Value::Array(values) => {
-                values.iter_mut().for_each(|value| self.value(value, name));
-                self.words(values);
+                values.iter_mut().for_each(|value| self.redact_value(value, name));
+                self.redact_words(values);
             }
-            Value::Object(fields) => self.fields(fields, name),
+            Value::Object(fields) => self.redact_fields(fields, name),
             Value::Null | Value::Bool(_) => {}
         }
     }
 
-    fn fields(&mut self, fields: &mut Map<String, Value>, above: Option<&Name>) {
+    fn redact_fields(&mut self, fields: &mut Map<String, Value>, above: Option<&ValueName>) {
         let called = NAMING_KEYS
             .iter()
             .find_map(|key| fields.get(*key)?.as_str())
             .filter(|name| name.len() <= MAX_WORD_BYTES && !name.contains(char::is_whitespace))
-            .map(|name| Name::under(name, above));
+            .map(|name| ValueName::for_key(name, above));
         let mut has_secret_keys = false;
         for (key, field) in fields.iter_mut() {
-            has_secret_keys |= self.known(key).clean.is_some();
+            has_secret_keys |= self.assess_key(key).clean.is_some();
             let name = match &called {
                 Some(called) if NAMED_KEYS.contains(&key.as_str()) => called.clone(),
-                _ => Name::under(key, above),
+                _ => ValueName::for_key(key, above),
             };
-            if self.has_ids && is_id(key) {
-                self.ids(field);
+            if self.has_ids && is_id_key(key) {
+                self.redact_ids(field);
             } else {
-                self.value(field, Some(&name));
+                self.redact_value(field, Some(&name));
             }
         }
         if has_secret_keys {
             let old = std::mem::take(fields);
-            fields.extend(old.into_iter().map(|(key, field)| (self.known(&key).clean.unwrap_or(key), field)));
+            fields.extend(old.into_iter().map(|(key, field)| (self.assess_key(&key).clean.unwrap_or(key), field)));
         }
     }
 
-    /// Ids, which may not hold the brackets of a mark.
-    fn ids(&self, value: &mut Value) {
+    /// Redacts ids, which may not contain the brackets of a mark.
+    fn redact_ids(&self, value: &mut Value) {
         match value {
             Value::String(id) => {
-                let clean = label(id.clone(), self.redactor);
+                let clean = redact_label(id.clone(), self.redactor);
                 if clean != *id {
                     *id = clean.replace(['[', ']'], "");
                 }
             }
-            Value::Array(ids) => ids.iter_mut().for_each(|id| self.ids(id)),
+            Value::Array(ids) => ids.iter_mut().for_each(|id| self.redact_ids(id)),
             _ => {}
         }
     }
 
-    fn known(&mut self, key: &str) -> Known {
+    fn assess_key(&mut self, key: &str) -> KeyAssessment {
         if let Some(known) = self.names.get(key) {
             return known.clone();
         }
-        let clean = Some(label(key.to_owned(), self.redactor)).filter(|clean| clean != key);
+        let clean = Some(redact_label(key.to_owned(), self.redactor)).filter(|clean| clean != key);
         let lower = key.to_ascii_lowercase();
         let promises = clean.is_none()
             && (lower.contains("authorization")
                 || lower.contains("cookie")
-                || !self.redactor.redact(&pair(key, PROBE)).found.is_empty());
+                || !self.redactor.redact(&json_pair(key, PROBE)).found.is_empty());
         if self.names.len() >= MAX_NAMES {
             self.names.clear();
         }
-        let known = Known { promises, clean };
+        let known = KeyAssessment { promises, clean };
         self.names.insert(key.to_owned(), known.clone());
         known
     }
 
-    /// The value without what its name makes a secret, if there is such a thing.
-    fn named(&mut self, name: &Name, text: &str) -> Option<String> {
+    /// Returns a value without what its name makes a secret; `None` if nothing was removed.
+    fn redact_by_name(&mut self, name: &ValueName, text: &str) -> Option<String> {
         if text.is_empty() || text.len() > MAX_NAMED_BYTES {
             return None;
         }
-        if self.known(&name.own).promises {
-            let by_pair = self.after(&pair(&name.own, ""), &pair(&name.own, text), true);
+        if self.assess_key(&name.own).promises {
+            let by_pair = self.redact_after(&json_pair(&name.own, ""), &json_pair(&name.own, text), true);
             let by_line = |sign: &str| {
                 let opening = format!("{}{sign}", name.own);
-                self.after(&opening, &format!("{opening}{text}"), false)
+                self.redact_after(&opening, &format!("{opening}{text}"), false)
             };
             return by_pair.or_else(|| by_line("=")).or_else(|| by_line(": "));
         }
-        if name.path != name.own && self.known(&name.path).promises {
+        if name.path != name.own && self.assess_key(&name.path).promises {
             let opening = format!("{}=", name.path);
-            return self.after(&opening, &format!("{opening}{text}"), false);
+            return self.redact_after(&opening, &format!("{opening}{text}"), false);
         }
         None
     }
 
-    /// What is left of a line after its opening, if something was taken out there.
-    fn after(&self, opening: &str, line: &str, is_json: bool) -> Option<String> {
-        // The opening of a pair ends with the quotes of nothing.
+    /// Returns the redacted rest of a line after its opening; `None` if nothing was removed there.
+    fn redact_after(&self, opening: &str, line: &str, is_json: bool) -> Option<String> {
+        // The opening of a pair ends with the quotes of an empty string.
         let opening = if is_json { opening.strip_suffix("\"\"")? } else { opening };
         let redacted = self.redactor.redact(line);
-        let (span, _, mark) = clip::marks(&redacted).into_iter().find(|(span, ..)| span.end > opening.len())?;
+        let (span, _, mark) = clip::locate_marks(&redacted).into_iter().find(|(span, ..)| span.end > opening.len())?;
         if span.start <= opening.len() + usize::from(is_json) {
-            // Blanks and quotes are as good as letters in a password.
+            // A password may contain blanks and quotes.
             return Some(mark.to_owned());
         }
         let rest = redacted.text.strip_prefix(opening);
@@ -408,8 +414,8 @@ impl<'r> Values<'r> {
         Some(clean.unwrap_or_else(|| mark.to_owned()))
     }
 
-    /// The words of a command line, each of which may be the secret of the one before.
-    fn words(&self, words: &mut [Value]) {
+    /// Redacts the words of a command line, each of which may be the secret of the one before.
+    fn redact_words(&self, words: &mut [Value]) {
         if words.len() < 2 || !words.iter().any(Value::is_string) {
             return;
         }
@@ -428,7 +434,7 @@ impl<'r> Values<'r> {
             line.push(' ');
         }
         let redacted = self.redactor.redact(&line);
-        let marks = clip::marks(&redacted);
+        let marks = clip::locate_marks(&redacted);
         for (word, span) in words.iter_mut().zip(spans) {
             let inside = marks.iter().filter(|(found, ..)| found.start < span.end && found.end > span.start);
             let mut clean = String::new();
@@ -436,7 +442,7 @@ impl<'r> Values<'r> {
             for (found, _, mark) in inside {
                 clean.push_str(line.get(from..found.start.max(from)).unwrap_or_default());
                 clean.push_str(mark);
-                // A word that begins with a secret is one to its end, blanks or not.
+                // A word that begins with a secret is secret to its end, blanks included.
                 from = if found.start <= span.start { usize::MAX } else { found.end };
             }
             if clean.is_empty() {
@@ -450,9 +456,9 @@ impl<'r> Values<'r> {
     }
 }
 
-/// An id, a name or another short text without secrets, not even one that is glued to a word: `tool_…`, `s-…`.
-pub(super) fn label(text: String, redactor: &Redactor) -> String {
-    let clean = clip::clean(text, redactor);
+/// Redacts an id, a name or another short text, even if the secret is attached to a word: `tool_…`, `s-…`.
+pub(super) fn redact_label(text: String, redactor: &Redactor) -> String {
+    let clean = clip::redact_text(text, redactor);
     if clean.len() < MIN_GLUED_BYTES {
         return clean;
     }
@@ -464,12 +470,12 @@ pub(super) fn label(text: String, redactor: &Redactor) -> String {
     glued.unwrap_or(clean)
 }
 
-/// `"name": "text"`.
-fn pair(name: &str, text: &str) -> String {
+/// Renders a JSON pair: `"name": "text"`.
+fn json_pair(name: &str, text: &str) -> String {
     format!("{}: {}", Value::from(name), Value::from(text))
 }
 
-/// `id`, `sessionId`, `episodeIds`.
-fn is_id(key: &str) -> bool {
+/// Returns true for keys of ids: `id`, `sessionId`, `episodeIds`.
+fn is_id_key(key: &str) -> bool {
     key == "id" || key.ends_with("Id") || key.ends_with("Ids")
 }

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::super::signal::SignalKind;
 use super::*;
-use crate::domain::{Breach, Elsewhere, Extra, Skipped};
+use crate::domain::{Extra, FormatViolation, LogReference, SkippedLogLine};
 
 /// A key of its own for every corner, and none that a scanner of this repository takes for one.
 fn key(number: u32) -> String {
@@ -14,13 +14,13 @@ fn some(number: u32) -> Option<String> {
 }
 
 fn clean(mut given: Value) -> Value {
-    value(&mut given, &Redactor::new());
+    redact_value(&mut given, &Redactor::new());
     given
 }
 
 #[test]
 fn secrets_leave_every_corner() {
-    let about = About {
+    let about = SessionDetails {
         session_id: Some(key(1)),
         trajectory_id: some(2),
         schema_version: some(3),
@@ -37,11 +37,11 @@ fn secrets_leave_every_corner() {
         started_at: None,
         finished_at: None,
     };
-    let output = |number| Output { text: format!("out {}", key(number)), ..Output::default() };
+    let output = |number| ToolOutput { text: format!("out {}", key(number)), ..ToolOutput::default() };
     let mut extra = Extra::new();
     extra.insert("password".to_owned(), json!("hunter2-Correct9"));
     extra.insert(key(14), json!({"deep": [key(15)]}));
-    let call = Call {
+    let call = ToolCall {
         id: key(16),
         tool: format!("tool_{}", key(17)),
         arguments: json!({"deep": [{"env": format!("TOKEN={}", key(18))}], key(19): "v", "password": "hunter2-Correct9"}),
@@ -58,7 +58,7 @@ fn secrets_leave_every_corner() {
         extra,
         ..Step::default()
     };
-    let outcome = Outcome {
+    let outcome = SessionOutcome {
         status: EpisodeStatus::Other(key(27)),
         reward: None,
         error: some(28),
@@ -79,16 +79,16 @@ fn secrets_leave_every_corner() {
         quote: some(32),
         extra: Extra::new(),
     };
-    let survey = Survey {
+    let survey = LogStatistics {
         happenings: BTreeMap::from([(key(33), 2), ("compacted".to_owned(), 1)]),
-        skipped: vec![Skipped { line: 1, why: format!("unknown type `{}`", key(34)) }],
-        findings: vec![Breach { path: key(35), problem: key(36) }],
-        elsewhere: vec![Elsewhere { part: Part::Other(key(37)), path: some(38), id: some(39) }],
-        ..Survey::default()
+        skipped: vec![SkippedLogLine { line: 1, why: format!("unknown type `{}`", key(34)) }],
+        findings: vec![FormatViolation { path: key(35), problem: key(36) }],
+        elsewhere: vec![LogReference { part: Part::Other(key(37)), path: some(38), id: some(39) }],
+        ..LogStatistics::default()
     };
     let trajectory = Trajectory { about, steps: vec![step], outcome: Some(outcome), ..Trajectory::default() };
-    let mut all = Gathered { trajectories: vec![trajectory], signals: vec![signal], survey, given: vec![key(40)] };
-    gathered(&mut all, &Redactor::new());
+    let mut all = GatheredLogs { trajectories: vec![trajectory], signals: vec![signal], survey, given: vec![key(40)] };
+    redact_logs(&mut all, &Redactor::new());
     let shown = format!("{all:?}");
     for number in 1..=40 {
         assert!(!shown.contains(&key(number)), "{number} in {shown}");
@@ -157,7 +157,9 @@ fn a_log_cannot_make_gaps_in_what_is_not_clipped() {
 #[test]
 fn an_action_shows_no_secret_however_it_is_shortened() {
     let redactor = Redactor::new();
-    let run = |command: String| action(Action::Run { command }, &redactor).command().unwrap_or_default().to_owned();
+    let run = |command: String| {
+        redact_action(ToolAction::Run { command }, &redactor).command().unwrap_or_default().to_owned()
+    };
     let long = format!("deploy {} {}", "y".repeat(140), key(1));
     assert!(run(long).ends_with(']'));
     let cut = format!("{} {}", "y ".repeat(2030), key(1));

@@ -1,58 +1,58 @@
-//! What in a session is worth remembering: failures, fixes, corrections.
+//! Signals: what in a session is worth remembering, such as failures, fixes and corrections.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::words::words;
 use crate::domain::{ErrorFamily, Extra};
 
-/// One thing that stands out.
+/// Something noticed in a trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Signal {
-    /// What it is.
+    /// The kind of signal.
     pub kind: SignalKind,
-    /// Which failure, where it is about one.
+    /// The error family, if the signal is about a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_family: Option<ErrorFamily>,
-    /// What sort of failure, where it is about one: `compile`, `not_found`, `permission`.
+    /// The class of the failure, if it is about one: `compile`, `not_found`, `permission`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_class: Option<String>,
-    /// Which of the trajectories that were read together, counted from 0.
+    /// The index of the trajectory, counted from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trajectory: u32,
-    /// Where it shows best.
+    /// The step that shows the signal best.
     pub step: u32,
-    /// Every step that it rests on, in order, `step` among them.
+    /// All steps that it rests on, in order, including `step`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
-    /// Where else: a step of each of the other trajectories, in order.
+    /// Places in other trajectories: a step of each, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<SeenAt>,
-    /// How often.
+    pub also: Vec<SignalPlace>,
+    /// The number of times it occurred.
     #[serde(default = "once", skip_serializing_if = "is_one")]
     pub times: u32,
-    /// With which tool.
+    /// The tool that was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Something else was done instead: what failed was not mended.
+    /// True if something else was done instead, so that the failure was not fixed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alternative: bool,
-    /// In one line.
+    /// The description in one line.
     pub text: String,
     /// Words of the log that show it, letter for letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// What this version does not know.
+    /// The fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
 /// A place in another trajectory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeenAt {
-    /// Which one, counted from 0.
+pub struct SignalPlace {
+    /// The index of the trajectory, counted from 0.
     pub trajectory: u32,
-    /// Its step.
+    /// The step in that trajectory.
     pub step: u32,
 }
 
@@ -71,21 +71,21 @@ fn is_zero(index: &u32) -> bool {
 }
 
 words! {
-    /// What stands out.
+    /// The kinds of signals.
     SignalKind, "a signal" {
         /// A call failed.
         FailedCall = "failed_call",
-        /// It ran out of time.
+        /// A call ran out of time.
         Timeout = "timeout",
-        /// A provider asked to slow down.
+        /// A provider limited the rate of requests.
         RateLimit = "rate_limit",
-        /// More was sent to a model than it can read.
+        /// More was sent to a model than its context window holds.
         ContextWindow = "context_window",
-        /// The same failure again and again, whatever was done between.
+        /// One failure occurred repeatedly, whatever was done between.
         RepeatedFailure = "repeated_failure",
-        /// The same call again and again, with nothing done between.
+        /// One call failed repeatedly, with nothing done between.
         RetryLoop = "retry_loop",
-        /// What failed passes later.
+        /// A command that failed passed later.
         Fixed = "fixed",
         /// A test passes and fails with no edit between.
         FlakyTest = "flaky_test",
@@ -99,13 +99,13 @@ words! {
         CostlyStep = "costly_step",
         /// A call took much longer than the others.
         SlowCall = "slow_call",
-        /// An edit was taken back.
+        /// An edit was reverted.
         EditReverted = "edit_reverted",
     }
 }
 
 impl SignalKind {
-    /// Whether it tells that something failed.
+    /// Returns true if the kind reports a failure.
     pub fn is_failure(&self) -> bool {
         matches!(
             self,

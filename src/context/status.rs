@@ -1,23 +1,23 @@
-//! How a session ended, and what that judgement rests on.
+//! Judges how a session ended, and on what basis.
 //!
-//! Only the order of a few things counts: the last request, the last change, the last check, the last delivery (a
-//! commit, a push, a pull request) and the last words. An agent's own claim shows nothing.
+//! Only the order of a few events counts: the last request, the last change, the last check, the last delivery (a
+//! commit, a push, a pull request) and the last words. An agent's own claim proves nothing.
 
-use super::action::{Action, Change, Part, git, parts};
-use super::ended::{Ended, ended};
-use super::failure::{is_verification, outcome_of_tests};
-use super::gather::Gathered;
+use super::action::{EditedFile, ShellCommand, ToolAction, parse_git_command, parse_shell_commands};
+use super::ended::{CallOutcome, read_call_outcome};
+use super::failure::{is_verification, read_test_outcome};
+use super::gather::GatheredLogs;
 use super::signal::SignalKind;
-use crate::domain::{Call, EpisodeStatus, ErrorFamily, Output, Speaker, StatusBasis, Step, Trajectory};
+use crate::domain::{EpisodeStatus, ErrorFamily, Speaker, StatusBasis, Step, ToolCall, ToolOutput, Trajectory};
 
 #[cfg(test)]
 #[path = "status_tests.rs"]
 mod tests;
 
-/// The source of an outcome that only says that the agent ended its turn in good order.
+/// The source of an outcome which only says that the agent ended its turn normally.
 const TURN_END: &str = "result";
 
-/// The words with which an agent says of itself that it could not do what was asked.
+/// Phrases with which an agent admits that it could not do what was asked.
 const ADMISSIONS: &[&str] = &[
     "could not",
     "couldn't",
@@ -30,26 +30,26 @@ const ADMISSIONS: &[&str] = &[
     "am blocked",
 ];
 
-/// A status together with what it rests on.
+/// A status with its basis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgedStatus {
-    /// How the session ended.
+    /// The status in which the session ended.
     pub status: EpisodeStatus,
-    /// What shows it.
+    /// The basis of that status.
     pub basis: StatusBasis,
 }
 
-/// Judges how a session ended. The word of whoever started it counts before everything that its logs show.
-pub fn judge_status(gathered: &Gathered, caller: Option<&EpisodeStatus>) -> JudgedStatus {
+/// Judges how a session ended. The caller's word takes precedence over its logs.
+pub fn judge_status(gathered: &GatheredLogs, caller: Option<&EpisodeStatus>) -> JudgedStatus {
     let (status, basis) = match caller {
         Some(status) => (status.clone(), StatusBasis::Caller),
-        None => recorded_outcome(gathered).unwrap_or_else(|| SessionCourse::read(gathered).judge()),
+        None => recorded_outcome(gathered).unwrap_or_else(|| SessionCourse::from_logs(gathered).decide_status()),
     };
     JudgedStatus { status, basis }
 }
 
-/// The outcome that stands in the logs or beside them; several that differ make a partial one.
-fn recorded_outcome(gathered: &Gathered) -> Option<(EpisodeStatus, StatusBasis)> {
+/// Returns the outcome recorded in the logs or next to them; differing ones make a partial one.
+fn recorded_outcome(gathered: &GatheredLogs) -> Option<(EpisodeStatus, StatusBasis)> {
     let outcomes = gathered.trajectories.iter().filter_map(|one| one.outcome.as_ref());
     let is_turn_end = |status: &EpisodeStatus, from: &str| *status == EpisodeStatus::Success && from == TURN_END;
     let mut told = outcomes.filter(|outcome| !is_turn_end(&outcome.status, &outcome.from));
@@ -59,18 +59,18 @@ fn recorded_outcome(gathered: &Gathered) -> Option<(EpisodeStatus, StatusBasis)>
     Some((status.clone(), basis))
 }
 
-/// The places of what decides, counted in calls and messages over the whole session; 0 where there was none.
+/// The positions of the deciding events, counted in calls and messages over the whole session; 0 for none.
 #[derive(Debug, Default)]
 struct SessionCourse {
     now: usize,
     request: usize,
-    /// The person's last command to the harness; it becomes a request when the agent takes it up.
+    /// The person's last command to the harness; it becomes a request when the agent acts on it.
     command: usize,
     is_complaint: bool,
-    /// The person complains although the last check had passed.
+    /// True if the person complains although the last check had passed.
     is_check_doubted: bool,
     change: usize,
-    /// The names of the files that were changed.
+    /// The names of the changed files.
     changed_files: Vec<String>,
     /// The last change of a document, which no check covers.
     document: usize,
@@ -78,28 +78,28 @@ struct SessionCourse {
     has_check_passed: bool,
     is_test_run: bool,
     delivery: usize,
-    /// The last command that did anything, whether or not to a file.
+    /// The last command that did anything, to a file or not.
     deed: usize,
-    /// The last call that came back.
+    /// The last call that returned.
     returned_call: usize,
-    /// The agent's last message that made no call.
+    /// The agent's last message without a call.
     answer: usize,
     is_admission: bool,
     /// The last call, if it has no output.
     open_call: usize,
-    /// The last call that handed work over to go on in the background, until something is heard of it.
+    /// The last call that handed work to the background, until something is heard of it.
     background: usize,
     pending: PendingCommand,
     is_interrupted: bool,
-    /// The session works in a place that is elsewhere one for files of the moment.
+    /// True if the session works in a folder that otherwise counts as temporary.
     is_in_scratch: bool,
-    /// Other agents that this one started have changed files.
+    /// True if agents started by this one have changed files.
     do_delegates_change: bool,
-    /// Every failure so far, and where.
+    /// All failures so far, with their positions.
     failures: Vec<(usize, ErrorFamily)>,
 }
 
-/// The command that ran last, until it ends: its call may return before that.
+/// The command that ran last, until it ends; its call may return before that.
 #[derive(Debug, Default)]
 struct PendingCommand {
     is_check: bool,
@@ -107,19 +107,19 @@ struct PendingCommand {
     is_delivery: bool,
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallEnd {
     Passed,
     Failed,
-    /// It failed for a reason that does not lie in the work of the session.
+    /// The call failed for a reason outside the work of the session.
     FailedElsewhere,
-    /// It was refused, still runs, or could not start.
+    /// The call was refused, still runs, or could not start.
     Open,
 }
 
 impl SessionCourse {
-    fn read(gathered: &Gathered) -> Self {
+    fn from_logs(gathered: &GatheredLogs) -> Self {
         let is_delegate = |index: u32, one: &Trajectory| index > 0 && one.about.parent_session_id.is_some();
         let (delegates, mains): (Vec<_>, Vec<_>) =
             (0_u32..).zip(&gathered.trajectories).partition(|(index, one)| is_delegate(*index, one));
@@ -180,36 +180,38 @@ impl SessionCourse {
         }
     }
 
-    fn add_call(&mut self, call: &Call, shared: Option<&Output>) {
-        let action = Action::of(&call.tool, &call.arguments);
+    fn add_call(&mut self, call: &ToolCall, shared: Option<&ToolOutput>) {
+        let action = ToolAction::from_call(&call.tool, &call.arguments);
         let output = call.output.as_ref().or(shared);
         let end = self.read_end(call, &action, output);
         if end != CallEnd::Open {
             self.returned_call = self.now;
         }
         match &action {
-            Action::Edit(changes) if matches!(end, CallEnd::Passed | CallEnd::Open) => self.add_edit(changes),
-            Action::Run { command } if command.contains("tools.apply_patch(") => self.change = self.now - 1,
-            Action::Delegate | Action::Other if output.is_some_and(is_in_background) => self.background = self.now,
-            Action::Delegate if self.do_delegates_change => self.change = self.now - 1,
-            Action::Run { command } if command.contains("tools.write_stdin(") => self.add_result(end),
-            Action::Run { command } => self.add_command(command, output, end),
-            _ if is_poll(&call.tool) => self.add_result(end),
+            ToolAction::Edit(changes) if matches!(end, CallEnd::Passed | CallEnd::Open) => self.add_edit(changes),
+            ToolAction::Run { command } if command.contains("tools.apply_patch(") => self.change = self.now - 1,
+            ToolAction::Delegate | ToolAction::Other if output.is_some_and(is_in_background) => {
+                self.background = self.now;
+            }
+            ToolAction::Delegate if self.do_delegates_change => self.change = self.now - 1,
+            ToolAction::Run { command } if command.contains("tools.write_stdin(") => self.add_result(end),
+            ToolAction::Run { command } => self.add_command(command, output, end),
+            _ if is_poll_tool(&call.tool) => self.add_result(end),
             _ if call.arguments.get("code").is_some() => self.deed = self.now - 1,
             _ if call.tool.contains("create_pull_request") && end == CallEnd::Passed => self.delivery = self.now,
             _ => {}
         }
     }
 
-    /// Reads how a call ended. A failure that was there before the last request, and an error in files that were never
-    /// changed, lie elsewhere.
-    fn read_end(&mut self, call: &Call, action: &Action, output: Option<&Output>) -> CallEnd {
+    /// Reads how a call ended. A failure that occurred before the last request, and an error in files that were never
+    /// changed, count as failed elsewhere.
+    fn read_end(&mut self, call: &ToolCall, action: &ToolAction, output: Option<&ToolOutput>) -> CallEnd {
         let is_program = action.command().is_some_and(is_program);
         if output.is_some_and(|output| is_running(output, is_program)) {
             return CallEnd::Open;
         }
-        match ended(&call.tool, action, output) {
-            Ended::Failed(fault) => {
+        match read_call_outcome(&call.tool, action, output) {
+            CallOutcome::Failed(fault) => {
                 let is_known = self.failures.iter().any(|(at, family)| *at < self.request && *family == fault.family);
                 let text = output.map_or("", |output| output.text.as_str());
                 let is_error_of_code = matches!(fault.class, "compile" | "lint");
@@ -226,13 +228,13 @@ impl SessionCourse {
                     _ => CallEnd::Failed,
                 }
             }
-            Ended::Unknown => CallEnd::Open,
-            Ended::Passed if is_program && output.is_some_and(has_failed_inside) => CallEnd::Failed,
-            Ended::Passed => CallEnd::Passed,
+            CallOutcome::Unknown => CallEnd::Open,
+            CallOutcome::Passed if is_program && output.is_some_and(has_failed_inside) => CallEnd::Failed,
+            CallOutcome::Passed => CallEnd::Passed,
         }
     }
 
-    fn add_edit(&mut self, changes: &[Change]) {
+    fn add_edit(&mut self, changes: &[EditedFile]) {
         let mut lasting = changes.iter().filter(|change| self.is_in_scratch || !is_scratch(&change.path)).peekable();
         if lasting.peek().is_none() && !changes.is_empty() {
             return;
@@ -242,29 +244,33 @@ impl SessionCourse {
         if is_document { self.document = self.now - 1 } else { self.change = self.now - 1 }
     }
 
-    fn add_command(&mut self, command: &str, output: Option<&Output>, end: CallEnd) {
-        let parts: Vec<Part> = scripts(command).iter().flat_map(|script| parts(script)).collect();
-        let writes = |part: &Part| {
-            let is_write = part.writes() && !hides_command(part) && !verifies(part) && !delivers(part.words());
-            is_write || rewrites(part.words())
+    fn add_command(&mut self, command: &str, output: Option<&ToolOutput>, end: CallEnd) {
+        let parts: Vec<ShellCommand> =
+            inner_scripts(command).iter().flat_map(|script| parse_shell_commands(script)).collect();
+        let writes = |part: &ShellCommand| {
+            let is_write = part.may_write_files()
+                && !hides_command(part)
+                && !runs_check(part)
+                && !delivers_work(part.command_words());
+            is_write || rewrites_files(part.command_words())
         };
         let is_scratch = !self.is_in_scratch && is_scratch(command);
         if !is_scratch && matches!(end, CallEnd::Passed | CallEnd::Open) && parts.iter().any(writes) {
             self.change = self.now - 1;
         }
-        if !is_scratch && parts.iter().any(|part| !part.looks() && !verifies(part)) {
+        if !is_scratch && parts.iter().any(|part| !part.is_read_only() && !runs_check(part)) {
             self.deed = self.now - 1;
         }
-        let is_test_run = output.is_some_and(|output| outcome_of_tests(&output.text).is_some());
+        let is_test_run = output.is_some_and(|output| read_test_outcome(&output.text).is_some());
         self.pending = PendingCommand {
-            is_check: is_test_run || parts.iter().any(verifies),
+            is_check: is_test_run || parts.iter().any(runs_check),
             is_test_run,
-            is_delivery: parts.iter().any(|part| delivers(part.words())),
+            is_delivery: parts.iter().any(|part| delivers_work(part.command_words())),
         };
         self.add_result(end);
     }
 
-    /// Takes the end of the command that ran last; one that still runs has shown nothing yet.
+    /// Records the end of the last command; one that still runs has no result yet.
     fn add_result(&mut self, end: CallEnd) {
         if end == CallEnd::Open {
             return;
@@ -278,7 +284,7 @@ impl SessionCourse {
         }
     }
 
-    fn judge(&self) -> (EpisodeStatus, StatusBasis) {
+    fn decide_status(&self) -> (EpisodeStatus, StatusBasis) {
         use EpisodeStatus::{Aborted, Failed, Partial, Success};
         let made = self.change.max(self.deed);
         let work = made.max(self.document).max(self.check).max(self.delivery);
@@ -293,12 +299,12 @@ impl SessionCourse {
         if self.request > last_word.max(self.returned_call) || last_word == 0 {
             return (Aborted, StatusBasis::Nothing);
         }
-        // What the last request led to; what came before it the person has seen and gone on from.
+        // Only what followed the last request counts; the person has accepted what came before it.
         let is_news = |at: usize| at > self.request;
         if self.delivery > self.change.max(self.check) && is_news(self.delivery) {
             return (Success, StatusBasis::Result);
         }
-        // Where nothing was made, words may follow a check that passed; one that failed stays the last that is known.
+        // Where nothing was made, words may follow a passed check; a failed check stays the last result.
         let is_check_all = made == 0 && is_news(self.check) && (self.check > self.answer || !self.has_check_passed);
         if self.check > self.change && (made > 0 && is_news(made) || is_check_all) {
             return match self.has_check_passed {
@@ -322,29 +328,29 @@ impl SessionCourse {
             true if self.change > 0 && self.request > self.change => (Partial, StatusBasis::Claim),
             true => (Failed, StatusBasis::Claim),
             false if has_gone_on => (Success, StatusBasis::Person),
-            // An answer that rests on nothing that was looked at is no more than a claim.
+            // An answer without any finished call is no more than a claim.
             false if self.request > 0 && made == 0 && self.returned_call > 0 => (Success, StatusBasis::Answer),
             false => (Partial, StatusBasis::Claim),
         }
     }
 }
 
-/// Logs of some formats never hold an output; there a call without one says nothing.
+/// Returns true if the log has any output; some formats have none, and there a call without one says nothing.
 fn has_outputs(trajectory: &Trajectory) -> bool {
     trajectory.steps.iter().any(|step| !step.outputs.is_empty() || step.calls.iter().any(|call| call.output.is_some()))
 }
 
-/// A request that only attaches something goes on from the one before it.
+/// Returns true if a request has words of its own, rather than only attachments.
 fn has_own_words(words: &str) -> bool {
     words.lines().map(str::trim).any(|line| !(line.is_empty() || line.starts_with('[') && line.ends_with(']')))
 }
 
-/// A word for the harness alone is no request.
+/// Returns true if the words are a command for the harness alone, which is no request.
 fn is_harness_word(words: &str) -> bool {
     matches!(words.trim_start_matches('/'), "exit" | "quit" | "compact" | "clear")
 }
 
-/// Reads the first sentence of a message for what the agent says of itself.
+/// Returns true if the agent admits a failure in the first sentence of a message.
 fn admits_failure(words: &str) -> bool {
     let first = words.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let first = first.to_lowercase().replace('’', "'").replace("i'm ", "i am ");
@@ -352,50 +358,51 @@ fn admits_failure(words: &str) -> bool {
     ["i", "we"].iter().any(|who| ADMISSIONS.iter().any(|admission| sentence.contains(&format!("{who} {admission}"))))
 }
 
-/// A call that came back before its command ended.
-fn is_running(output: &Output, is_program: bool) -> bool {
+/// Returns true if a call returned before its command ended.
+fn is_running(output: &ToolOutput, is_program: bool) -> bool {
     let is_script = || is_program && output.text.contains("\"session_id\":") && !output.text.contains("\"exit_code\":");
     let marks = ["Process running with session ID", "Script running with cell ID"];
     output.exit_code.is_none() && (is_script() || marks.iter().any(|mark| output.text.contains(mark)))
 }
 
-/// A program that ran to its end although a command that it ran did not.
-fn has_failed_inside(output: &Output) -> bool {
+/// Returns true if a program ended normally although one of its commands failed.
+fn has_failed_inside(output: &ToolOutput) -> bool {
     output.text.split("\"exit_code\":").skip(1).any(|rest| !rest.trim_start().starts_with('0'))
 }
 
-/// A tool that fetches more of what a running command prints.
-fn is_poll(tool: &str) -> bool {
+/// Returns true if a tool fetches further output of a running command.
+fn is_poll_tool(tool: &str) -> bool {
     matches!(tool, "write_stdin" | "wait" | "TaskOutput" | "BashOutput")
 }
 
-/// A call that handed work to something whose end the log need not tell; its first line says that it only began.
-fn is_in_background(output: &Output) -> bool {
+/// Returns true if a call handed work to the background; its first line says that it was launched.
+fn is_in_background(output: &ToolOutput) -> bool {
     output.text.lines().next().is_some_and(|line| line.contains("launched"))
 }
 
-/// A path or a command that has to do with files for the moment.
+/// Returns true if a path or a command concerns temporary files.
 fn is_scratch(text: &str) -> bool {
     ["/tmp/", "/var/folders/", "mktemp", "scratchpad"].iter().any(|mark| text.contains(mark))
 }
 
-/// A file of prose; what stands in it is its own result.
+/// Returns true if a file is a document, which is its own result.
 fn is_document(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     matches!(ending.as_deref(), Some("md" | "mdx" | "rst" | "adoc"))
 }
 
-/// A command that is a program of its own, which calls tools.
+/// Returns true if a command is a program that calls tools.
 fn is_program(command: &str) -> bool {
     command.contains("await tools.") || command.contains("ALL_TOOLS")
 }
 
-/// The scripts that a command runs: those that a program hands to a shell, or else itself.
-fn scripts(command: &str) -> Vec<String> {
+/// Returns the scripts that a command runs: those that it passes to a shell, or else the command itself.
+fn inner_scripts(command: &str) -> Vec<String> {
     if is_program(command) {
         return command.split("cmd").skip(1).filter_map(first_string).collect();
     }
-    let inner: Vec<String> = parts(command).iter().filter_map(Part::script).map(str::to_owned).collect();
+    let inner: Vec<String> =
+        parse_shell_commands(command).iter().filter_map(ShellCommand::inner_script).map(str::to_owned).collect();
     if inner.is_empty() { vec![command.to_owned()] } else { inner }
 }
 
@@ -405,41 +412,43 @@ fn first_string(text: &str) -> Option<String> {
     serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
 }
 
-/// A command whose words hold the output of another one; that alone writes no file.
-fn hides_command(part: &Part) -> bool {
-    part.words().iter().any(|word| word.contains("$(") || word.contains('`'))
+/// Returns true if the words of a command contain the output of another one; that alone writes no file.
+fn hides_command(part: &ShellCommand) -> bool {
+    part.command_words().iter().any(|word| word.contains("$(") || word.contains('`'))
 }
 
-/// A command that hands work over where others see it.
-fn delivers(words: &[String]) -> bool {
+/// Returns true if a command delivers work to where others see it.
+fn delivers_work(words: &[String]) -> bool {
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    git(words).is_some_and(|git| matches!(git.verb, "commit" | "push"))
+    parse_git_command(words).is_some_and(|git| matches!(git.verb, "commit" | "push"))
         || word(0) == "gh"
             && matches!(word(1), "pr" | "issue" | "release")
             && matches!(word(2), "create" | "edit" | "merge" | "comment")
 }
 
-/// A test, a build, a linter or a type check, whichever task runner starts it. Formatting checks nothing, unless it is
-/// told only to look; a script called `fix` is a linter that also mends.
-fn verifies(part: &Part) -> bool {
-    let words = part.words();
+/// Returns true if a command is a test, a build, a linter or a type check, whichever task runner starts it. Formatting
+/// is no check, unless it only inspects; a script called `fix` is a linter that also repairs.
+fn runs_check(part: &ShellCommand) -> bool {
+    let words = part.command_words();
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    if part.formats() {
+    if part.formats_files() {
         return false;
     }
     let is_task = word(1) == "run" && is_verification(&format!("npm run {}", word(2)));
     let is_fix = matches!(word(0), "npm" | "pnpm" | "yarn" | "bun") && [word(1), word(2)].contains(&"fix");
-    is_task || is_fix || is_verification(&part.line())
+    is_task || is_fix || is_verification(&part.to_command_line())
 }
 
-/// A command that rewrites files in place.
-fn rewrites(words: &[String]) -> bool {
+/// Returns true if a command rewrites files in place.
+fn rewrites_files(words: &[String]) -> bool {
     let head = words.first().map_or("", String::as_str);
     let is_in_place = || words.iter().any(|word| word.starts_with("-i") || word == "--in-place");
     match head {
         "apply_patch" | "patch" | "tee" | "mv" | "cp" | "rm" => true,
         "sed" | "perl" => is_in_place(),
-        "xargs" => rewrites(words.get(1..).unwrap_or_default()),
-        _ => git(words).is_some_and(|git| matches!(git.verb, "mv" | "rm" | "apply" | "revert" | "restore")),
+        "xargs" => rewrites_files(words.get(1..).unwrap_or_default()),
+        _ => {
+            parse_git_command(words).is_some_and(|git| matches!(git.verb, "mv" | "rm" | "apply" | "revert" | "restore"))
+        }
     }
 }

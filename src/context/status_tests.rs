@@ -1,13 +1,13 @@
 use super::super::test_support::Does::{Agent, Calls, Edits, Fails, Reads, Runs, Stop, System, User};
 use super::super::test_support::{Does, events, gather, gather_events};
 use super::*;
-use crate::domain::{About, Event, Outcome};
+use crate::domain::{SessionDetails, SessionOutcome, TrajectoryEvent};
 
 const RED: &str = "test result: FAILED. 1 passed; 1 failed; 0 ignored";
 const GREEN: &str = "test result: ok. 2 passed; 0 failed; 0 ignored";
 const EDIT: Does<'static> = Edits("src/cart.rs", "a", "b");
 
-fn judge(gathered: &Gathered) -> (String, String) {
+fn judge(gathered: &GatheredLogs) -> (String, String) {
     let JudgedStatus { status, basis } = judge_status(gathered, None);
     (status.to_string(), basis.to_string())
 }
@@ -169,7 +169,7 @@ fn a_session_that_was_broken_off_is_aborted() {
 fn what_somebody_says_about_a_session_counts_before_what_it_shows() {
     let told = |status: EpisodeStatus, reward: Option<f64>, from: &str| {
         let mut events = events(&[User("Mend it"), EDIT, Fails("cargo test", RED), Agent("Done.")]);
-        events.push(Event::Outcome(Outcome { status, reward, error: None, from: from.to_owned() }));
+        events.push(TrajectoryEvent::Outcome(SessionOutcome { status, reward, error: None, from: from.to_owned() }));
         gather_events(events)
     };
     let owned = |status: &str, basis: &str| (status.to_owned(), basis.to_owned());
@@ -185,9 +185,9 @@ fn what_somebody_says_about_a_session_counts_before_what_it_shows() {
 fn what_another_agent_changed_is_no_mere_answer() {
     let mut all = events(&[User("Mend it"), Calls("Task", "It is mended."), Agent("Mended.")]);
     assert_eq!(judge(&gather_events(all.clone())).1, "answer");
-    all.push(Event::Begin);
-    let about = About { parent_session_id: Some("s-1".to_owned()), ..About::default() };
-    all.push(Event::About(Box::new(about)));
+    all.push(TrajectoryEvent::Begin);
+    let about = SessionDetails { parent_session_id: Some("s-1".to_owned()), ..SessionDetails::default() };
+    all.push(TrajectoryEvent::About(Box::new(about)));
     all.extend(events(&[User("Mend it"), EDIT, Agent("Mended.")]));
     assert_eq!(judge(&gather_events(all)), ("partial".to_owned(), "claim".to_owned()));
 }

@@ -1,94 +1,94 @@
-//! How much of everything a log holds.
+//! Counts everything that a log contains.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::{About, Breach, Cut, Elsewhere, Skipped, Usage};
+use crate::domain::{FormatViolation, LogReference, SessionDetails, SkippedLogLine, TokenUsage, TruncationCount};
 
-/// How many places are named of what was skipped, breached or referred to; the rest is counted.
+/// The number of skipped, invalid or referenced places that are listed; the rest is only counted.
 const NAMED: usize = 200;
 
-/// Counts over one log, or over all logs of a session.
+/// Statistics over one log, or over all logs of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Survey {
-    /// What the log is about.
+pub struct LogStatistics {
+    /// The counts of the session's own trajectories.
     #[serde(flatten)]
-    pub counts: Counts,
-    /// The same of subagents whose work stands in the same log.
-    #[serde(skip_serializing_if = "Counts::is_empty")]
-    pub subagents: Counts,
-    /// What it cost.
-    pub usage: Usage,
-    /// What the subagents in the same log cost.
-    #[serde(skip_serializing_if = "Usage::is_unknown")]
-    pub subagent_usage: Usage,
-    /// Whether the last check of the last trajectory passed.
+    pub counts: TrajectoryCounts,
+    /// The counts of subagents whose work is in the same log.
+    #[serde(skip_serializing_if = "TrajectoryCounts::is_empty")]
+    pub subagents: TrajectoryCounts,
+    /// The tokens and money it cost.
+    pub usage: TokenUsage,
+    /// The tokens and money that subagents in the same log cost.
+    #[serde(skip_serializing_if = "TokenUsage::is_unknown")]
+    pub subagent_usage: TokenUsage,
+    /// True if the last check of the last trajectory with a check passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_check_passed: Option<bool>,
-    /// What happened besides steps, and how often.
+    /// The number of events besides steps, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub happenings: BTreeMap<String, u64>,
-    /// What could not be read: the first of it.
-    pub skipped: Vec<Skipped>,
-    /// All of it.
+    /// The first places that could not be read.
+    pub skipped: Vec<SkippedLogLine>,
+    /// The number of all places that could not be read.
     pub skipped_total: u64,
-    /// What breaks the format's rules: the first of it.
-    pub findings: Vec<Breach>,
-    /// All of it.
+    /// The first breaches of the format's rules.
+    pub findings: Vec<FormatViolation>,
+    /// The number of all breaches of the format's rules.
     pub findings_total: u64,
-    /// What stands elsewhere: the first of it.
+    /// The first references to parts stored elsewhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub elsewhere: Vec<Elsewhere>,
-    /// What was too long.
-    pub cut: Cut,
-    /// Steps that were shed to stay within memory.
+    pub elsewhere: Vec<LogReference>,
+    /// The amount that was cut because it was too long.
+    pub cut: TruncationCount,
+    /// The number of steps dropped to save memory.
     pub shed: u64,
-    /// Outputs whose call is not in the log.
+    /// The number of outputs whose call is not in the log.
     pub orphaned_outputs: u64,
-    /// Blocks of lessons that the session was given by Archivist.
+    /// The number of blocks of lessons that Archivist injected into the session.
     pub injected: u64,
-    /// Signals beyond those told.
+    /// The number of signals beyond those that are kept.
     pub signals_left_out: u64,
 }
 
-/// Counts over trajectories.
+/// Counts over one or more trajectories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
-    /// Runs.
+pub struct TrajectoryCounts {
+    /// The number of trajectories.
     pub trajectories: u64,
-    /// Turns, copied ones among them.
+    /// The number of steps, including copied ones.
     pub steps: u64,
-    /// Turns repeated from an earlier trajectory.
+    /// The number of steps repeated from an earlier trajectory.
     pub copied_steps: u64,
-    /// Calls, copied ones among them.
+    /// The number of calls, including copied ones.
     pub tool_calls: u64,
-    /// Calls of copied steps.
+    /// The number of calls in copied steps.
     pub copied_tool_calls: u64,
-    /// Calls that failed, by flag or by what they printed.
+    /// The number of calls that failed, by flag or by their output.
     pub tool_errors: u64,
-    /// Calls that the log itself calls failed.
+    /// The number of calls that the log itself flags as failed.
     pub flagged_tool_errors: u64,
-    /// Turns of a person.
+    /// The number of steps of a person.
     pub user_turns: u64,
 }
 
-impl Counts {
+impl TrajectoryCounts {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub(super) fn plus(mut self, other: Self) -> Self {
         let trajectories = self.trajectories + other.trajectories;
-        self.add(other);
+        self.add_trajectory(other);
         Self { trajectories, ..self }
     }
 
-    fn add(&mut self, other: Self) {
+    fn add_trajectory(&mut self, other: Self) {
         self.trajectories += 1;
         self.steps += other.steps;
         self.copied_steps += other.copied_steps;
@@ -100,37 +100,44 @@ impl Counts {
     }
 }
 
-impl Survey {
-    /// A trajectory is over.
-    pub(super) fn add(&mut self, index: u32, about: &About, counts: Counts, usage: Usage, passed: Option<bool>) {
+impl LogStatistics {
+    /// Adds a finished trajectory to the counts.
+    pub(super) fn add_trajectory(
+        &mut self,
+        index: u32,
+        about: &SessionDetails,
+        counts: TrajectoryCounts,
+        usage: TokenUsage,
+        passed: Option<bool>,
+    ) {
         if index > 0 && about.parent_session_id.is_some() {
-            self.subagents.add(counts);
-            self.subagent_usage = self.subagent_usage.plus(usage);
+            self.subagents.add_trajectory(counts);
+            self.subagent_usage = self.subagent_usage.add_usage(usage);
         } else {
-            self.counts.add(counts);
-            self.usage = self.usage.plus(usage);
+            self.counts.add_trajectory(counts);
+            self.usage = self.usage.add_usage(usage);
             self.last_check_passed = passed.or(self.last_check_passed);
         }
     }
 
-    pub(super) fn skip(&mut self, skipped: Skipped) {
+    pub(super) fn add_skipped(&mut self, skipped: SkippedLogLine) {
         self.skipped_total += 1;
-        push(&mut self.skipped, skipped);
+        push_limited(&mut self.skipped, skipped);
     }
 
-    pub(super) fn breach(&mut self, breach: Breach) {
+    pub(super) fn add_breach(&mut self, breach: FormatViolation) {
         self.findings_total += 1;
-        push(&mut self.findings, breach);
+        push_limited(&mut self.findings, breach);
     }
 
-    pub(super) fn refer(&mut self, elsewhere: Elsewhere) {
+    pub(super) fn add_reference(&mut self, elsewhere: LogReference) {
         if !self.elsewhere.contains(&elsewhere) {
-            push(&mut self.elsewhere, elsewhere);
+            push_limited(&mut self.elsewhere, elsewhere);
         }
     }
 }
 
-fn push<T>(named: &mut Vec<T>, one: T) {
+fn push_limited<T>(named: &mut Vec<T>, one: T) {
     if named.len() < NAMED {
         named.push(one);
     }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::gather::{Gathered, Gathering};
-use crate::domain::{Call, Event, Happening, Output, OutputOf, Sink, Speaker, Step};
+use super::gather::{GatheredLogs, LogGatherer};
+use crate::domain::{EventSink, Happening, OutputOwner, Speaker, Step, ToolCall, ToolOutput, TrajectoryEvent};
 use crate::redact::Redactor;
 
 /// One thing that happens in a session.
@@ -31,7 +31,7 @@ pub(super) enum Does<'a> {
 }
 
 /// The events of a session.
-pub(super) fn events(session: &[Does<'_>]) -> Vec<Event> {
+pub(super) fn events(session: &[Does<'_>]) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
     let mut number = 0;
     for does in session {
@@ -40,18 +40,23 @@ pub(super) fn events(session: &[Does<'_>]) -> Vec<Event> {
             Does::System(text) => (Speaker::System, *text),
             Does::Agent(text) => (Speaker::Agent, *text),
             Does::Stop => {
-                events.push(Event::Happened(number, Happening::Interrupted, String::new()));
+                events.push(TrajectoryEvent::Happened(number, Happening::Interrupted, String::new()));
                 continue;
             }
             Does::Begin => {
-                events.push(Event::Begin);
+                events.push(TrajectoryEvent::Begin);
                 number = 0;
                 continue;
             }
             _ => (Speaker::Agent, ""),
         };
         number += 1;
-        events.push(Event::Step(Box::new(Step { number, speaker, text: text.to_owned(), ..Step::default() })));
+        events.push(TrajectoryEvent::Step(Box::new(Step {
+            number,
+            speaker,
+            text: text.to_owned(),
+            ..Step::default()
+        })));
         let (tool, arguments, output, failed) = match does {
             Does::Runs(command, output) => ("Bash", json!({"command": command}), *output, false),
             Does::Fails(command, output) => ("Bash", json!({"command": command}), *output, true),
@@ -63,24 +68,27 @@ pub(super) fn events(session: &[Does<'_>]) -> Vec<Event> {
             _ => continue,
         };
         let id = format!("call-{number}");
-        events.push(Event::Call(number, Call { id: id.clone(), tool: tool.to_owned(), arguments, output: None }));
-        let output = Output { text: output.to_owned(), failed: failed.then_some(true), ..Output::default() };
-        events.push(Event::Output(OutputOf::Call(id), output));
+        events.push(TrajectoryEvent::Call(
+            number,
+            ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, output: None },
+        ));
+        let output = ToolOutput { text: output.to_owned(), failed: failed.then_some(true), ..ToolOutput::default() };
+        events.push(TrajectoryEvent::Output(OutputOwner::Call(id), output));
     }
     events
 }
 
 /// What is gathered from a session.
-pub(super) fn gather(session: &[Does<'_>]) -> Gathered {
+pub(super) fn gather(session: &[Does<'_>]) -> GatheredLogs {
     gather_events(events(session))
 }
 
 /// What is gathered from events.
-pub(super) fn gather_events(events: Vec<Event>) -> Gathered {
+pub(super) fn gather_events(events: Vec<TrajectoryEvent>) -> GatheredLogs {
     let redactor = Redactor::new();
-    let mut gathering = Gathering::new(&redactor);
+    let mut gathering = LogGatherer::new(&redactor);
     for event in events {
-        gathering.hear(event);
+        gathering.receive_event(event);
     }
     gathering.finish()
 }

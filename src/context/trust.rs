@@ -1,51 +1,51 @@
-//! Whose words they are.
+//! Classifies texts by the trust in their source.
 
-use super::action::{Action, is_look};
-use super::failure::{Class, Failure, is_verification};
+use super::action::{ToolAction, is_read_only_command};
+use super::failure::{DetectedFailure, FailureClass, is_verification};
 use crate::domain::{Speaker, TrustClass};
 
 #[cfg(test)]
 #[path = "trust_tests.rs"]
 mod tests;
 
-/// The class of what is said in a step.
-pub(super) fn of_words(speaker: &Speaker) -> TrustClass {
+/// Returns the trust class of what is said in a step.
+pub(super) fn trust_of_words(speaker: &Speaker) -> TrustClass {
     match speaker {
         Speaker::User => TrustClass::User,
         Speaker::Agent => TrustClass::Agent,
         Speaker::OtherAgent => TrustClass::OtherAgent,
-        // What a harness says comes from files, hooks and other programs: no better than a tool.
+        // Words of a harness come from files, hooks and other programs: no better than a tool's.
         Speaker::System | Speaker::Tool | Speaker::Other(_) => TrustClass::ToolOutput,
     }
 }
 
-/// The class of what comes back from a call. A class above `ToolOutput` must be earned by every part of it.
-pub(super) fn of_output(tool: &str, action: &Action, failed: Option<(&Failure, &str)>) -> TrustClass {
-    if is_foreign(tool) {
+/// Returns the trust class of a call's output. A class above `ToolOutput` must hold for every part of it.
+pub(super) fn trust_of_output(tool: &str, action: &ToolAction, failed: Option<(&DetectedFailure, &str)>) -> TrustClass {
+    if is_foreign_tool(tool) {
         return TrustClass::Web;
     }
     match action {
-        Action::Run { command } if fetches(command) => match failed {
-            Some((failure, text)) if is_local(command, failure, text) => TrustClass::ToolOutput,
+        ToolAction::Run { command } if fetches_remote_text(command) => match failed {
+            Some((failure, text)) if failed_before_fetching(command, failure, text) => TrustClass::ToolOutput,
             _ => TrustClass::Web,
         },
-        Action::Run { command } if is_look(command) => TrustClass::RepoFile,
-        Action::Run { command } if checks_only(command) => TrustClass::BuildOutput,
-        Action::Read { path: Some(path) }
+        ToolAction::Run { command } if is_read_only_command(command) => TrustClass::RepoFile,
+        ToolAction::Run { command } if only_runs_checks(command) => TrustClass::BuildOutput,
+        ToolAction::Read { path: Some(path) }
             if ["/tmp/", "/var/", "/dev/", "/proc/"].iter().any(|at| path.starts_with(at)) =>
         {
             TrustClass::ToolOutput
         }
-        Action::Read { .. } | Action::Edit(_) => TrustClass::RepoFile,
-        Action::Fetch => TrustClass::Web,
-        Action::Delegate => TrustClass::OtherAgent,
-        Action::Run { .. } | Action::Other => TrustClass::ToolOutput,
+        ToolAction::Read { .. } | ToolAction::Edit(_) => TrustClass::RepoFile,
+        ToolAction::Fetch => TrustClass::Web,
+        ToolAction::Delegate => TrustClass::OtherAgent,
+        ToolAction::Run { .. } | ToolAction::Other => TrustClass::ToolOutput,
     }
 }
 
-/// Says whether a command that was to fetch something failed before it got there: it is not installed, was called
-/// wrongly, knows no account or finds no host. Its complaint must open a short output, for below it may stand anything.
-fn is_local(command: &str, failure: &Failure, text: &str) -> bool {
+/// Returns true if a fetching command failed before it reached anything: it is not installed, was misused, has no
+/// account or finds no host. Its error must open a short output, because anything may follow it.
+fn failed_before_fetching(command: &str, failure: &DetectedFailure, text: &str) -> bool {
     const MAX_BYTES: usize = 1500;
     const COMPLAINTS: &str = "\
         unknown |unrecognized|invalid option|no such option|unexpected argument|required argument|accepts |\
@@ -59,31 +59,31 @@ fn is_local(command: &str, failure: &Failure, text: &str) -> bool {
     let is_own = SPEAKERS.contains(&speaker)
         || command.split_whitespace().any(|word| word == speaker)
         || complaint.and_then(|at| lower.get(..at)).is_some_and(|before| !before.contains(':'));
-    let is_unreached = failure.class == Class::Network || matches!(failure.exit_code, Some(126 | 127));
+    let is_unreached = failure.class == FailureClass::Network || matches!(failure.exit_code, Some(126 | 127));
     let opens = text.trim_start().lines().take(3).any(|line| line.contains(failure.headline.as_str()));
     text.len() <= MAX_BYTES && opens && is_own && (is_unreached || complaint.is_some())
 }
 
-/// Whether a tool belongs to a server of somebody else's: it has a namespace that is none of the harness's.
-fn is_foreign(tool: &str) -> bool {
+/// Returns true if a tool belongs to a foreign server: it has a namespace that is not the harness's.
+fn is_foreign_tool(tool: &str) -> bool {
     let namespace = tool.split(['.', ':', '/']).next().filter(|namespace| namespace.len() < tool.len());
     tool.starts_with("mcp__")
         || namespace
             .is_some_and(|name| !matches!(name, "functions" | "default" | "container" | "shell" | "fs" | "repo"))
 }
 
-/// Whether a command runs checks, and besides them nothing that prints words of others.
-fn checks_only(command: &str) -> bool {
+/// Returns true if a command only runs checks and commands that print nothing foreign.
+fn only_runs_checks(command: &str) -> bool {
     is_verification(command)
         && !command.contains(['`', '$'])
         && command
             .split(['|', ';', '\n'])
             .flat_map(|part| part.split("&&"))
-            .all(|part| part.trim().is_empty() || is_look(part) || is_verification(part))
+            .all(|part| part.trim().is_empty() || is_read_only_command(part) || is_verification(part))
 }
 
-/// Tells whether a command brings text from elsewhere.
-pub(crate) fn fetches(command: &str) -> bool {
+/// Returns true if a command fetches text from elsewhere.
+pub(crate) fn fetches_remote_text(command: &str) -> bool {
     let words: Vec<&str> = command
         .split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`' | '"' | '\''))
         .map(|word| word.rsplit('/').next().unwrap_or(word))

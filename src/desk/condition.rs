@@ -1,4 +1,4 @@
-//! How the memory and its queue are.
+//! The state of the memory and of its job queue.
 
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
@@ -7,28 +7,30 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::task::spawn_blocking;
 
-use super::{Desk, Refusal};
+use super::{Archivist, RequestError};
 use crate::domain::Timestamp;
 use crate::memory::{BankStatus, MemoryError};
 #[cfg(feature = "postgres")]
 use crate::service::FleetQueue;
-use crate::service::{Errand, Lease, Listed, Place, Queue, QueueError};
+use crate::service::{JobFolder, JobKind, JobQueue, LeaseState, ListedJob, QueueError};
 
 /// How the memory and its queue are.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Condition {
+#[schemars(rename = "Condition")]
+pub struct MemoryStatus {
     /// The directories that hold lessons.
     pub banks: Vec<BankStatus>,
     /// What is to be done, and whether anybody does it.
     #[serde(flatten)]
-    pub queue: Jobs,
+    pub queue: JobQueueStatus,
 }
 
 /// What is to be done, and whether anybody does it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Jobs {
+#[schemars(rename = "Jobs")]
+pub struct JobQueueStatus {
     /// Whether a worker runs.
     pub is_worked: bool,
     /// Every job, those that are done among them.
@@ -42,7 +44,7 @@ pub struct JobReport {
     /// The name of its file.
     pub name: String,
     /// Where it lies.
-    pub place: Place,
+    pub place: JobFolder,
     /// The session to reflect on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -65,12 +67,12 @@ pub struct JobReport {
 }
 
 impl JobReport {
-    /// Tells of a job.
-    fn of(listed: &Listed) -> Self {
+    /// Builds the report of a listed job.
+    fn from_listed_job(listed: &ListedJob) -> Self {
         let job = listed.job.as_ref().ok();
         let session = job.and_then(|job| match &job.errand {
-            Errand::Reflect(trigger) => Some(trigger.session_id.to_string()),
-            Errand::Sweep { .. } => None,
+            JobKind::Reflect(trigger) => Some(trigger.session_id.to_string()),
+            JobKind::Sweep { .. } => None,
         });
         let last = job.and_then(|job| job.attempts.last()).map(|attempt| attempt.error.clone());
         let unreadable = listed.job.as_ref().err().cloned();
@@ -87,51 +89,51 @@ impl JobReport {
         }
     }
 
-    /// What a person calls it.
-    pub fn subject(&self) -> &str {
+    /// Returns the session's id, or a description of the job where it has no session.
+    pub fn display_name(&self) -> &str {
         let otherwise = if self.event.is_some() { "a look for sessions" } else { self.name.as_str() };
         self.session.as_deref().unwrap_or(otherwise)
     }
 }
 
-impl Desk {
-    /// How the memory and its queue are.
-    pub async fn condition(&self, now: Timestamp) -> Result<Condition, Refusal> {
-        Ok(Condition { banks: self.memory.status().await?, queue: self.jobs(now).await? })
+impl Archivist {
+    /// Returns the state of the memory and of its job queue.
+    pub async fn memory_status(&self, now: Timestamp) -> Result<MemoryStatus, RequestError> {
+        Ok(MemoryStatus { banks: self.memory.bank_statuses().await?, queue: self.queue_status(now).await? })
     }
 
-    /// What is to be done, and whether anybody does it.
-    pub async fn jobs(&self, now: Timestamp) -> Result<Jobs, Refusal> {
-        let listed = self.listed_jobs(now).await?;
-        // Whoever has a job of a fleet and lives is a worker, wherever it runs.
-        let is_alive = |job: &Listed| job.lease == Some(Lease::Held);
-        let is_worked = Queue::at(self.memory_dir()).is_worked();
+    /// Lists the jobs, and tells whether a worker runs.
+    pub async fn queue_status(&self, now: Timestamp) -> Result<JobQueueStatus, RequestError> {
+        let listed = self.list_jobs(now).await?;
+        // Whoever has a job of a fleet and renews its lease is a worker, on whichever machine it runs.
+        let is_alive = |job: &ListedJob| job.lease == Some(LeaseState::Held);
+        let is_worked = JobQueue::for_memory(self.memory_dir()).has_worker();
         #[cfg(feature = "postgres")]
         let is_worked = is_worked || (self.server().is_some() && listed.iter().any(is_alive));
         #[cfg(not(feature = "postgres"))]
         let _ = is_alive;
-        Ok(Jobs { is_worked, jobs: listed.iter().map(JobReport::of).collect() })
+        Ok(JobQueueStatus { is_worked, jobs: listed.iter().map(JobReport::from_listed_job).collect() })
     }
 
-    /// Every job of this project, in files and on the server of a fleet: what lies here is on its way there.
-    pub async fn listed_jobs(&self, now: Timestamp) -> Result<Vec<Listed>, QueueError> {
-        let (queue, lease) = (Queue::at(self.memory_dir()), self.config().worker.pace().lease);
-        let looked = spawn_blocking(move || queue.jobs(lease, now)).await;
+    /// Lists every job of this project, in files and on the fleet's server; jobs in files are still to be forwarded.
+    pub async fn list_jobs(&self, now: Timestamp) -> Result<Vec<ListedJob>, QueueError> {
+        let (queue, lease) = (JobQueue::for_memory(self.memory_dir()), self.config().worker.worker_pace().lease);
+        let looked = spawn_blocking(move || queue.list_jobs(lease, now)).await;
         let here = looked.unwrap_or_else(|error| Err(MemoryError::Interrupted(error.to_string()).into()))?;
         #[cfg(feature = "postgres")]
-        if let Some(fleet) = self.fleet() {
-            let mut listed = fleet.jobs(now).await?;
-            let is_new = |job: &Listed| listed.iter().all(|known| known.name != job.name);
-            let mut here: Vec<Listed> = here.into_iter().filter(is_new).collect();
+        if let Some(fleet) = self.fleet_queue() {
+            let mut listed = fleet.list_jobs(now).await?;
+            let is_new = |job: &ListedJob| listed.iter().all(|known| known.name != job.name);
+            let mut here: Vec<ListedJob> = here.into_iter().filter(is_new).collect();
             here.append(&mut listed);
             return Ok(here);
         }
         Ok(here)
     }
 
-    /// The project's jobs on the server, where there is one.
+    /// Returns the project's job queue on the server, if a server is configured.
     #[cfg(feature = "postgres")]
-    pub fn fleet(&self) -> Option<FleetQueue> {
-        self.server().map(|server| FleetQueue::new(Arc::clone(server), self.bank()))
+    pub fn fleet_queue(&self) -> Option<FleetQueue> {
+        self.server().map(|server| FleetQueue::new(Arc::clone(server), self.bank_key()))
     }
 }

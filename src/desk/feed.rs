@@ -1,15 +1,15 @@
-//! Where it is told what happens.
+//! The feed of events that displays follow.
 
-use super::Desk;
-use crate::hud::Feed;
+use super::Archivist;
+use crate::hud::MemoryFeed;
 
-impl Desk {
-    /// The feed of this memory: on the server that machines share, or else in a file beside the memory.
-    pub fn feed(&self) -> Feed {
+impl Archivist {
+    /// Returns the event feed of this memory: on the shared server if there is one, else in a file next to the memory.
+    pub fn event_feed(&self) -> MemoryFeed {
         #[cfg(feature = "postgres")]
         if let Some(server) = self.server() {
-            return Feed::of_fleet(crate::memory::postgres::Events::new(server.clone(), &self.bank()));
+            return MemoryFeed::from_fleet(crate::memory::postgres::EventFeed::new(server.clone(), &self.bank_key()));
         }
-        Feed::in_files(self.memory_dir())
+        MemoryFeed::from_directory(self.memory_dir())
     }
 }

@@ -1,49 +1,52 @@
-//! What is said of lessons after a run: they held, they were noise, or the run that had them ended this way.
+//! Feedback on lessons after a session: an opinion on each lesson, or the outcome of the session that had them.
 
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, Refusal};
+use super::{Archivist, RequestError};
 use crate::domain::{AgentMemory, Alias, EpisodeId, EvidenceLevel, Fact, FeedbackVerdict, MemoryId, RunId, Timestamp};
-use crate::judge::{Citation, level_of};
+use crate::judge::{FileCitation, classify_evidence};
 use crate::memory::{FactFilter, LessonName};
-use crate::service::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
+use crate::service::{
+    JudgedLesson, LessonJudgement, OUTCOME_ROLE, find_episode_by_run, list_shown_lessons, record_judgement,
+};
 use crate::text::one_line;
 
-/// A file that is cited is looked into no further than this.
+/// The size up to which a cited file is read.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Lines move while people work: the words may stand so many lines from where they are said to.
+/// The number of lines that cited words may have moved from the cited line.
 const DRIFT: usize = 3;
 
-/// What somebody says of lessons.
+/// An opinion on lessons, given by a person or a program.
 #[derive(Debug, Clone)]
-pub struct Opinion {
-    /// Whether they held or were noise.
+pub struct LessonOpinion {
+    /// The verdict: validated or ignored.
     pub verdict: FeedbackVerdict,
-    /// Who says so.
+    /// The role that the opinion comes from.
     pub role: Option<String>,
-    /// In which run, and what shows it.
-    pub evidence: Evidence,
+    /// The session it is about, and its proof.
+    pub evidence: FeedbackEvidence,
 }
 
-/// A run, and what shows how it went.
+/// A session, and the proof of how it went.
 #[derive(Debug, Clone)]
-pub struct Evidence {
-    /// The run, as its agent or its orchestrator names it.
+pub struct FeedbackEvidence {
+    /// The session, as its agent or its orchestrator names it.
     pub run: RunId,
-    /// What shows it: a command with what it printed, or a file:line with words of that line.
+    /// The proof: a command with its output, or a file:line with words of that line.
     pub text: Option<String>,
-    /// How strong the proof is by somebody's word; where there is a text, the weaker of the two counts.
+    /// The claimed level of the proof; if there is also a text, the weaker of the two counts.
     pub stated: Option<EvidenceLevel>,
 }
 
 /// What was noted.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Noted {
+#[schemars(rename = "Noted")]
+pub struct RecordedFeedback {
     /// Which lesson.
     pub id: MemoryId,
     /// What people call it.
@@ -68,8 +71,8 @@ pub struct Noted {
     pub regression: bool,
 }
 
-impl Noted {
-    fn of(one: JudgedLesson, run: &RunId, episode: &EpisodeId, judgement: &Judgement) -> Self {
+impl RecordedFeedback {
+    fn from_judged_lesson(one: JudgedLesson, run: &RunId, episode: &EpisodeId, judgement: &LessonJudgement) -> Self {
         Self {
             id: one.memory.id,
             alias: one.memory.alias,
@@ -86,50 +89,60 @@ impl Noted {
     }
 }
 
-impl Desk {
-    /// Notes what somebody says of lessons. That one held counts only with proof.
-    pub async fn feedback(
+impl Archivist {
+    /// Records an opinion on lessons. Validating a lesson requires proof.
+    pub async fn record_feedback(
         &self,
         names: &[LessonName],
-        opinion: &Opinion,
+        opinion: &LessonOpinion,
         now: Timestamp,
-    ) -> Result<Vec<Noted>, Refusal> {
-        let lessons = self.lessons_named(names).await?.into_iter().map(|lesson| lesson.memory).collect();
+    ) -> Result<Vec<RecordedFeedback>, RequestError> {
+        let lessons = self.get_lessons(names).await?.into_iter().map(|lesson| lesson.memory).collect();
         let (weight, level) = match opinion.verdict {
-            FeedbackVerdict::Validated => (1.0, self.proof(&opinion.evidence)?),
-            _ => (self.config().feedback.weights.of(opinion.role.as_deref()), self.level(&opinion.evidence)),
+            FeedbackVerdict::Validated => (1.0, self.require_proof(&opinion.evidence)?),
+            _ => (
+                self.config().feedback.weights.weight_for_role(opinion.role.as_deref()),
+                self.evidence_level(&opinion.evidence),
+            ),
         };
-        let judgement = Judgement { verdict: opinion.verdict.clone(), weight, role: opinion.role.clone(), level };
-        self.judge(lessons, &opinion.evidence.run, &judgement, now).await
+        let judgement = LessonJudgement { verdict: opinion.verdict.clone(), weight, role: opinion.role.clone(), level };
+        self.store_judgement(lessons, &opinion.evidence.run, &judgement, now).await
     }
 
-    /// Notes how a run ended, for every lesson that it was given.
-    pub async fn outcome(&self, evidence: &Evidence, passed: bool, now: Timestamp) -> Result<Vec<Noted>, Refusal> {
-        let mut lessons = shown_to(&*self.memory, &evidence.run).await?;
-        lessons.retain(|memory| self.sees(memory));
+    /// Records how a session ended, for every lesson that it was given.
+    pub async fn record_session_outcome(
+        &self,
+        evidence: &FeedbackEvidence,
+        passed: bool,
+        now: Timestamp,
+    ) -> Result<Vec<RecordedFeedback>, RequestError> {
+        let mut lessons = list_shown_lessons(&*self.memory, &evidence.run).await?;
+        lessons.retain(|memory| self.sees_lesson(memory));
         if lessons.is_empty() {
             return Ok(Vec::new());
         }
         let judgement = match passed {
-            true => Judgement::of_run(FeedbackVerdict::Validated, 1.0, self.proof(evidence)?),
-            false => {
-                Judgement::of_run(FeedbackVerdict::Ignored, self.config().feedback.failed_run, self.level(evidence))
-            }
+            true => LessonJudgement::from_outcome(FeedbackVerdict::Validated, 1.0, self.require_proof(evidence)?),
+            false => LessonJudgement::from_outcome(
+                FeedbackVerdict::Ignored,
+                self.config().feedback.failed_run,
+                self.evidence_level(evidence),
+            ),
         };
-        self.unless_told_otherwise(&lessons, &evidence.run, &judgement).await?;
-        self.judge(lessons, &evidence.run, &judgement, now).await
+        self.reject_contradicting_outcome(&lessons, &evidence.run, &judgement).await?;
+        self.store_judgement(lessons, &evidence.run, &judgement, now).await
     }
 
-    /// A run ends once.
-    async fn unless_told_otherwise(
+    /// Returns an error if the opposite outcome is already recorded for this session.
+    async fn reject_contradicting_outcome(
         &self,
         lessons: &[AgentMemory],
         run: &RunId,
-        judgement: &Judgement,
-    ) -> Result<(), Refusal> {
-        let ended = self.ended(run).await?;
+        judgement: &LessonJudgement,
+    ) -> Result<(), RequestError> {
+        let ended = self.resolve_episode_id(run).await?;
         for memory in lessons {
-            let facts = self.memory.facts(&FactFilter { memory: Some(memory.id.clone()), run: None }).await?;
+            let facts = self.memory.list_facts(&FactFilter { memory: Some(memory.id.clone()), run: None }).await?;
             let is_other = |fact: &Fact| {
                 matches!(fact, Fact::Feedback { episode, verdict, role, .. }
                     if *episode == ended && *verdict != judgement.verdict && *role == judgement.role)
@@ -137,50 +150,53 @@ impl Desk {
             if facts.iter().any(is_other) {
                 let ended = if judgement.verdict == FeedbackVerdict::Validated { "failed" } else { "passed" };
                 let message = format!("run {run} is noted as one that {ended}");
-                return Err(Refusal::impossible(message, "a run ends once; nothing was noted"));
+                return Err(RequestError::impossible_request(message, "a run ends once; nothing was noted"));
             }
         }
         Ok(())
     }
 
-    async fn judge(
+    async fn store_judgement(
         &self,
         lessons: Vec<AgentMemory>,
         run: &RunId,
-        judgement: &Judgement,
+        judgement: &LessonJudgement,
         now: Timestamp,
-    ) -> Result<Vec<Noted>, Refusal> {
-        let episode = self.ended(run).await?;
-        let judged = judge_lessons(&*self.memory, lessons, &episode, judgement, now).await?;
-        Ok(judged.into_iter().map(|one| Noted::of(one, run, &episode, judgement)).collect())
+    ) -> Result<Vec<RecordedFeedback>, RequestError> {
+        let episode = self.resolve_episode_id(run).await?;
+        let judged = record_judgement(&*self.memory, lessons, &episode, judgement, now).await?;
+        Ok(judged.into_iter().map(|one| RecordedFeedback::from_judged_lesson(one, run, &episode, judgement)).collect())
     }
 
-    /// The run as it is known here, or will be.
-    async fn ended(&self, run: &RunId) -> Result<EpisodeId, Refusal> {
-        if let Some(episode) = episode_of(&*self.memory, run).await? {
+    /// Returns the id of the session's episode, computing it if the session has none yet.
+    async fn resolve_episode_id(&self, run: &RunId) -> Result<EpisodeId, RequestError> {
+        if let Some(episode) = find_episode_by_run(&*self.memory, run).await? {
             return Ok(episode.id);
         }
         let root = self.project().root_text();
-        Ok(EpisodeId::of_session(self.project().repo_id.as_deref().unwrap_or(&root), run.as_str()))
+        Ok(EpisodeId::for_session(self.project().repo_id.as_deref().unwrap_or(&root), run.as_str()))
     }
 
-    /// How strong the proof is. Nothing at all is reasoning.
-    fn level(&self, evidence: &Evidence) -> EvidenceLevel {
+    /// Returns the level of the proof. Without any proof it is reasoning.
+    fn evidence_level(&self, evidence: &FeedbackEvidence) -> EvidenceLevel {
         let root = &self.project().root;
-        let shown = evidence.text.as_deref().map(|text| level_of(text, |citation| stands(citation, root)));
+        let shown = evidence
+            .text
+            .as_deref()
+            .map(|text| classify_evidence(text, |citation| citation_matches_file(citation, root)));
         evidence.stated.clone().max(shown).unwrap_or_default()
     }
 
-    /// The same where only proof will do.
-    fn proof(&self, evidence: &Evidence) -> Result<EvidenceLevel, Refusal> {
-        match self.level(evidence) {
+    /// Returns the level of the proof, or an error if it is only reasoning.
+    fn require_proof(&self, evidence: &FeedbackEvidence) -> Result<EvidenceLevel, RequestError> {
+        match self.evidence_level(evidence) {
             level @ (EvidenceLevel::Execution | EvidenceLevel::Citation) => Ok(level),
             _ => {
                 let found = match evidence.text {
                     Some(_) => "the evidence shows no output and cites no line that is there",
                     None => "there is no evidence",
                 };
-                Err(Refusal::impossible(
+                Err(RequestError::impossible_request(
                     format!("{found}: reasoning does not validate a lesson"),
                     "give --evidence with a command and what it printed, or a file:line with words of that line",
                 ))
@@ -189,8 +205,8 @@ impl Desk {
     }
 }
 
-/// Whoever gives an opinion, in one word.
-pub fn role(text: &str) -> Result<String, String> {
+/// Parses the one-word role that an opinion comes from.
+pub fn parse_role(text: &str) -> Result<String, String> {
     let text = one_line(text).to_lowercase();
     match text.as_str() {
         "" => Err("a role is one word, as in sentinel".to_owned()),
@@ -200,8 +216,8 @@ pub fn role(text: &str) -> Result<String, String> {
     }
 }
 
-/// Whether words stand where they are said to, in a file of the project.
-fn stands(citation: &Citation<'_>, root: &Path) -> bool {
+/// Returns true if the quoted words are near the cited line, in a file of the project.
+fn citation_matches_file(citation: &FileCitation<'_>, root: &Path) -> bool {
     let (Ok(root), Ok(path)) = (root.canonicalize(), root.join(citation.path).canonicalize()) else { return false };
     if !path.starts_with(&root) {
         return false;

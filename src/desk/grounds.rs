@@ -1,44 +1,46 @@
-//! What a lesson rests on, where it was seen and given, and what came of that.
+//! The evidence of a lesson: its quotes, its sightings, its injections and their effects.
 
 use std::cmp::Reverse;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::effect::Measured;
-use super::{Desk, Refusal};
+use super::effect::MeasuredEffect;
+use super::{Archivist, RequestError};
 use crate::domain::{
-    Alias, Effect, Episode, EpisodeId, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict, MemoryId,
-    MemoryState, Merge, Quote, RunId, SessionId, Timestamp,
+    Alias, Effect, Episode, EpisodeId, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict, LessonMerge,
+    MemoryId, MemoryState, Quote, RunId, SessionId, Timestamp,
 };
-use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, Which};
+use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, LessonStateFilter};
 
 /// Everything that is known about a lesson besides what it says.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Grounds {
+#[schemars(rename = "Grounds")]
+pub struct LessonEvidenceReport {
     /// The lesson itself.
     pub lesson: Lesson,
     /// The words that it rests on.
     pub quotes: Vec<Quote>,
     /// The runs that showed it, the last first.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<LessonSighting>,
     /// What it took in.
-    pub merged: Vec<Merged>,
+    pub merged: Vec<MergedLesson>,
     /// Lessons that it is tied to.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedLesson>,
     /// The runs that it was chosen for, the last first.
-    pub given: Vec<Given>,
+    pub given: Vec<LessonInjection>,
     /// What was said of it, the last first.
-    pub feedback: Vec<Judged>,
+    pub feedback: Vec<LessonFeedback>,
     /// Whether it helps.
-    pub effect: Measured,
+    pub effect: MeasuredEffect,
 }
 
 /// A run that showed the lesson.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Seen {
+#[schemars(rename = "Seen")]
+pub struct LessonSighting {
     /// When.
     pub at: Timestamp,
     /// Which run.
@@ -56,7 +58,8 @@ pub struct Seen {
 /// Another lesson, in brief.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Other {
+#[schemars(rename = "Other")]
+pub struct LessonBrief {
     /// Which.
     pub id: MemoryId,
     /// What people call it.
@@ -70,29 +73,32 @@ pub struct Other {
 /// A lesson that was taken in.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Merged {
+#[schemars(rename = "Merged")]
+pub struct MergedLesson {
     /// When.
     pub at: Timestamp,
     /// The other lesson.
     #[serde(flatten)]
-    pub absorbed: Other,
+    pub absorbed: LessonBrief,
 }
 
 /// A lesson that this one is tied to, and how.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Related {
+#[schemars(rename = "Related")]
+pub struct RelatedLesson {
     /// How: `replaces`, `contradicts` and so on.
     pub relation: String,
     /// The other lesson.
     #[serde(flatten)]
-    pub other: Other,
+    pub other: LessonBrief,
 }
 
 /// A run that the lesson was chosen for.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Given {
+#[schemars(rename = "Given")]
+pub struct LessonInjection {
     /// When.
     pub at: Timestamp,
     /// Which run.
@@ -110,7 +116,8 @@ pub struct Given {
 /// What somebody said of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Judged {
+#[schemars(rename = "Judged")]
+pub struct LessonFeedback {
     /// When.
     pub at: Timestamp,
     /// Which run.
@@ -129,26 +136,26 @@ pub struct Judged {
     pub regression: bool,
 }
 
-impl Desk {
-    /// Why a lesson is believed.
-    pub async fn why(&self, name: &LessonName) -> Result<Grounds, Refusal> {
-        let lesson = self.lesson(name).await?;
+impl Archivist {
+    /// Collects the evidence for a lesson.
+    pub async fn explain_lesson(&self, name: &LessonName) -> Result<LessonEvidenceReport, RequestError> {
+        let lesson = self.get_lesson(name).await?;
         let id = lesson.memory.id.clone();
-        let facts = self.memory.facts(&FactFilter { memory: Some(id.clone()), run: None }).await?;
-        let episodes = self.memory.episodes(&EpisodeFilter::default()).await?;
-        let mut others = self.memory.lessons(Which::All).await?;
-        others.retain(|other| self.sees(&other.memory));
-        let mut grounds = Grounds {
+        let facts = self.memory.list_facts(&FactFilter { memory: Some(id.clone()), run: None }).await?;
+        let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+        let mut others = self.memory.list_lessons(LessonStateFilter::All).await?;
+        others.retain(|other| self.sees_lesson(&other.memory));
+        let mut grounds = LessonEvidenceReport {
             quotes: lesson.memory.evidence.quotes.clone(),
-            merged: merged(&lesson),
-            related: related(&lesson, &others),
-            effect: Measured::of(&id, &facts),
+            merged: list_merged_lessons(&lesson),
+            related: list_related_lessons(&lesson, &others),
+            effect: MeasuredEffect::from_facts(&id, &facts),
             lesson,
             seen: Vec::new(),
             given: Vec::new(),
             feedback: Vec::new(),
         };
-        facts.iter().for_each(|fact| grounds.learn(fact, &facts, &episodes));
+        facts.iter().for_each(|fact| grounds.add_fact(fact, &facts, &episodes));
         grounds.seen.sort_by_key(|seen| Reverse(seen.at));
         grounds.given.sort_by_key(|given| Reverse(given.at));
         grounds.feedback.sort_by_key(|judged| Reverse(judged.at));
@@ -156,13 +163,13 @@ impl Desk {
     }
 }
 
-impl Grounds {
-    fn learn(&mut self, fact: &Fact, all: &[Fact], episodes: &[Episode]) {
+impl LessonEvidenceReport {
+    fn add_fact(&mut self, fact: &Fact, all: &[Fact], episodes: &[Episode]) {
         let known = |id: &EpisodeId| episodes.iter().find(|episode| episode.id == *id);
         match fact {
             Fact::Sighting { episode, at, level, quotes, .. } => {
                 let run = known(episode);
-                self.seen.push(Seen {
+                self.seen.push(LessonSighting {
                     at: *at,
                     episode: episode.clone(),
                     level: level.clone(),
@@ -182,7 +189,7 @@ impl Grounds {
                     Fact::Effect { run: other, effect, .. } if other == run => Some(effect),
                     _ => None,
                 });
-                self.given.push(Given {
+                self.given.push(LessonInjection {
                     at: *at,
                     run: run.clone(),
                     point: point.clone(),
@@ -191,47 +198,49 @@ impl Grounds {
                     effect: effects.min().cloned(),
                 });
             }
-            Fact::Feedback { episode, verdict, weight, role, level, at, extra, .. } => self.feedback.push(Judged {
-                at: *at,
-                episode: episode.clone(),
-                session: known(episode).map(|run| run.session_id.clone()),
-                verdict: verdict.clone(),
-                weight: *weight,
-                role: role.clone(),
-                level: level.clone(),
-                regression: extra.contains_key("regression"),
-            }),
+            Fact::Feedback { episode, verdict, weight, role, level, at, extra, .. } => {
+                self.feedback.push(LessonFeedback {
+                    at: *at,
+                    episode: episode.clone(),
+                    session: known(episode).map(|run| run.session_id.clone()),
+                    verdict: verdict.clone(),
+                    weight: *weight,
+                    role: role.clone(),
+                    level: level.clone(),
+                    regression: extra.contains_key("regression"),
+                });
+            }
             Fact::Effect { .. } => {}
         }
     }
 }
 
-fn merged(lesson: &Lesson) -> Vec<Merged> {
-    let of = |merge: &Merge| {
+fn list_merged_lessons(lesson: &Lesson) -> Vec<MergedLesson> {
+    let of = |merge: &LessonMerge| {
         let absorbed = &merge.absorbed;
         let (alias, state) = (absorbed.alias.clone(), absorbed.state.clone());
-        let absorbed = Other { id: absorbed.id.clone(), alias, summary: Some(absorbed.summary.clone()), state };
-        Merged { at: merge.at, absorbed }
+        let absorbed = LessonBrief { id: absorbed.id.clone(), alias, summary: Some(absorbed.summary.clone()), state };
+        MergedLesson { at: merge.at, absorbed }
     };
     lesson.memory.merges.iter().map(of).collect()
 }
 
-/// The lessons that it is tied to: what it says itself, and what others say of it.
-fn related(lesson: &Lesson, others: &[Lesson]) -> Vec<Related> {
+/// Lists the related lessons: those that it links to, and those that link to it.
+fn list_related_lessons(lesson: &Lesson, others: &[Lesson]) -> Vec<RelatedLesson> {
     let memory = &lesson.memory;
     let brief = |id: &MemoryId| {
         let other = others.iter().find(|other| other.memory.id == *id).map(|other| &other.memory);
-        Other {
+        LessonBrief {
             id: id.clone(),
             alias: other.and_then(|other| other.alias.clone()),
             summary: other.map(|other| other.summary.clone()),
             state: other.and_then(|other| other.state.clone()),
         }
     };
-    let mut related: Vec<Related> = Vec::new();
+    let mut related: Vec<RelatedLesson> = Vec::new();
     let mut tie = |relation: &str, id: &MemoryId| {
         if !related.iter().any(|known| known.other.id == *id && known.relation == relation) {
-            related.push(Related { relation: relation.to_owned(), other: brief(id) });
+            related.push(RelatedLesson { relation: relation.to_owned(), other: brief(id) });
         }
     };
     memory.superseded_by.iter().for_each(|id| tie("replaced by", id));
@@ -241,7 +250,7 @@ fn related(lesson: &Lesson, others: &[Lesson]) -> Vec<Related> {
     for link in &memory.links {
         tie(link.relation.as_str(), &link.to);
     }
-    // What is said to be replaced was refined; once is enough.
+    // A lesson that was replaced was also refined; one relation is enough.
     let replaced: Vec<MemoryId> =
         related.iter().filter(|one| one.relation == "replaces").map(|one| one.other.id.clone()).collect();
     related.retain(|one| one.relation != "refines" || !replaced.contains(&one.other.id));

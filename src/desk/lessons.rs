@@ -1,48 +1,48 @@
-//! Lessons and runs: listed, written, taken out of use, brought back.
+//! Lessons and episodes: listing, adding, archiving and restoring.
 
 use std::cmp::Reverse;
 
 use chrono::TimeDelta;
 
-use super::{Desk, Refusal};
+use super::{Archivist, RequestError};
 use crate::domain::{
-    AgentMemory, Alias, Episode, EpisodeId, Facets, IdSource, Importance, MemoryCategory, MemoryId, MemoryKind,
+    AgentMemory, Alias, Episode, EpisodeId, FacetValues, IdSource, Importance, MemoryCategory, MemoryId, MemoryKind,
     MemoryScope, MemorySource, MemoryState, SessionId, Severity, Timestamp,
 };
-use crate::memory::{EpisodeFilter, Lesson, LessonName, Removal, Which};
-use crate::service::{Decision, decide, unmerge};
+use crate::memory::{EpisodeFilter, Lesson, LessonName, LessonRemoval, LessonStateFilter};
+use crate::service::{LessonDecision, apply_decision, unmerge_lesson};
 use crate::text::one_line;
 
-/// Which lessons are wanted; what is not said does not matter.
+/// A filter for lessons; a field that is not set matches everything.
 #[derive(Debug, Clone)]
 pub struct LessonFilter {
-    /// Those in use, or retired ones too.
-    pub which: Which,
-    /// Of this state.
+    /// Selects lessons in use only, or retired ones too.
+    pub which: LessonStateFilter,
+    /// The required state.
     pub state: Option<MemoryState>,
-    /// Of this scope.
+    /// The required scope.
     pub scope: Option<MemoryScope>,
-    /// Of this kind.
+    /// The required kind.
     pub kind: Option<MemoryKind>,
-    /// Of this category.
+    /// The required category.
     pub category: Option<MemoryCategory>,
-    /// With all of these tags.
+    /// Tags that must all be present.
     pub tags: Vec<String>,
-    /// About this tool.
+    /// The required tool.
     pub tool: Option<String>,
-    /// About this provider.
+    /// The required provider.
     pub provider: Option<String>,
-    /// About this task.
+    /// The required task.
     pub task: Option<String>,
-    /// Learned in this session.
+    /// The session it must have been learned in.
     pub session: Option<SessionId>,
-    /// With each of these words somewhere in it.
+    /// Words that must all occur somewhere in the lesson.
     pub words: Vec<String>,
 }
 
 impl LessonFilter {
-    /// All of these.
-    pub fn of(which: Which) -> Self {
+    /// Makes a filter that matches every lesson of this selection.
+    pub fn from_selection(which: LessonStateFilter) -> Self {
         Self {
             which,
             state: None,
@@ -58,7 +58,7 @@ impl LessonFilter {
         }
     }
 
-    fn admits(&self, memory: &AgentMemory) -> bool {
+    fn matches_lesson(&self, memory: &AgentMemory) -> bool {
         fn is_wanted<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
             wanted.is_none() || wanted == found
         }
@@ -71,10 +71,10 @@ impl LessonFilter {
             && is_wanted(self.task.as_ref(), memory.facets.task_id.as_ref())
             && self.session.as_ref().is_none_or(|session| memory.evidence.session_ids.contains(session))
             && self.tags.iter().all(|tag| memory.tags.contains(tag))
-            && (self.words.is_empty() || self.words_stand_in(memory))
+            && (self.words.is_empty() || self.contains_all_words(memory))
     }
 
-    fn words_stand_in(&self, memory: &AgentMemory) -> bool {
+    fn contains_all_words(&self, memory: &AgentMemory) -> bool {
         let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
         let names = memory.alias.as_ref().map(Alias::as_str).into_iter().chain([memory.id.as_str()]);
         let texts = texts.into_iter().flatten().chain(&memory.tags).map(String::as_str).chain(names);
@@ -83,108 +83,115 @@ impl LessonFilter {
     }
 }
 
-/// Which runs are wanted.
+/// A filter for the list of episodes.
 #[derive(Debug, Clone, Default)]
-pub struct EpisodeQuestion {
-    /// Of this session.
+pub struct EpisodeListFilter {
+    /// The required session.
     pub session: Option<SessionId>,
-    /// On this task.
+    /// The required task.
     pub task: Option<String>,
-    /// That ended in the last so many days.
+    /// The number of days back within which it must have ended.
     pub days: Option<u32>,
 }
 
-/// A lesson as somebody writes it.
+/// A lesson to be added, as its author writes it.
 #[derive(Debug, Clone)]
 pub struct NewLesson {
-    /// What is to be remembered, in a sentence.
+    /// The statement to remember, in a sentence.
     pub text: String,
-    /// What sort of statement it is.
+    /// The kind of statement.
     pub kind: MemoryKind,
-    /// What it is about; follows the kind if not given.
+    /// The category; derived from the kind if not given.
     pub category: Option<MemoryCategory>,
-    /// The narrowest circumstance it holds in.
+    /// The narrowest scope that it applies in.
     pub scope: MemoryScope,
-    /// How much it matters.
+    /// The importance of the lesson.
     pub importance: Importance,
     /// The lesson as a rule.
     pub rule: Option<String>,
-    /// A short paragraph with nuance.
+    /// A short paragraph with details.
     pub detail: Option<String>,
-    /// How bad it is when it is ignored.
+    /// The severity of ignoring the lesson.
     pub severity: Option<Severity>,
-    /// Whether it never grows old.
+    /// True if it never decays.
     pub evergreen: bool,
-    /// What it is about.
-    pub facets: Facets,
-    /// Words to find it by.
+    /// The facets it applies to, such as tool or task.
+    pub facets: FacetValues,
+    /// Tags to find it by.
     pub tags: Vec<String>,
-    /// Who writes it, and whether they stand behind it.
-    pub author: Author,
+    /// The author, who decides its first state.
+    pub author: LessonAuthor,
 }
 
-/// Who writes a lesson.
+/// The author of a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Author {
-    /// A person, who stands behind it: it is given from now on.
+pub enum LessonAuthor {
+    /// A person: the lesson becomes active at once.
     Person,
-    /// An agent, in the middle of its work: it waits for a person.
+    /// An agent during its work: the lesson is quarantined until a person approves it.
     Agent,
 }
 
-/// Why an agent's own lessons wait.
+/// The reason for quarantining an agent's own lessons.
 const AGENTS_WORD: &str = "written by an agent, seen by nobody else";
 
-impl Desk {
-    /// The lessons that are wanted, the one last known to hold first.
-    pub async fn lessons(&self, filter: &LessonFilter) -> Result<Vec<Lesson>, Refusal> {
-        let mut lessons = self.memory.lessons(filter.which).await?;
-        lessons.retain(|lesson| self.sees(&lesson.memory) && filter.admits(&lesson.memory));
-        lessons.sort_by_key(|lesson| Reverse((known_at(lesson), lesson.memory.alias.as_ref().map(Alias::number))));
+impl Archivist {
+    /// Lists the lessons that match the filter, the most recently confirmed first.
+    pub async fn list_lessons(&self, filter: &LessonFilter) -> Result<Vec<Lesson>, RequestError> {
+        let mut lessons = self.memory.list_lessons(filter.which).await?;
+        lessons.retain(|lesson| self.sees_lesson(&lesson.memory) && filter.matches_lesson(&lesson.memory));
+        lessons.sort_by_key(|lesson| {
+            Reverse((last_confirmed_at(lesson), lesson.memory.alias.as_ref().map(Alias::number)))
+        });
         Ok(lessons)
     }
 
-    /// The runs that are wanted, the last first.
-    pub async fn episodes(&self, asked: &EpisodeQuestion, now: Timestamp) -> Result<Vec<Episode>, Refusal> {
+    /// Lists the episodes that match the filter, the latest first.
+    pub async fn list_episodes(&self, asked: &EpisodeListFilter, now: Timestamp) -> Result<Vec<Episode>, RequestError> {
         let filter = EpisodeFilter {
             id: None,
             session: asked.session.clone(),
             task: asked.task.clone(),
             since: asked.days.and_then(|days| now.checked_sub_signed(TimeDelta::days(i64::from(days)))),
         };
-        let mut episodes = self.memory.episodes(&filter).await?;
-        episodes.retain(|episode| self.owns(&episode.project_root, episode.repo_id.as_deref()));
+        let mut episodes = self.memory.list_episodes(&filter).await?;
+        episodes.retain(|episode| self.owns_episode(&episode.project_root, episode.repo_id.as_deref()));
         episodes.reverse();
         Ok(episodes)
     }
 
-    /// One run.
-    pub async fn episode(&self, id: &EpisodeId) -> Result<Episode, Refusal> {
+    /// Returns the episode with this id, or an error.
+    pub async fn get_episode(&self, id: &EpisodeId) -> Result<Episode, RequestError> {
         let filter = EpisodeFilter { id: Some(id.clone()), ..EpisodeFilter::default() };
-        let mut episodes = self.memory.episodes(&filter).await?;
-        episodes.retain(|episode| self.owns(&episode.project_root, episode.repo_id.as_deref()));
-        episodes.pop().ok_or_else(|| Refusal::NoSuchEpisode { id: id.clone() })
+        let mut episodes = self.memory.list_episodes(&filter).await?;
+        episodes.retain(|episode| self.owns_episode(&episode.project_root, episode.repo_id.as_deref()));
+        episodes.pop().ok_or_else(|| RequestError::NoSuchEpisode { id: id.clone() })
     }
 
-    /// Makes a lesson of what somebody wrote, and keeps it.
-    pub async fn add(&self, new: NewLesson, ids: &IdSource, now: Timestamp) -> Result<AgentMemory, Refusal> {
-        let mut memory = self.compose(new, ids, now)?;
+    /// Composes a lesson from the author's input and stores it.
+    pub async fn add_lesson(
+        &self,
+        new: NewLesson,
+        ids: &IdSource,
+        now: Timestamp,
+    ) -> Result<AgentMemory, RequestError> {
+        let mut memory = self.compose_lesson(new, ids, now)?;
         let receipt = self.memory.add_memories(vec![memory.clone()], now).await?;
         memory.alias = receipt.lessons.into_iter().next().map(|(_, alias)| alias);
         Ok(memory)
     }
 
-    fn compose(&self, new: NewLesson, ids: &IdSource, now: Timestamp) -> Result<AgentMemory, Refusal> {
+    fn compose_lesson(&self, new: NewLesson, ids: &IdSource, now: Timestamp) -> Result<AgentMemory, RequestError> {
         let summary = one_line(&new.text);
         if summary.is_empty() {
-            return Err(Refusal::unclear(
+            return Err(RequestError::unclear_request(
                 "there is nothing to remember: the text is empty",
                 "say it in a sentence, as in `archivist add \"Prefer rg over grep\"`",
             ));
         }
-        says_where_it_holds(&new.scope, &new.facets)?;
-        let mut memory = AgentMemory::new(ids.memory(now, &summary), now, summary);
-        memory.category = new.category.unwrap_or_else(|| usual_category(&new.kind));
+        check_scope_has_facet(&new.scope, &new.facets)?;
+        let mut memory = AgentMemory::new(ids.new_memory_id(now, &summary), now, summary);
+        memory.category = new.category.unwrap_or_else(|| default_category(&new.kind));
         memory.kind = new.kind;
         memory.scope = new.scope;
         memory.importance = new.importance;
@@ -195,82 +202,92 @@ impl Desk {
         memory.facets = new.facets;
         memory.tags = new.tags;
         match new.author {
-            Author::Person => {
+            LessonAuthor::Person => {
                 memory.source = MemorySource::Manual;
                 memory.state = Some(MemoryState::Active);
             }
-            Author::Agent => {
+            LessonAuthor::Agent => {
                 memory.source = MemorySource::Archivist;
                 memory.state = Some(MemoryState::Quarantined);
                 memory.state_reason = Some(AGENTS_WORD.to_owned());
             }
         }
-        self.project().sign(&mut memory);
+        self.project().assign_owner(&mut memory);
         Ok(memory)
     }
 
-    /// Takes lessons out of use. They are kept; those that were forgotten already stay as they are.
-    pub async fn forget(
+    /// Archives lessons. They stay stored; those that are archived already are not changed.
+    pub async fn forget_lessons(
         &self,
         names: &[LessonName],
         reason: Option<&str>,
         now: Timestamp,
-    ) -> Result<Vec<Forgotten>, Refusal> {
+    ) -> Result<Vec<ForgottenLesson>, RequestError> {
         let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
         let mut forgotten = Vec::new();
-        for Lesson { memory, .. } in self.lessons_named(names).await? {
+        for Lesson { memory, .. } in self.get_lessons(names).await? {
             let was_forgotten =
                 memory.state == Some(MemoryState::Archived) && (reason.is_none() || reason == memory.state_reason);
             if !was_forgotten {
-                let removal = Removal::Forgotten { reason: reason.clone() };
+                let removal = LessonRemoval::Forgotten { reason: reason.clone() };
                 self.memory.archive_memory(&memory.id, removal, now).await?;
             }
-            let lesson = self.lesson(&LessonName::Id(memory.id)).await?;
-            forgotten.push(Forgotten { lesson, was_forgotten });
+            let lesson = self.get_lesson(&LessonName::Id(memory.id)).await?;
+            forgotten.push(ForgottenLesson { lesson, was_forgotten });
         }
         Ok(forgotten)
     }
 
-    /// Brings back the content of an earlier version, as a new one.
-    pub async fn restore(&self, name: &LessonName, version: u64, now: Timestamp) -> Result<Lesson, Refusal> {
-        let id = self.lesson(name).await?.memory.id;
-        self.memory.restore(&id, version, now).await?;
-        Ok(self.lesson(&LessonName::Id(id)).await?)
+    /// Restores the content of an earlier version as a new version.
+    pub async fn restore_version(
+        &self,
+        name: &LessonName,
+        version: u64,
+        now: Timestamp,
+    ) -> Result<Lesson, RequestError> {
+        let id = self.get_lesson(name).await?.memory.id;
+        self.memory.restore_version(&id, version, now).await?;
+        Ok(self.get_lesson(&LessonName::Id(id)).await?)
     }
 
-    /// Carries out what a person decides.
-    pub async fn decide(&self, name: &LessonName, decision: &Decision, now: Timestamp) -> Result<AgentMemory, Refusal> {
-        let id = self.id_of(name).await?;
-        Ok(decide(&*self.memory, &id, decision, now).await?)
+    /// Applies a person's decision to a lesson.
+    pub async fn apply_decision(
+        &self,
+        name: &LessonName,
+        decision: &LessonDecision,
+        now: Timestamp,
+    ) -> Result<AgentMemory, RequestError> {
+        let id = self.lesson_id(name).await?;
+        Ok(apply_decision(&*self.memory, &id, decision, now).await?)
     }
 
-    /// Takes the last merge of a lesson apart again.
-    pub async fn unmerge(&self, name: &LessonName, now: Timestamp) -> Result<[AgentMemory; 2], Refusal> {
-        let id = self.id_of(name).await?;
-        let (kept, absorbed) = unmerge(&*self.memory, &id, now).await?;
+    /// Undoes the last merge of a lesson.
+    pub async fn unmerge_lesson(&self, name: &LessonName, now: Timestamp) -> Result<[AgentMemory; 2], RequestError> {
+        let id = self.lesson_id(name).await?;
+        let (kept, absorbed) = unmerge_lesson(&*self.memory, &id, now).await?;
         Ok([kept, absorbed])
     }
 
-    async fn id_of(&self, name: &LessonName) -> Result<MemoryId, Refusal> {
-        Ok(self.lesson(name).await?.memory.id)
+    async fn lesson_id(&self, name: &LessonName) -> Result<MemoryId, RequestError> {
+        Ok(self.get_lesson(name).await?.memory.id)
     }
 }
 
-/// A lesson that is out of use now.
+/// A lesson that is archived now.
 #[derive(Debug)]
-pub struct Forgotten {
-    /// The lesson as it stands.
+pub struct ForgottenLesson {
+    /// The lesson in its current state.
     pub lesson: Lesson,
-    /// Whether it was out of use before.
+    /// True if it was archived before.
     pub was_forgotten: bool,
 }
 
-/// When the lesson was last known to hold.
-pub fn known_at(lesson: &Lesson) -> Timestamp {
-    lesson.counters.last_sign().unwrap_or_else(|| lesson.memory.version_at())
+/// Returns the time at which the lesson was last confirmed.
+pub fn last_confirmed_at(lesson: &Lesson) -> Timestamp {
+    lesson.counters.last_confirmed_at().unwrap_or_else(|| lesson.memory.version_at())
 }
 
-fn usual_category(kind: &MemoryKind) -> MemoryCategory {
+fn default_category(kind: &MemoryKind) -> MemoryCategory {
     match kind {
         MemoryKind::Preference => MemoryCategory::Preference,
         MemoryKind::Decision => MemoryCategory::Decision,
@@ -278,8 +295,8 @@ fn usual_category(kind: &MemoryKind) -> MemoryCategory {
     }
 }
 
-/// A lesson that holds for one tool must say for which.
-fn says_where_it_holds(scope: &MemoryScope, facets: &Facets) -> Result<(), Refusal> {
+/// Returns an error if the facet that the scope refers to is missing, such as the tool for the scope `tool`.
+fn check_scope_has_facet(scope: &MemoryScope, facets: &FacetValues) -> Result<(), RequestError> {
     let (flag, value) = match scope {
         MemoryScope::Task => ("task ID", &facets.task_id),
         MemoryScope::Tool => ("tool NAME", &facets.tool),
@@ -292,5 +309,8 @@ fn says_where_it_holds(scope: &MemoryScope, facets: &Facets) -> Result<(), Refus
     if value.is_some() {
         return Ok(());
     }
-    Err(Refusal::unclear(format!("a lesson of scope {scope} must say which {scope}"), format!("add --{flag}")))
+    Err(RequestError::unclear_request(
+        format!("a lesson of scope {scope} must say which {scope}"),
+        format!("add --{flag}"),
+    ))
 }

@@ -1,4 +1,4 @@
-//! Whether what lessons name is in the project: looked for on the disk, in bounded time.
+//! Checks on disk, within a time limit, that the files and targets that lessons name still exist in the project.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -6,120 +6,126 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::recall::{Anchor, Presence};
+use crate::recall::{AnchorPresence, LessonAnchor};
 
 #[cfg(test)]
 #[path = "look_tests.rs"]
 mod tests;
 
-/// So many files and folders are looked at to find one that moved.
+/// The most files and folders that are visited.
 const MAX_ENTRIES: usize = 50_000;
-/// And for no longer than this: a session waits.
+/// The longest time to walk the project while a session waits.
 const MAX_WALK: Duration = Duration::from_millis(150);
-/// Or than this, where only a person waits.
+/// The longest time to walk the project while only a person waits.
 const MAX_PATIENT_WALK: Duration = Duration::from_secs(10);
-/// No file is read beyond this.
+/// The largest file that is read.
 const MAX_READ_BYTES: u64 = 1024 * 1024;
-/// So many files of one name are read.
+/// The most files of one name that are read.
 const MAX_FILES: usize = 50;
 
-/// Folders that hold no source of the project's own.
+/// Folders that hold no source of the project itself.
 const SKIPPED: &[&str] = &[".git", ".venv", "__pycache__", "node_modules", "target", "venv"];
 
 const MAKEFILES: &[&str] = &["GNUmakefile", "Makefile", "makefile"];
 
-/// A project to look for things in. What has to be walked for is walked for once.
+/// Looks up files and targets in a project. The project is walked at most once.
 #[derive(Debug)]
-pub struct ProjectLook {
+pub struct ProjectFileProbe {
     root: PathBuf,
     patience: Duration,
-    files: OnceCell<Files>,
+    files: OnceCell<ProjectFiles>,
 }
 
-/// The files of a project, from its root, with forward slashes.
+/// The files of a project, relative to its root, with forward slashes.
 #[derive(Debug)]
-enum Files {
-    /// All of them.
+enum ProjectFiles {
+    /// The complete list of files.
     All(Vec<String>),
-    /// There are too many, or some could not be read: what is not here may still be there.
+    /// An incomplete list: a limit was reached, or some folders could not be read.
     Some(Vec<String>),
 }
 
-impl ProjectLook {
-    /// A project by its root.
+impl ProjectFileProbe {
+    /// Makes a probe for the project at this root.
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), patience: MAX_WALK, files: OnceCell::new() }
     }
 
-    /// The same for whoever wants to know and has the time.
-    pub fn patient(root: &Path) -> Self {
+    /// Makes a probe with a long time limit, for interactive use.
+    pub fn with_long_time_limit(root: &Path) -> Self {
         Self { patience: MAX_PATIENT_WALK, ..Self::new(root) }
     }
 
-    /// Whether this is there. Names in the code are not looked for: they may belong to what the project uses.
-    pub fn at(&self, anchor: &Anchor) -> Presence {
+    /// Tells whether an anchor is still present. Symbols are not looked up: they may belong to a dependency.
+    pub fn find_anchor(&self, anchor: &LessonAnchor) -> AnchorPresence {
         match anchor {
-            Anchor::Path(path) => self.path(path),
-            Anchor::Script(name) => self.in_files(&["package.json"], |text| text.contains(&format!("\"{name}\""))),
-            Anchor::Target(name) => self.in_files(MAKEFILES, |text| has_target(text, name)),
-            Anchor::Symbol(_) => Presence::Unknown,
+            LessonAnchor::Path(path) => self.find_path(path),
+            LessonAnchor::Script(name) => {
+                self.find_in_files(&["package.json"], |text| text.contains(&format!("\"{name}\"")))
+            }
+            LessonAnchor::Target(name) => self.find_in_files(MAKEFILES, |text| has_make_target(text, name)),
+            LessonAnchor::Symbol(_) => AnchorPresence::Unknown,
         }
     }
 
-    /// A path is there at the root or below a folder of it, as in a workspace of several packages; a file of that name
-    /// elsewhere is where it moved to.
-    fn path(&self, path: &str) -> Presence {
+    /// Finds a path at the root or below any folder, as in a workspace of several packages. A single file of the same
+    /// name elsewhere counts as moved.
+    fn find_path(&self, path: &str) -> AnchorPresence {
         if self.root.join(path).symlink_metadata().is_ok() {
-            return Presence::Here;
+            return AnchorPresence::Here;
         }
         let name = path.rsplit('/').next().unwrap_or(path);
         let below = format!("/{path}");
         let folder = format!("/{path}/");
-        let (files, otherwise) = self.files();
+        let (files, otherwise) = self.list_files();
         if files.iter().any(|file| file.ends_with(&below) || format!("/{file}").contains(&folder)) {
-            return Presence::Here;
+            return AnchorPresence::Here;
         }
         let mut named = files.iter().filter(|file| file.rsplit('/').next() == Some(name));
         match (named.next(), named.next()) {
-            // Of several nobody knows which it was, and a file that is only named may be any of them.
-            (Some(one), None) if path.contains('/') => Presence::Moved(one.clone()),
-            (Some(_), _) => Presence::Here,
+            // With several matches the right one is unknown, and a bare file name may mean any of them.
+            (Some(one), None) if path.contains('/') => AnchorPresence::Moved(one.clone()),
+            (Some(_), _) => AnchorPresence::Here,
             (None, _) => otherwise,
         }
     }
 
-    /// Whether one of the files of these names holds it. Where there is none, nobody can tell.
-    fn in_files(&self, names: &[&str], holds: impl Fn(&str) -> bool) -> Presence {
-        let (files, otherwise) = self.files();
+    /// Tells whether one of the files with these names matches. Without such a file the answer is unknown.
+    fn find_in_files(&self, names: &[&str], holds: impl Fn(&str) -> bool) -> AnchorPresence {
+        let (files, otherwise) = self.list_files();
         let of_name = |file: &&String| file.rsplit('/').next().is_some_and(|name| names.contains(&name));
-        let texts: Vec<Option<String>> =
-            files.iter().filter(of_name).take(MAX_FILES + 1).map(|file| read(&self.root.join(file))).collect();
+        let texts: Vec<Option<String>> = files
+            .iter()
+            .filter(of_name)
+            .take(MAX_FILES + 1)
+            .map(|file| read_small_file(&self.root.join(file)))
+            .collect();
         if texts.iter().flatten().any(|text| holds(text)) {
-            return Presence::Here;
+            return AnchorPresence::Here;
         }
         let is_certain = !texts.is_empty() && texts.len() <= MAX_FILES && texts.iter().all(Option::is_some);
-        if is_certain { otherwise } else { Presence::Unknown }
+        if is_certain { otherwise } else { AnchorPresence::Unknown }
     }
 
-    /// The files that were found, and what it means that something is not among them.
-    fn files(&self) -> (&[String], Presence) {
-        match self.files.get_or_init(|| walk(&self.root, self.patience)) {
-            Files::All(files) => (files, Presence::Gone),
-            Files::Some(files) => (files, Presence::Unknown),
+    /// Returns the files that were found, and what the absence of a file means.
+    fn list_files(&self) -> (&[String], AnchorPresence) {
+        match self.files.get_or_init(|| walk_files(&self.root, self.patience)) {
+            ProjectFiles::All(files) => (files, AnchorPresence::Gone),
+            ProjectFiles::Some(files) => (files, AnchorPresence::Unknown),
         }
     }
 }
 
-/// Reads a file that is not too long.
-fn read(path: &Path) -> Option<String> {
+/// Reads a text file up to the size limit.
+fn read_small_file(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = fs::File::open(path).ok()?;
     file.take(MAX_READ_BYTES + 1).read_to_string(&mut text).ok()?;
     (u64::try_from(text.len()).ok()? <= MAX_READ_BYTES).then_some(text)
 }
 
-/// The files below a folder. Links are listed and not followed.
-fn walk(root: &Path, patience: Duration) -> Files {
+/// Lists the files below a folder. Symbolic links are listed and not followed.
+fn walk_files(root: &Path, patience: Duration) -> ProjectFiles {
     let started = Instant::now();
     let mut files = Vec::new();
     let mut open = vec![(root.to_owned(), String::new())];
@@ -132,7 +138,7 @@ fn walk(root: &Path, patience: Duration) -> Files {
         for entry in entries {
             seen += 1;
             if seen > MAX_ENTRIES || started.elapsed() > patience {
-                return Files::Some(files);
+                return ProjectFiles::Some(files);
             }
             let Some((entry, kind)) = entry.ok().and_then(|entry| entry.file_type().ok().map(|kind| (entry, kind)))
             else {
@@ -148,11 +154,11 @@ fn walk(root: &Path, patience: Duration) -> Files {
         }
     }
     files.sort_unstable();
-    if is_whole { Files::All(files) } else { Files::Some(files) }
+    if is_whole { ProjectFiles::All(files) } else { ProjectFiles::Some(files) }
 }
 
-/// Whether a makefile says how to make something of this name, or takes a pattern or another file for it.
-fn has_target(text: &str, name: &str) -> bool {
+/// Returns true if a makefile defines a target of this name, or may define it by a pattern or an include.
+fn has_make_target(text: &str, name: &str) -> bool {
     text.lines().any(|line| {
         let is_open = line.trim_start().starts_with("include") || line.trim_start().starts_with("-include");
         let target = line.split_once(':').filter(|_| !line.starts_with('\t')).map(|(targets, _)| targets);

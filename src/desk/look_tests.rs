@@ -11,8 +11,8 @@ fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn path(path: &str) -> Anchor {
-    Anchor::Path(path.to_owned())
+fn path(path: &str) -> LessonAnchor {
+    LessonAnchor::Path(path.to_owned())
 }
 
 #[test]
@@ -25,48 +25,52 @@ fn a_path_is_here_moved_or_gone() {
         ("two/index.ts", ""),
         ("node_modules/x/d.js", ""),
     ]);
-    let look = ProjectLook::new(folder.path());
-    let check = |asked: &str, expected: Presence| assert_eq!(look.at(&path(asked)), expected, "{asked}");
-    check("src/a.rs", Presence::Here);
-    check("src", Presence::Here);
-    check("src/routes/b.ts", Presence::Here);
-    check("src/routes", Presence::Here);
-    check("b.ts", Presence::Here);
-    check("src/c.rs", Presence::Moved("lib/c.rs".to_owned()));
-    check("three/index.ts", Presence::Here);
-    check("src/d.js", Presence::Gone);
-    check("src/e.rs", Presence::Gone);
-    check("e.rs", Presence::Gone);
+    let look = ProjectFileProbe::new(folder.path());
+    let check = |asked: &str, expected: AnchorPresence| assert_eq!(look.find_anchor(&path(asked)), expected, "{asked}");
+    check("src/a.rs", AnchorPresence::Here);
+    check("src", AnchorPresence::Here);
+    check("src/routes/b.ts", AnchorPresence::Here);
+    check("src/routes", AnchorPresence::Here);
+    check("b.ts", AnchorPresence::Here);
+    check("src/c.rs", AnchorPresence::Moved("lib/c.rs".to_owned()));
+    check("three/index.ts", AnchorPresence::Here);
+    check("src/d.js", AnchorPresence::Gone);
+    check("src/e.rs", AnchorPresence::Gone);
+    check("e.rs", AnchorPresence::Gone);
 }
 
 #[test]
 fn a_script_is_looked_for_where_scripts_are() {
-    let script = Anchor::Script("typecheck".to_owned());
-    let check = |files: &[(&str, &str)], expected: Presence| {
-        assert_eq!(ProjectLook::new(project(files).path()).at(&script), expected, "{files:?}");
+    let script = LessonAnchor::Script("typecheck".to_owned());
+    let check = |files: &[(&str, &str)], expected: AnchorPresence| {
+        assert_eq!(ProjectFileProbe::new(project(files).path()).find_anchor(&script), expected, "{files:?}");
     };
-    check(&[("package.json", r#"{"scripts": {"typecheck": "tsc"}}"#)], Presence::Here);
-    check(&[("package.json", "{}"), ("web/package.json", r#"{"scripts": {"typecheck": ""}}"#)], Presence::Here);
-    check(&[("package.json", "{}")], Presence::Gone);
-    check(&[("README.md", "")], Presence::Unknown);
+    check(&[("package.json", r#"{"scripts": {"typecheck": "tsc"}}"#)], AnchorPresence::Here);
+    check(&[("package.json", "{}"), ("web/package.json", r#"{"scripts": {"typecheck": ""}}"#)], AnchorPresence::Here);
+    check(&[("package.json", "{}")], AnchorPresence::Gone);
+    check(&[("README.md", "")], AnchorPresence::Unknown);
 }
 
 #[test]
 fn a_target_is_looked_for_in_makefiles() {
-    let target = Anchor::Target("lint".to_owned());
-    let check = |makefile: &str, expected: Presence| {
-        assert_eq!(ProjectLook::new(project(&[("Makefile", makefile)]).path()).at(&target), expected, "{makefile}");
+    let target = LessonAnchor::Target("lint".to_owned());
+    let check = |makefile: &str, expected: AnchorPresence| {
+        assert_eq!(
+            ProjectFileProbe::new(project(&[("Makefile", makefile)]).path()).find_anchor(&target),
+            expected,
+            "{makefile}"
+        );
     };
-    check("all lint: x\n\tlint: no\n", Presence::Here);
-    check("all:\n\techo lint: x\n", Presence::Gone);
-    check("include common.mk\n", Presence::Here);
-    check("%: x\n", Presence::Here);
+    check("all lint: x\n\tlint: no\n", AnchorPresence::Here);
+    check("all:\n\techo lint: x\n", AnchorPresence::Gone);
+    check("include common.mk\n", AnchorPresence::Here);
+    check("%: x\n", AnchorPresence::Here);
 }
 
 #[test]
 fn what_cannot_be_seen_is_not_called_gone() {
     let folder = project(&[]);
-    let look = ProjectLook::new(&folder.path().join("nowhere"));
-    assert_eq!(look.at(&path("src/a.rs")), Presence::Unknown);
-    assert_eq!(look.at(&Anchor::Symbol("read_config".to_owned())), Presence::Unknown);
+    let look = ProjectFileProbe::new(&folder.path().join("nowhere"));
+    assert_eq!(look.find_anchor(&path("src/a.rs")), AnchorPresence::Unknown);
+    assert_eq!(look.find_anchor(&LessonAnchor::Symbol("read_config".to_owned())), AnchorPresence::Unknown);
 }

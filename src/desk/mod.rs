@@ -1,7 +1,7 @@
-//! The desk at which everybody asks: the command line, the HTTP API, MCP and the display in the terminal.
+//! The façade `Archivist`, which the command line, the HTTP API, MCP and the terminal display share.
 //!
-//! A question in, an answer out; the answer is what `--json` prints, whoever asked. Nothing here parses flags, prints,
-//! or listens on a socket.
+//! Every operation on a project's memory starts here, and returns the value that `--json` prints for every caller.
+//! Nothing here parses flags, prints, or listens on a socket.
 
 mod condition;
 mod effect;
@@ -23,76 +23,81 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{self, Backend, Config, RepoIdentity, Surroundings};
+use crate::config::{self, Config, MemoryBackend, ProcessEnvironment, RepoIdentity};
 use crate::domain::{AgentMemory, MemoryQuery};
-use crate::ingest::discover::Places;
+use crate::ingest::discover::SearchPlaces;
 use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
 #[cfg(feature = "postgres")]
-use crate::memory::postgres::{GLOBAL, PostgresMemory, PostgresSettings, Server};
-use crate::memory::{Lesson, LessonName, MemoryError, MemoryService, Stamp, Tenancy};
-use crate::model::embed::{Cached, Embedder, LocalEmbedder};
-use crate::service::{Owner, Project, Queue};
+use crate::memory::postgres::{GLOBAL, PostgresBankSettings, PostgresMemory, PostgresServer};
+use crate::memory::{BankTenancy, Lesson, LessonName, MemoryError, MemoryService, MemoryStamp};
+use crate::model::embed::{CachedEmbedder, Embedder, LocalEmbedder};
+use crate::service::{JobQueue, LessonOwner, ProjectContext};
 
-pub use condition::{Condition, JobReport, Jobs};
-pub use effect::{EffectRow, Measured};
-pub use feedback::{Evidence, Noted, Opinion, role};
-pub use grounds::{Given, Grounds, Judged, Merged, Other, Related, Seen};
-pub use lessons::{Author, EpisodeQuestion, Forgotten, LessonFilter, NewLesson, known_at};
-pub use look::ProjectLook;
-pub use moving::{Bank, Moving};
-pub use recall::{Asked, Found};
-pub use refusal::{Fault, Refusal};
-pub use reply::{Level, Reply, ReplyItem};
-pub use spend::{DaySpend, Spend};
-pub use stats::Stats;
-pub use steps::{StepView, Steps};
-pub use versions::Version;
+pub use condition::{JobQueueStatus, JobReport, MemoryStatus};
+pub use effect::{LessonEffectRow, MeasuredEffect};
+pub use feedback::{FeedbackEvidence, LessonOpinion, RecordedFeedback, parse_role};
+pub use grounds::{
+    LessonBrief, LessonEvidenceReport, LessonFeedback, LessonInjection, LessonSighting, MergedLesson, RelatedLesson,
+};
+pub use lessons::{EpisodeListFilter, ForgottenLesson, LessonAuthor, LessonFilter, NewLesson, last_confirmed_at};
+pub use look::ProjectFileProbe;
+pub use moving::{BankKind, ImportOptions};
+pub use recall::{RecallRequest, RecallResult};
+pub use refusal::{RequestError, RequestFault};
+pub use reply::{RecallLevel, RecallReply, RecallReplyItem};
+pub use spend::{DaySpend, SpendReport};
+pub use stats::MemoryStats;
+pub use steps::{EpisodeSteps, StepView};
+pub use versions::LessonVersion;
 
-/// One project's memory, and everything that is asked of it.
+/// The memory of one project and all operations on it.
 #[derive(Debug, Clone)]
-pub struct Desk {
-    /// The memory itself.
+pub struct Archivist {
+    /// The underlying memory service.
     pub memory: Arc<dyn MemoryService>,
-    /// The server that it is on, where it is on one.
+    /// The server that holds the memory, if there is one.
     #[cfg(feature = "postgres")]
-    server: Option<Arc<Server>>,
+    server: Option<Arc<PostgresServer>>,
     config: Arc<Config>,
-    project: Arc<Project>,
+    project: Arc<ProjectContext>,
     memory_dir: PathBuf,
-    /// Where a model's cost is written down, where there is such a place.
+    /// The directory of the spend ledger, if there is one.
     spend_dir: Option<PathBuf>,
-    tenancy: Tenancy,
+    tenancy: BankTenancy,
     has_global: bool,
-    /// Tells meanings, where a model is set. It is loaded at the first question and kept.
+    /// The embedding model, if one is configured. It is loaded at the first query and kept.
     embedder: Option<Arc<dyn Embedder>>,
 }
 
-impl Desk {
-    /// Opens the memory that the configuration names. Nothing is read or written yet. With a patience of its own,
-    /// a writer waits no longer than that for others.
-    pub fn open(root: PathBuf, config: Config, surroundings: &Surroundings, patience: Option<Duration>) -> Self {
+impl Archivist {
+    /// Opens the configured memory without reading or writing anything. If `patience` is given, a writer waits at most
+    /// that long for a lock.
+    pub fn open(root: PathBuf, config: Config, surroundings: &ProcessEnvironment, patience: Option<Duration>) -> Self {
         let home = surroundings.home.as_deref();
-        let mut settings = config.memory.jsonl(&root, home);
+        let mut settings = config.memory.jsonl_settings(&root, home);
         settings.lock_timeout = patience.unwrap_or(settings.lock_timeout);
-        // On a server every project has a bank of its own, whatever directory is set.
-        let is_shared = settings.tenancy == Tenancy::Shared && config.memory.backend == Backend::Jsonl;
-        let tenancy = if is_shared { Tenancy::Shared } else { Tenancy::Own };
+        // On a server every project has its own bank, whatever directory is set.
+        let is_shared = settings.tenancy == BankTenancy::Shared && config.memory.backend == MemoryBackend::Jsonl;
+        let tenancy = if is_shared { BankTenancy::Shared } else { BankTenancy::Own };
         let has_global = settings.global.is_some();
         let memory_dir = settings.project.clone();
-        let project = project(root, &config, surroundings, tenancy);
+        let project = build_project(root, &config, surroundings, tenancy);
         #[cfg(feature = "postgres")]
-        let server = (config.memory.backend == Backend::Postgres)
-            .then(|| Server::new(config.memory.postgres.server(surroundings, patience)));
+        let server = (config.memory.backend == MemoryBackend::Postgres)
+            .then(|| PostgresServer::new(config.memory.postgres.server_settings(surroundings, patience)));
         #[cfg(feature = "postgres")]
         let memory: Arc<dyn MemoryService> = match &server {
-            Some(server) => Arc::new(PostgresMemory::open(Arc::clone(server), config.memory.bank(bank_of(&project)))),
+            Some(server) => Arc::new(PostgresMemory::open(
+                Arc::clone(server),
+                config.memory.bank_settings(project_bank_key(&project)),
+            )),
             None => Arc::new(JsonlMemory::open(settings)),
         };
         #[cfg(not(feature = "postgres"))]
         let memory = Arc::new(JsonlMemory::open(settings));
-        let embedder = config.embeddings.path(home).map(|folder| {
+        let embedder = config.embeddings.model_path(home).map(|folder| {
             let cache = memory_dir.join("index").join("vectors");
-            Arc::new(Cached::new(LocalEmbedder::new(&folder)).with_file(&cache)) as Arc<dyn Embedder>
+            Arc::new(CachedEmbedder::new(LocalEmbedder::new(&folder)).with_file(&cache)) as Arc<dyn Embedder>
         });
         Self {
             memory,
@@ -108,115 +113,115 @@ impl Desk {
         }
     }
 
-    /// The project that this is about.
-    pub fn project(&self) -> &Project {
+    /// Returns the project of this memory.
+    pub fn project(&self) -> &ProjectContext {
         &self.project
     }
 
-    /// The server that a fleet shares, where there is one.
+    /// Returns the server that the fleet shares, if there is one.
     #[cfg(feature = "postgres")]
-    pub fn server(&self) -> Option<&Arc<Server>> {
+    pub fn server(&self) -> Option<&Arc<PostgresServer>> {
         self.server.as_ref()
     }
 
-    /// What this project is called among those of a fleet: its repository, or its path.
-    pub fn bank(&self) -> String {
-        bank_of(&self.project)
+    /// Returns the project's bank key in a fleet: its repository, or its path.
+    pub fn bank_key(&self) -> String {
+        project_bank_key(&self.project)
     }
 
-    /// A question of this project's that mentions nothing yet.
-    pub fn question(&self) -> MemoryQuery {
-        self.project.question()
+    /// Returns a query for this project without any topic.
+    pub fn new_query(&self) -> MemoryQuery {
+        self.project.new_query()
     }
 
-    /// The same over the connections of another desk, where both are on one server.
-    pub fn sharing(self, other: &Self) -> Self {
+    /// Reuses the connections of another `Archivist`, if both are on the same server.
+    pub fn with_shared_server(self, other: &Self) -> Self {
         #[cfg(feature = "postgres")]
         if let (Some(own), Some(shared)) = (&self.server, &other.server)
-            && own.is_same(shared)
+            && own.has_same_settings(shared)
         {
-            let memory = PostgresMemory::open(Arc::clone(shared), self.config.memory.bank(self.bank()));
+            let memory = PostgresMemory::open(Arc::clone(shared), self.config.memory.bank_settings(self.bank_key()));
             return Self { memory: Arc::new(memory), server: Some(Arc::clone(shared)), ..self };
         }
         let _ = other;
         self
     }
 
-    /// One of its banks without the other.
-    fn bank_alone(&self, which: Bank) -> Arc<dyn MemoryService> {
+    /// Opens one of the banks without the other.
+    fn open_single_bank(&self, which: BankKind) -> Arc<dyn MemoryService> {
         #[cfg(feature = "postgres")]
         if let Some(server) = &self.server {
             let key = match which {
-                Bank::Project => self.bank(),
-                Bank::Global => GLOBAL.to_owned(),
+                BankKind::Project => self.bank_key(),
+                BankKind::Global => GLOBAL.to_owned(),
             };
-            let settings = PostgresSettings { global: None, ..self.config.memory.bank(key) };
+            let settings = PostgresBankSettings { global: None, ..self.config.memory.bank_settings(key) };
             return Arc::new(PostgresMemory::open(Arc::clone(server), settings));
         }
-        let settings = self.config.memory.jsonl(&self.project.root, self.project.home.as_deref());
+        let settings = self.config.memory.jsonl_settings(&self.project.root, self.project.home.as_deref());
         Arc::new(JsonlMemory::open(match which {
-            Bank::Project => JsonlSettings { global: None, ..settings },
-            Bank::Global => JsonlSettings { project: self.memory_dir.join("no-project"), ..settings },
+            BankKind::Project => JsonlSettings { global: None, ..settings },
+            BankKind::Global => JsonlSettings { project: self.memory_dir.join("no-project"), ..settings },
         }))
     }
 
-    /// Where the project's memory lies; on a server, where its jobs wait to be handed on.
+    /// Returns the directory of the project's memory; with a server, the directory where its jobs are spooled.
     pub fn memory_dir(&self) -> &Path {
         &self.memory_dir
     }
 
-    /// The configuration that holds here.
+    /// Returns the configuration in effect.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// What tells meanings, where a model is set.
+    /// Returns the embedding model, if one is configured.
     pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
         self.embedder.as_ref()
     }
 
-    /// Whether a lesson that lies in the memory is this project's business.
-    pub fn sees(&self, memory: &AgentMemory) -> bool {
-        self.tenancy == Tenancy::Own || memory.belongs_to(&self.question())
+    /// Returns true if a stored lesson concerns this project.
+    pub fn sees_lesson(&self, memory: &AgentMemory) -> bool {
+        self.tenancy == BankTenancy::Own || memory.is_visible_to(&self.new_query())
     }
 
-    /// Whether a run at this path, of this repository, was a run of this project.
-    pub fn owns(&self, project_root: &str, repo_id: Option<&str>) -> bool {
+    /// Returns true if a session at this path, of this repository, belongs to this project.
+    pub fn owns_episode(&self, project_root: &str, repo_id: Option<&str>) -> bool {
         match (self.tenancy, repo_id, self.project.repo_id.as_deref()) {
-            (Tenancy::Own, _, _) => true,
-            (Tenancy::Shared, Some(theirs), Some(ours)) => theirs == ours,
-            (Tenancy::Shared, _, _) => project_root == self.project.root_text(),
+            (BankTenancy::Own, _, _) => true,
+            (BankTenancy::Shared, Some(theirs), Some(ours)) => theirs == ours,
+            (BankTenancy::Shared, _, _) => project_root == self.project.root_text(),
         }
     }
 
-    /// Whether there is a place for lessons that hold everywhere.
-    pub fn has_global(&self) -> bool {
+    /// Returns true if there is a bank for global lessons.
+    pub fn has_global_bank(&self) -> bool {
         self.has_global
     }
 
-    /// The lesson of this name, or the error that says there is none.
-    pub async fn lesson(&self, name: &LessonName) -> Result<Lesson, MemoryError> {
-        let lesson = self.memory.get(name).await?.filter(|lesson| self.sees(&lesson.memory));
+    /// Returns the lesson of this name, or an error if there is none.
+    pub async fn get_lesson(&self, name: &LessonName) -> Result<Lesson, MemoryError> {
+        let lesson = self.memory.get_lesson(name).await?.filter(|lesson| self.sees_lesson(&lesson.memory));
         lesson.ok_or_else(|| MemoryError::NoSuchLesson { name: name.clone() })
     }
 
-    /// Changes whenever anything in the memory or its queue did.
-    pub async fn stamp(&self) -> Result<Stamp, MemoryError> {
-        let Stamp(memory) = self.memory.stamp().await?;
-        let queue = Queue::at(&self.memory_dir).stamp();
+    /// Returns a stamp that changes whenever the memory or its queue changes.
+    pub async fn change_stamp(&self) -> Result<MemoryStamp, MemoryError> {
+        let MemoryStamp(memory) = self.memory.memory_stamp().await?;
+        let queue = JobQueue::for_memory(&self.memory_dir).change_stamp();
         #[cfg(feature = "postgres")]
-        let queue = match self.fleet() {
-            Some(fleet) => format!("{queue}{}", fleet.stamp().await?),
+        let queue = match self.fleet_queue() {
+            Some(fleet) => format!("{queue}{}", fleet.change_stamp().await?),
             None => queue,
         };
-        Ok(Stamp(format!("{memory}{queue}")))
+        Ok(MemoryStamp(format!("{memory}{queue}")))
     }
 
-    /// All of these, each once. They are looked up before anything is changed: a misspelt one changes nothing.
-    pub async fn lessons_named(&self, names: &[LessonName]) -> Result<Vec<Lesson>, MemoryError> {
+    /// Returns all of these lessons, each once, or an error if any name is unknown.
+    pub async fn get_lessons(&self, names: &[LessonName]) -> Result<Vec<Lesson>, MemoryError> {
         let mut found: Vec<Lesson> = Vec::new();
         for name in names {
-            let lesson = self.lesson(name).await?;
+            let lesson = self.get_lesson(name).await?;
             if !found.iter().any(|other| other.memory.id == lesson.memory.id) {
                 found.push(lesson);
             }
@@ -225,19 +230,24 @@ impl Desk {
     }
 }
 
-/// What a project is called on a server: its repository, or its path where that is all that is known.
-fn bank_of(project: &Project) -> String {
+/// Returns a project's bank key on a server: its repository, or its path if the repository is unknown.
+fn project_bank_key(project: &ProjectContext) -> String {
     project.repo_id.clone().unwrap_or_else(|| project.root_text())
 }
 
-/// The project at this path: what its lessons carry, and where its sessions are.
-fn project(root: PathBuf, config: &Config, surroundings: &Surroundings, tenancy: Tenancy) -> Project {
-    let identity = config::repo_id(&root, &config.project.key);
-    // In the project's own directory a path would only break when the project moves.
-    let moves_along = tenancy == Tenancy::Own;
+/// Builds the project at this path: the owner of its lessons, and the places of its session logs.
+fn build_project(
+    root: PathBuf,
+    config: &Config,
+    surroundings: &ProcessEnvironment,
+    tenancy: BankTenancy,
+) -> ProjectContext {
+    let identity = config::identify_repository(&root, &config.project.key);
+    // In the project's own directory a stored path would break as soon as the project moves.
+    let moves_along = tenancy == BankTenancy::Own;
     let is_lasting = matches!(identity, RepoIdentity::Explicit(_) | RepoIdentity::Remote(_));
-    let homes = config.sources.homes(&root, surroundings);
-    let places = Places {
+    let homes = config.sources.agent_homes(&root, surroundings);
+    let places = SearchPlaces {
         project: root.clone(),
         repository: matches!(identity, RepoIdentity::Remote(_)).then(|| identity.text()).flatten(),
         claude_home: homes.claude,
@@ -245,10 +255,10 @@ fn project(root: PathBuf, config: &Config, surroundings: &Surroundings, tenancy:
         gemini_home: homes.gemini,
         jobs: Vec::new(),
     };
-    let mut project = Project::at(root);
-    project.owner = Owner {
+    let mut project = ProjectContext::from_root(root);
+    project.owner = LessonOwner {
         project_root: (!moves_along).then(|| project.root_text()),
         repo_id: if moves_along && !is_lasting { None } else { identity.text() },
     };
-    Project { repo_id: identity.text(), places, home: surroundings.home.clone(), ..project }
+    ProjectContext { repo_id: identity.text(), places, home: surroundings.home.clone(), ..project }
 }

@@ -1,140 +1,146 @@
-//! Why the desk does not do what it is asked, told so that a person, a program and a server know the next step.
+//! The error of a request, with a hint for the next step and the party at fault.
 
-use crate::domain::{EpisodeId, Invalid};
+use crate::domain::{EpisodeId, InvalidValue};
 use crate::memory::MemoryError;
 use crate::model::LedgerError;
-use crate::service::{QueueError, Skip, Undecidable};
+use crate::service::{DecisionError, QueueError, SkipReason};
 
-/// Why the desk does not do what it is asked.
+/// The reason why a request fails.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// The memory said no.
+pub enum RequestError {
+    /// The memory returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// A decision cannot be carried out.
+    /// A decision cannot be applied.
     #[error(transparent)]
-    Undecidable(Undecidable),
-    /// The queue said no.
+    Undecidable(DecisionError),
+    /// The queue returned an error.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// There was no reflection.
+    /// The reflection was skipped.
     #[error(transparent)]
-    Skipped(Skip),
-    /// What was spent cannot be read.
+    Skipped(SkipReason),
+    /// The spend ledger cannot be read.
     #[error(transparent)]
     Spend(#[from] LedgerError),
-    /// No run by that name.
+    /// There is no episode with this id.
     #[error("there is no episode `{id}`")]
     NoSuchEpisode {
-        /// The name.
+        /// The id asked for.
         id: EpisodeId,
     },
-    /// A word is not what it should be.
+    /// A value is not valid.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// What is asked makes no sense.
+    Invalid(#[from] InvalidValue),
+    /// The request makes no sense.
     #[error("{message}")]
     Unclear {
-        /// What is wrong.
+        /// The error message.
         message: String,
-        /// What to do next.
+        /// The next step to take.
         hint: String,
     },
-    /// What is asked makes sense and cannot be done here.
+    /// The request makes sense but cannot be carried out here.
     #[error("{message}")]
     Impossible {
-        /// What is wrong.
+        /// The error message.
         message: String,
-        /// What to do next.
+        /// The next step to take.
         hint: String,
     },
 }
 
-/// Whose turn it is after a refusal.
+/// The cause of a failed request, which tells who can fix it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The question makes no sense.
+pub enum RequestFault {
+    /// The request itself makes no sense.
     Question,
-    /// It asks for something that is not there.
+    /// The requested thing does not exist.
     Missing,
-    /// It does not fit what is there.
+    /// The request conflicts with the current state.
     State,
-    /// Others are busy; the same question may do later.
+    /// A resource is busy; the same request may succeed later.
     Busy,
-    /// The machine does not let us.
+    /// The machine or its set-up prevents it.
     Machine,
-    /// Archivist's.
+    /// A defect in Archivist itself.
     Ours,
 }
 
-impl Refusal {
-    /// What is asked makes no sense.
-    pub(super) fn unclear(message: impl Into<String>, hint: impl Into<String>) -> Self {
+impl RequestError {
+    /// Makes the error for a request that makes no sense.
+    pub(super) fn unclear_request(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Unclear { message: message.into(), hint: hint.into() }
     }
 
-    /// What is asked makes sense and cannot be done here.
-    pub(super) fn impossible(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    /// Makes the error for a request that makes sense but cannot be carried out here.
+    pub(super) fn impossible_request(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Impossible { message: message.into(), hint: hint.into() }
     }
 
-    /// What whoever asked can do, where there is something.
+    /// Returns the next step that the caller can take, if there is one.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Memory(error) => return error.hint(),
             Self::Queue(error) => return error.hint(),
-            Self::Spend(LedgerError::Elsewhere { .. }) | Self::Skipped(Skip::LedgerAway(_)) => {
+            Self::Spend(LedgerError::Elsewhere { .. }) | Self::Skipped(SkipReason::LedgerAway(_)) => {
                 "start the server, or look at `memory.postgres.url`"
             }
             Self::Spend(_) | Self::Invalid(_) => return None,
-            Self::Undecidable(Undecidable::Memory(error)) | Self::Skipped(Skip::Memory(error)) => return error.hint(),
-            Self::Undecidable(Undecidable::NotQuarantined { .. }) => {
+            Self::Undecidable(DecisionError::Memory(error)) | Self::Skipped(SkipReason::Memory(error)) => {
+                return error.hint();
+            }
+            Self::Undecidable(DecisionError::NotQuarantined { .. }) => {
                 "`archivist promote` stands behind a lesson that is in use"
             }
-            Self::Undecidable(Undecidable::Retired { .. }) => {
+            Self::Undecidable(DecisionError::Retired { .. }) => {
                 "`archivist approve` takes it out of quarantine, `archivist restore` back"
             }
-            Self::Undecidable(Undecidable::NotMerged { .. }) => "`archivist history` shows how it came about",
-            Self::Skipped(Skip::NoLog(_)) => "`archivist reflect --file PATH` takes a log wherever it lies",
-            Self::Skipped(Skip::Unreadable { .. }) => "docs/formats.md lists the formats that are read",
-            Self::Skipped(Skip::Disabled | Skip::Unwanted { .. }) => {
+            Self::Undecidable(DecisionError::NotMerged { .. }) => "`archivist history` shows how it came about",
+            Self::Skipped(SkipReason::NoLog(_)) => "`archivist reflect --file PATH` takes a log wherever it lies",
+            Self::Skipped(SkipReason::Unreadable { .. }) => "docs/formats.md lists the formats that are read",
+            Self::Skipped(SkipReason::Disabled | SkipReason::Unwanted { .. }) => {
                 "`archivist config show --origin` tells where that is set"
             }
-            Self::Skipped(Skip::Unchanged) => "`--again` reflects on it all the same",
-            Self::Skipped(Skip::HealerSkipped | Skip::Broke(_)) => return None,
+            Self::Skipped(SkipReason::Unchanged) => "`--again` reflects on it all the same",
+            Self::Skipped(SkipReason::HealerSkipped | SkipReason::Broke(_)) => return None,
             Self::NoSuchEpisode { .. } => "`archivist episodes --json` shows every run",
             Self::Unclear { hint, .. } | Self::Impossible { hint, .. } => hint,
         };
         Some(hint.to_owned())
     }
 
-    /// Whose turn it is now.
-    pub fn fault(&self) -> Fault {
+    /// Returns the cause of the failure.
+    pub fn fault(&self) -> RequestFault {
         match self {
             Self::Memory(error)
-            | Self::Undecidable(Undecidable::Memory(error))
-            | Self::Skipped(Skip::Memory(error))
-            | Self::Queue(QueueError::Fleet(error)) => of_memory(error),
-            Self::Queue(error) if error.is_ours() => Fault::Ours,
-            Self::Queue(QueueError::TooLarge { .. }) | Self::Unclear { .. } | Self::Invalid(_) => Fault::Question,
-            Self::Queue(_) => Fault::Machine,
-            Self::Spend(LedgerError::Busy { .. } | LedgerError::Elsewhere { .. }) => Fault::Busy,
-            Self::Spend(_) => Fault::Machine,
-            Self::Undecidable(_) | Self::Impossible { .. } => Fault::State,
-            Self::NoSuchEpisode { .. } | Self::Skipped(Skip::NoLog(_)) => Fault::Missing,
-            Self::Skipped(Skip::Broke(_)) => Fault::Ours,
-            Self::Skipped(Skip::LedgerAway(_)) => Fault::Busy,
-            Self::Skipped(_) => Fault::State,
+            | Self::Undecidable(DecisionError::Memory(error))
+            | Self::Skipped(SkipReason::Memory(error))
+            | Self::Queue(QueueError::Fleet(error)) => classify_memory_error(error),
+            Self::Queue(error) if error.is_ours() => RequestFault::Ours,
+            Self::Queue(QueueError::TooLarge { .. }) | Self::Unclear { .. } | Self::Invalid(_) => {
+                RequestFault::Question
+            }
+            Self::Queue(_) => RequestFault::Machine,
+            Self::Spend(LedgerError::Busy { .. } | LedgerError::Elsewhere { .. }) => RequestFault::Busy,
+            Self::Spend(_) => RequestFault::Machine,
+            Self::Undecidable(_) | Self::Impossible { .. } => RequestFault::State,
+            Self::NoSuchEpisode { .. } | Self::Skipped(SkipReason::NoLog(_)) => RequestFault::Missing,
+            Self::Skipped(SkipReason::Broke(_)) => RequestFault::Ours,
+            Self::Skipped(SkipReason::LedgerAway(_)) => RequestFault::Busy,
+            Self::Skipped(_) => RequestFault::State,
         }
     }
 }
 
-fn of_memory(error: &MemoryError) -> Fault {
+fn classify_memory_error(error: &MemoryError) -> RequestFault {
     match error {
-        MemoryError::NoSuchLesson { .. } | MemoryError::NoSuchVersion { .. } => Fault::Missing,
-        MemoryError::Ambiguous { .. } | MemoryError::Conflict { .. } | MemoryError::NoMoreAliases(_) => Fault::State,
-        MemoryError::TooLarge { .. } => Fault::Question,
-        MemoryError::Locked { .. } | MemoryError::TurnLost | MemoryError::Unreachable { .. } => Fault::Busy,
+        MemoryError::NoSuchLesson { .. } | MemoryError::NoSuchVersion { .. } => RequestFault::Missing,
+        MemoryError::Ambiguous { .. } | MemoryError::Conflict { .. } | MemoryError::NoMoreAliases(_) => {
+            RequestFault::State
+        }
+        MemoryError::TooLarge { .. } => RequestFault::Question,
+        MemoryError::Locked { .. } | MemoryError::TurnLost | MemoryError::Unreachable { .. } => RequestFault::Busy,
         MemoryError::Symlink { .. }
         | MemoryError::Io { .. }
         | MemoryError::Server { .. }
@@ -144,24 +150,24 @@ fn of_memory(error: &MemoryError) -> Fault {
         | MemoryError::SchemaMissing { .. }
         | MemoryError::SchemaOlder { .. }
         | MemoryError::SchemaNewer { .. }
-        | MemoryError::Settings { .. } => Fault::Machine,
-        MemoryError::Encode { .. } | MemoryError::Interrupted(_) => Fault::Ours,
+        | MemoryError::Settings { .. } => RequestFault::Machine,
+        MemoryError::Encode { .. } | MemoryError::Interrupted(_) => RequestFault::Ours,
     }
 }
 
-impl From<Undecidable> for Refusal {
-    fn from(undecidable: Undecidable) -> Self {
+impl From<DecisionError> for RequestError {
+    fn from(undecidable: DecisionError) -> Self {
         match undecidable {
-            Undecidable::Memory(error) => Self::Memory(error),
+            DecisionError::Memory(error) => Self::Memory(error),
             other => Self::Undecidable(other),
         }
     }
 }
 
-impl From<Skip> for Refusal {
-    fn from(skip: Skip) -> Self {
+impl From<SkipReason> for RequestError {
+    fn from(skip: SkipReason) -> Self {
         match skip {
-            Skip::Memory(error) => Self::Memory(error),
+            SkipReason::Memory(error) => Self::Memory(error),
             other => Self::Skipped(other),
         }
     }

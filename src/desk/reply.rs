@@ -1,22 +1,23 @@
-//! What a program reads that asked for lessons.
+//! The reply to a recall request, as a program reads it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Alias, Exposure, MemoryId, MemoryState};
-use crate::memory::Method;
-use crate::recall::Staleness;
-use crate::service::{Block, Chosen};
+use crate::memory::SearchMethod;
+use crate::recall::LessonStaleness;
+use crate::service::{InjectionBlock, SelectedLesson};
 use crate::text::Tokenizer;
 
-/// Scores are rounded to this many parts, so that the last bits of a float do not reach a reader.
+/// Scores are rounded to this many parts, so that the last bits of a float are not shown.
 const PARTS: f64 = 1e6;
 
 /// How lessons were found: each level does without something that the one before it had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(with = "u8")]
 #[serde(into = "u8")]
-pub enum Level {
+#[schemars(rename = "Level")]
+pub enum RecallLevel {
     /// By meaning and by words.
     Meaning,
     /// By words, through the index.
@@ -25,22 +26,22 @@ pub enum Level {
     FullRead,
 }
 
-impl Level {
-    /// What a method comes to.
-    pub fn of(method: Method) -> Self {
+impl RecallLevel {
+    /// Returns the level of a search method.
+    pub fn from_method(method: SearchMethod) -> Self {
         match method {
-            Method::Index => Self::Words,
-            Method::FullRead => Self::FullRead,
+            SearchMethod::Index => Self::Words,
+            SearchMethod::FullRead => Self::FullRead,
         }
     }
 }
 
-impl From<Level> for u8 {
-    fn from(level: Level) -> Self {
+impl From<RecallLevel> for u8 {
+    fn from(level: RecallLevel) -> Self {
         match level {
-            Level::Meaning => 0,
-            Level::Words => 1,
-            Level::FullRead => 3,
+            RecallLevel::Meaning => 0,
+            RecallLevel::Words => 1,
+            RecallLevel::FullRead => 3,
         }
     }
 }
@@ -48,13 +49,14 @@ impl From<Level> for u8 {
 /// The lessons that were found, as a program reads them.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Reply {
+#[schemars(rename = "Reply")]
+pub struct RecallReply {
     /// How they were found: 0 by meaning, 1 by words through the index, 3 by reading everything.
-    pub level: Level,
+    pub level: RecallLevel,
     /// The same in words.
     pub method: &'static str,
     /// The lessons, the best first.
-    pub items: Vec<ReplyItem>,
+    pub items: Vec<RecallReplyItem>,
     /// How many more met the question.
     pub dropped: usize,
     /// What the block costs that a prompt would get.
@@ -64,7 +66,8 @@ pub struct Reply {
 /// One of them, with what it was ordered by.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReplyItem {
+#[schemars(rename = "ReplyItem")]
+pub struct RecallReplyItem {
     /// Which lesson.
     pub id: MemoryId,
     /// What people call it.
@@ -90,46 +93,46 @@ pub struct ReplyItem {
     pub unverified: Option<String>,
 }
 
-impl Reply {
-    /// Puts it together.
-    pub fn of(block: &Block, level: Level) -> Self {
+impl RecallReply {
+    /// Builds the reply from a block.
+    pub fn from_block(block: &InjectionBlock, level: RecallLevel) -> Self {
         Self {
             level,
-            method: method(block.method),
-            items: block.lessons.iter().map(ReplyItem::of).collect(),
+            method: method_name(block.method),
+            items: block.lessons.iter().map(RecallReplyItem::from_selected_lesson).collect(),
             dropped: block.dropped,
-            tokens: Tokenizer::new().count(&block.text),
+            tokens: Tokenizer::new().count_tokens(&block.text),
         }
     }
 }
 
-impl ReplyItem {
-    fn of(chosen: &Chosen) -> Self {
+impl RecallReplyItem {
+    fn from_selected_lesson(chosen: &SelectedLesson) -> Self {
         let (memory, score) = (&chosen.lesson.memory, &chosen.score);
         Self {
             id: memory.id.clone(),
             alias: memory.alias.clone(),
             summary: memory.summary.clone(),
             rule: memory.rule.clone(),
-            score: rounded(score.score),
-            importance: rounded(score.importance),
-            recency: rounded(score.recency),
-            relevance: rounded(score.relevance),
+            score: round_score(score.score),
+            importance: round_score(score.importance),
+            recency: round_score(score.recency),
+            relevance: round_score(score.relevance),
             state: memory.state.clone(),
             exposed: chosen.exposure == Exposure::Exposed,
-            unverified: Staleness::mark(&chosen.staleness),
+            unverified: LessonStaleness::warning_text(&chosen.staleness),
         }
     }
 }
 
-/// How lessons were found, in a word or two.
-pub(super) fn method(method: Method) -> &'static str {
+/// Returns the name of a search method.
+pub(super) fn method_name(method: SearchMethod) -> &'static str {
     match method {
-        Method::Index => "index",
-        Method::FullRead => "full read",
+        SearchMethod::Index => "index",
+        SearchMethod::FullRead => "full read",
     }
 }
 
-fn rounded(number: f64) -> f64 {
+fn round_score(number: f64) -> f64 {
     (number * PARTS).round() / PARTS
 }

@@ -1,4 +1,4 @@
-//! What models cost, day by day.
+//! The cost of model calls, day by day.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use chrono::{NaiveDate, TimeDelta};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, Refusal};
-use crate::domain::{Timestamp, Usage};
-use crate::model::{SharedLedger, spent_on, spent_together};
+use super::{Archivist, RequestError};
+use crate::domain::{Timestamp, TokenUsage};
+use crate::model::{SharedLedger, read_day_spend, read_shared_day_spend};
 
 /// What models cost, all projects together.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Spend {
+#[schemars(rename = "Spend")]
+pub struct SpendReport {
     /// Day by day, the oldest first.
     pub days: Vec<DaySpend>,
     /// What may be spent in a day.
@@ -44,34 +45,34 @@ pub struct DayCaps {
     pub day_usd: Option<f64>,
 }
 
-impl Desk {
-    /// Where it is written down for all machines together, where they share a server.
-    pub fn ledger(&self) -> Option<Arc<dyn SharedLedger>> {
+impl Archivist {
+    /// Returns the spend ledger that all machines share, if they share a server.
+    pub fn shared_ledger(&self) -> Option<Arc<dyn SharedLedger>> {
         #[cfg(feature = "postgres")]
         if let Some(server) = self.server() {
-            return Some(Arc::new(crate::service::FleetLedger::new(server.clone(), &self.bank())));
+            return Some(Arc::new(crate::service::FleetLedger::new(server.clone(), &self.bank_key())));
         }
         None
     }
 
-    /// What the last days cost, today included. It may have to wait for files or a server: not for a thread that others
-    /// wait for.
-    pub fn spend(&self, days: u32, now: Timestamp) -> Result<Spend, Refusal> {
+    /// Reports the cost of the last days, today included. It may block on files or a server, so it must not run on an
+    /// async thread.
+    pub fn report_spend(&self, days: u32, now: Timestamp) -> Result<SpendReport, RequestError> {
         let caps = &self.config().model.caps;
-        let mut spend = Spend {
+        let mut spend = SpendReport {
             days: Vec::new(),
             caps: DayCaps {
                 day_tokens: Some(caps.tokens_per_day).filter(|tokens| *tokens > 0),
                 day_usd: Some(caps.usd_per_day).filter(|usd| *usd > 0.0),
             },
         };
-        let shared = self.ledger();
+        let shared = self.shared_ledger();
         for back in (0..i64::from(days)).rev() {
             let Some(at) = now.checked_sub_signed(TimeDelta::days(back)) else { continue };
             let (calls, usage) = match (&shared, &self.spend_dir) {
-                (Some(ledger), _) => spent_together(&**ledger, at)?,
-                (None, Some(directory)) => spent_on(directory, at)?,
-                (None, None) => (0, Usage::default()),
+                (Some(ledger), _) => read_shared_day_spend(&**ledger, at)?,
+                (None, Some(directory)) => read_day_spend(directory, at)?,
+                (None, None) => (0, TokenUsage::default()),
             };
             let tokens =
                 usage.prompt_tokens.unwrap_or_default().saturating_add(usage.completion_tokens.unwrap_or_default());

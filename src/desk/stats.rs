@@ -1,18 +1,19 @@
-//! How many of what there is.
+//! Counts of lessons, episodes and jobs.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Desk, EpisodeQuestion, LessonFilter, Refusal};
+use super::{Archivist, EpisodeListFilter, LessonFilter, RequestError};
 use crate::domain::Timestamp;
-use crate::memory::Which;
+use crate::memory::LessonStateFilter;
 
 /// How many of what there is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Stats {
+#[schemars(rename = "Stats")]
+pub struct MemoryStats {
     /// Lessons, retired ones among them.
     pub lessons: LessonCounts,
     /// Tools that lessons in use are about, the most often named first.
@@ -73,36 +74,36 @@ pub struct PairCount {
     pub lessons: usize,
 }
 
-impl Desk {
-    /// Counts what there is.
-    pub async fn stats(&self, now: Timestamp) -> Result<Stats, Refusal> {
+impl Archivist {
+    /// Counts lessons, episodes and jobs.
+    pub async fn collect_stats(&self, now: Timestamp) -> Result<MemoryStats, RequestError> {
         let mut lessons = LessonCounts::default();
         let mut pairs: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
-        for lesson in self.lessons(&LessonFilter::of(Which::All)).await? {
+        for lesson in self.list_lessons(&LessonFilter::from_selection(LessonStateFilter::All)).await? {
             let memory = lesson.memory;
             let state = memory.state.as_ref().map_or("unknown", |state| state.as_str());
             lessons.total += 1;
             *lessons.by_state.entry(state.to_owned()).or_default() += 1;
             *lessons.by_kind.entry(memory.kind.to_string()).or_default() += 1;
             *lessons.by_category.entry(memory.category.to_string()).or_default() += 1;
-            let is_in_use = Which::Live.includes(memory.standing());
+            let is_in_use = LessonStateFilter::Live.includes_state(memory.availability());
             if is_in_use && (memory.facets.tool.is_some() || memory.facets.provider.is_some()) {
                 *pairs.entry((memory.facets.tool, memory.facets.provider)).or_default() += 1;
             }
         }
         let mut episodes = EpisodeCounts::default();
-        for episode in self.episodes(&EpisodeQuestion::default(), now).await? {
+        for episode in self.list_episodes(&EpisodeListFilter::default(), now).await? {
             episodes.total += 1;
             *episodes.by_status.entry(episode.status.to_string()).or_default() += 1;
         }
-        let queue = self.jobs(now).await?;
+        let queue = self.queue_status(now).await?;
         let mut jobs: BTreeMap<String, usize> = BTreeMap::new();
         for job in &queue.jobs {
             *jobs.entry(job.place.as_str().to_owned()).or_default() += 1;
         }
-        Ok(Stats {
-            tools: by_name(pairs.iter().map(|((tool, _), lessons)| (tool.as_ref(), *lessons))),
-            providers: by_name(pairs.iter().map(|((_, provider), lessons)| (provider.as_ref(), *lessons))),
+        Ok(MemoryStats {
+            tools: count_by_name(pairs.iter().map(|((tool, _), lessons)| (tool.as_ref(), *lessons))),
+            providers: count_by_name(pairs.iter().map(|((_, provider), lessons)| (provider.as_ref(), *lessons))),
             pairs: pairs.into_iter().map(|((tool, provider), lessons)| PairCount { tool, provider, lessons }).collect(),
             lessons,
             episodes,
@@ -112,7 +113,7 @@ impl Desk {
     }
 }
 
-fn by_name<'n>(counts: impl Iterator<Item = (Option<&'n String>, usize)>) -> Vec<NamedCount> {
+fn count_by_name<'n>(counts: impl Iterator<Item = (Option<&'n String>, usize)>) -> Vec<NamedCount> {
     let mut sums: BTreeMap<&String, usize> = BTreeMap::new();
     for (name, lessons) in counts {
         if let Some(name) = name {

@@ -65,11 +65,11 @@ fn says(candidate: &Candidate, text: &str) -> bool {
 
 fn escaped(texts: &[String]) -> Vec<String> {
     let redactor = Redactor::new();
-    let distiller = Distiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
+    let distiller = SessionDistiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
     let mut escaped = Vec::new();
     for text in texts {
         for (way, context) in sessions(text) {
-            for candidate in distiller.by_heuristics(&context).candidates {
+            for candidate in distiller.distill_with_heuristics(&context).candidates {
                 if candidate.quarantine.is_none() && says(&candidate, text) {
                     escaped.push(format!("{way}: {text:.100} → {}", candidate.summary));
                 }

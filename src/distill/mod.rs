@@ -1,4 +1,4 @@
-//! What was learned: from signals alone, or with a model. Whoever claims it, its quotes are looked up in the log.
+//! Distills lessons from signals alone or with a model. Every quote is looked up in the log, whoever claims it.
 
 mod claim;
 mod heuristic;
@@ -7,66 +7,72 @@ mod prompts;
 mod read;
 mod verify;
 
-use self::verify::{Limits, Verified, Verifier};
+use self::verify::{CandidateLimits, CandidateVerifier, VerifiedCandidates};
 use crate::context::ReflectionContext;
-use crate::domain::{Candidate, Distilled, Dropped, Engine, Reflection};
+use crate::domain::{Candidate, DistillationResult, DroppedCandidate, Engine, ReflectionSummary};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "hostile_tests.rs"]
 mod hostile_tests;
 
-pub use llm::{Asked, Asking, Known, Pair, compare};
-pub use prompts::{PromptError, Prompts};
+pub use llm::{ComparisonPair, DistillRequest, LessonLookup, PromptLimits, compare_lessons};
+pub use prompts::{PromptError, PromptSet};
 pub use read::UnreadableReply;
-pub use verify::{Document, is_generic_word, order_in};
+pub use verify::{ProjectDocument, find_forbidden_order, is_generic_word};
 
-/// Turns what happened into what may have been learned.
+/// Turns a session into candidates for lessons.
 #[derive(Debug, Clone, Copy)]
-pub struct Distiller<'d> {
-    /// Takes secrets out, once more.
+pub struct SessionDistiller<'d> {
+    /// The redactor that takes out secrets once more.
     pub redactor: &'d Redactor,
-    /// What agents of the project are told anyway.
-    pub documents: &'d [Document],
-    /// The most candidates.
+    /// Documents that agents of the project are given anyway.
+    pub documents: &'d [ProjectDocument],
+    /// The most candidates that are kept.
     pub max_candidates: usize,
-    /// Less important claims are dropped.
+    /// The least importance of a candidate that is kept.
     pub min_importance: f64,
 }
 
-impl Distiller<'_> {
-    /// Without a model.
-    pub fn by_heuristics(&self, context: &ReflectionContext) -> Distilled {
-        let heuristic::Distillate { reflection, claims, dropped } = heuristic::distil(context);
+impl SessionDistiller<'_> {
+    /// Distills without a model.
+    pub fn distill_with_heuristics(&self, context: &ReflectionContext) -> DistillationResult {
+        let heuristic::HeuristicFindings { reflection, claims, dropped } = heuristic::distill_session(context);
         let claims = claims.into_iter().map(Ok).chain(dropped.into_iter().map(Err)).collect();
-        let Verified { candidates, dropped } = self.verifier(context).for_heuristics().verify(claims);
-        distilled(Engine::Heuristic, reflection, candidates, dropped)
+        let VerifiedCandidates { candidates, dropped } =
+            self.make_verifier(context).for_heuristics().verify_all(claims);
+        make_distilled(Engine::Heuristic, reflection, candidates, dropped)
     }
 
-    /// Judges a reply that somebody wrote for this session, in the shape that `prompts/reflection.schema.json` asks for.
-    /// Every candidate in it is held against the log as a model's would be.
+    /// Distills a reply that somebody wrote for this session, in the form that `prompts/reflection.schema.json` asks
+    /// for. Every candidate in it is checked against the log like a model's.
     ///
     /// # Errors
     ///
-    /// If the reply is no object with a list of candidates.
-    pub fn by_reply(
+    /// Returns an error if the reply is no object with a list of candidates.
+    pub fn distill_from_reply(
         &self,
         context: &ReflectionContext,
         reply: &serde_json::Value,
-    ) -> Result<Distilled, UnreadableReply> {
-        let read::Answer { reflection, claims } = read::claims(reply)?;
-        let Verified { candidates, dropped } = self.verifier(context).verify(claims);
-        Ok(distilled(Engine::Model, reflection, candidates, dropped))
+    ) -> Result<DistillationResult, UnreadableReply> {
+        let read::ParsedReply { reflection, claims } = read::parse_reply(reply)?;
+        let VerifiedCandidates { candidates, dropped } = self.make_verifier(context).verify_all(claims);
+        Ok(make_distilled(Engine::Model, reflection, candidates, dropped))
     }
 
-    fn verifier<'v>(&'v self, context: &'v ReflectionContext) -> Verifier<'v> {
-        let limits = Limits { max_candidates: self.max_candidates, min_importance: self.min_importance };
-        Verifier::new(context, self.documents, self.redactor, limits)
+    fn make_verifier<'v>(&'v self, context: &'v ReflectionContext) -> CandidateVerifier<'v> {
+        let limits = CandidateLimits { max_candidates: self.max_candidates, min_importance: self.min_importance };
+        CandidateVerifier::new(context, self.documents, self.redactor, limits)
     }
 }
 
-fn distilled(engine: Engine, reflection: Reflection, candidates: Vec<Candidate>, dropped: Vec<Dropped>) -> Distilled {
-    Distilled {
+fn make_distilled(
+    engine: Engine,
+    reflection: ReflectionSummary,
+    candidates: Vec<Candidate>,
+    dropped: Vec<DroppedCandidate>,
+) -> DistillationResult {
+    DistillationResult {
         engine,
         reflection,
         candidates,

@@ -1,4 +1,4 @@
-//! What a model is told. The texts are the files in `prompts/`; whoever has other habits may bring their own.
+//! The prompts for models. The texts are the files in `prompts/`; each of them can be replaced.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::model::{Schema, Tool};
+use crate::model::{AnswerSchema, ModelTool};
 
 #[cfg(test)]
 #[path = "prompts_tests.rs"]
 mod tests;
 
-/// Each prompt with the places that its text must leave open.
+/// Each prompt, its text, and the placeholders that the text must contain.
 const FILES: &[(&str, &str, &[&str])] = &[
     ("archivist.md", include_str!("../../prompts/archivist.md"), &[]),
     ("by-json.md", include_str!("../../prompts/by-json.md"), &[]),
@@ -28,62 +28,62 @@ const FILES: &[(&str, &str, &[&str])] = &[
     ("tools.json", include_str!("../../prompts/tools.json"), &[]),
 ];
 
-/// The schema's file, and its name where an endpoint asks for one.
+/// The file of the reply schema, and its name where an endpoint asks for one.
 const SCHEMA_FILE: &str = "reflection.schema.json";
 const SCHEMA_NAME: &str = "reflection";
 
-/// What a model may call: to claim lessons, to ask what is known already, to say how much one matters.
+/// The tools that a model may call: to submit candidates, to look up known lessons, to score importance.
 pub(super) const CREATE: &str = "memory_create_candidate_lessons";
 pub(super) const NEAR: &str = "memory_detect_duplicates";
 pub(super) const SCORE: &str = "memory_score_importance";
 const TOOLS: [&str; 3] = [CREATE, NEAR, SCORE];
 
-/// Why somebody's own prompts cannot be used.
+/// The reason why custom prompts cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PromptError {
     /// There is no prompt of this name.
-    #[error("{name} is no prompt; the prompts are {}", Prompts::NAMES.join(", "))]
+    #[error("{name} is no prompt; the prompts are {}", PromptSet::NAMES.join(", "))]
     Unknown {
-        /// The name.
+        /// The name that was given.
         name: String,
     },
-    /// A place is missing without which nothing can be asked.
+    /// A required placeholder is missing.
     #[error("{name} has no place for {{{place}}}")]
     NoPlace {
-        /// The prompt.
+        /// The name of the prompt.
         name: &'static str,
-        /// What would stand there.
+        /// The name of the placeholder.
         place: &'static str,
     },
-    /// It is to be JSON of a certain form.
+    /// The prompt is empty or no JSON of the required form.
     #[error("{name} cannot be used: {why}")]
     Broken {
-        /// The prompt.
+        /// The name of the prompt.
         name: &'static str,
-        /// What is wrong.
+        /// The description of what is wrong.
         why: String,
     },
 }
 
-/// All that a model is told besides the log.
+/// All texts that a model is given besides the log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prompts {
+pub struct PromptSet {
     texts: BTreeMap<&'static str, String>,
-    tools: Vec<Tool>,
+    tools: Vec<ModelTool>,
     schema: Value,
     version: String,
 }
 
-/// A tool as its file describes it.
+/// A tool as `tools.json` describes it.
 #[derive(Deserialize)]
-struct Described {
+struct ToolDescription {
     name: String,
     description: String,
-    /// A schema, or the name of the file that holds it.
+    /// A schema, or the name of the file that contains it.
     parameters: Value,
 }
 
-impl Prompts {
+impl PromptSet {
     /// The names of all prompts.
     pub const NAMES: [&'static str; FILES.len()] = {
         let mut names = [""; FILES.len()];
@@ -98,8 +98,8 @@ impl Prompts {
         names
     };
 
-    /// The prompts with some of them replaced: names and texts.
-    pub fn with(own: impl IntoIterator<Item = (String, String)>) -> Result<Self, PromptError> {
+    /// Returns the prompts with some of them replaced, given as names and texts.
+    pub fn with_overrides(own: impl IntoIterator<Item = (String, String)>) -> Result<Self, PromptError> {
         let mut texts: BTreeMap<&'static str, String> =
             FILES.iter().map(|(name, text, _)| (*name, (*text).to_owned())).collect();
         for (name, text) in own {
@@ -111,60 +111,60 @@ impl Prompts {
         for &(name, _, places) in FILES {
             let text = texts.get(name).map(String::as_str).unwrap_or_default();
             if text.trim().is_empty() {
-                return Err(broken(name, "it is empty"));
+                return Err(broken_prompt(name, "it is empty"));
             }
             if let Some(&place) = places.iter().find(|place| !text.contains(&format!("{{{place}}}"))) {
                 return Err(PromptError::NoPlace { name, place });
             }
         }
-        let schema = parse::<Value>(SCHEMA_FILE, &texts)?;
+        let schema = parse_prompt_json::<Value>(SCHEMA_FILE, &texts)?;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(broken(SCHEMA_FILE, "it is no schema of an object"));
+            return Err(broken_prompt(SCHEMA_FILE, "it is no schema of an object"));
         }
-        let described = parse::<Vec<Described>>("tools.json", &texts)?;
-        let tools: Vec<Tool> = described
+        let described = parse_prompt_json::<Vec<ToolDescription>>("tools.json", &texts)?;
+        let tools: Vec<ModelTool> = described
             .into_iter()
             .map(|tool| {
                 let is_schema = tool.parameters.as_str() == Some(SCHEMA_FILE);
                 let parameters = if is_schema { schema.clone() } else { tool.parameters };
-                Tool { name: tool.name, description: tool.description, parameters }
+                ModelTool { name: tool.name, description: tool.description, parameters }
             })
             .collect();
-        let named = |tool: &&str| tools.iter().any(|described: &Tool| described.name == **tool);
+        let named = |tool: &&str| tools.iter().any(|described: &ModelTool| described.name == **tool);
         if let Some(missing) = TOOLS.iter().find(|tool| !named(tool)) {
-            return Err(broken("tools.json", &format!("it does not describe {missing}")));
+            return Err(broken_prompt("tools.json", &format!("it does not describe {missing}")));
         }
-        let version = version(&texts);
+        let version = compute_version(&texts);
         Ok(Self { texts, tools, schema, version })
     }
 
-    /// The text of one prompt.
+    /// Returns the text of one prompt.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str)
     }
 
-    /// A fingerprint of all texts: whoever changes one changes it.
+    /// Returns a fingerprint of all texts, which changes with every one of them.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Whether a prompt is not the one that comes with the program.
-    pub fn is_own(&self, name: &str) -> bool {
+    /// Tells whether a prompt differs from the one that comes with the program.
+    pub fn is_customized(&self, name: &str) -> bool {
         FILES.iter().any(|(known, text, _)| *known == name && self.get(name) != Some(*text))
     }
 
-    /// The tools that a model may call.
-    pub(super) fn tools(&self) -> &[Tool] {
+    /// Returns the tools that a model may call.
+    pub(super) fn tools(&self) -> &[ModelTool] {
         &self.tools
     }
 
-    /// What a whole answer looks like.
-    pub(super) fn schema(&self) -> Schema {
-        Schema { name: SCHEMA_NAME.to_owned(), schema: self.schema.clone() }
+    /// Returns the schema of a whole reply.
+    pub(super) fn reply_schema(&self) -> AnswerSchema {
+        AnswerSchema { name: SCHEMA_NAME.to_owned(), schema: self.schema.clone() }
     }
 
-    /// A prompt with its open places filled. What is filled in is not looked at again.
-    pub(super) fn fill(&self, name: &str, values: &[(&str, &str)]) -> String {
+    /// Returns a prompt with its placeholders filled. Placeholders within the filled-in values stay.
+    pub(super) fn fill_prompt(&self, name: &str, values: &[(&str, &str)]) -> String {
         let mut rest = self.get(name).unwrap_or_default();
         let mut filled = String::with_capacity(rest.len() + values.iter().map(|(_, value)| value.len()).sum::<usize>());
         while let Some((before, behind)) = rest.split_once('{') {
@@ -189,19 +189,19 @@ impl Prompts {
     }
 }
 
-fn parse<T: for<'t> Deserialize<'t>>(
+fn parse_prompt_json<T: for<'t> Deserialize<'t>>(
     name: &'static str,
     texts: &BTreeMap<&'static str, String>,
 ) -> Result<T, PromptError> {
     let text = texts.get(name).map(String::as_str).unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| broken(name, &error.to_string()))
+    serde_json::from_str(text).map_err(|error| broken_prompt(name, &error.to_string()))
 }
 
-fn broken(name: &'static str, why: &str) -> PromptError {
+fn broken_prompt(name: &'static str, why: &str) -> PromptError {
     PromptError::Broken { name, why: why.to_owned() }
 }
 
-fn version(texts: &BTreeMap<&'static str, String>) -> String {
+fn compute_version(texts: &BTreeMap<&'static str, String>) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, text) in texts {
         hasher.update(name.as_bytes()).update(&[0]).update(text.as_bytes()).update(&[0]);

@@ -1,7 +1,7 @@
 use super::*;
 
-fn built_in() -> Prompts {
-    Prompts::with([]).unwrap()
+fn built_in() -> PromptSet {
+    PromptSet::with_overrides([]).unwrap()
 }
 
 #[test]
@@ -13,13 +13,13 @@ fn the_prompts_that_come_with_the_program_are_whole() {
     for tool in prompts.tools() {
         assert_eq!(tool.parameters["type"], "object", "{}", tool.name);
     }
-    assert_eq!(prompts.tools()[0].parameters, prompts.schema().schema);
+    assert_eq!(prompts.tools()[0].parameters, prompts.reply_schema().schema);
 }
 
 #[test]
 fn the_schema_knows_the_words_that_lessons_are_read_by() {
     use crate::domain::{MemoryCategory, MemoryScope};
-    let schema = built_in().schema().schema;
+    let schema = built_in().reply_schema().schema;
     let words = |member: &str| -> Vec<String> {
         let words = &schema["properties"]["candidates"]["items"]["properties"][member]["enum"];
         words.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
@@ -60,22 +60,24 @@ fn prompts_that_cannot_be_asked_with_are_refused() {
         ("no.md", "x", "no.md is no prompt"),
     ];
     for (name, text, expected) in table {
-        let error = Prompts::with([(name.to_owned(), text.to_owned())]).unwrap_err().to_string();
+        let error = PromptSet::with_overrides([(name.to_owned(), text.to_owned())]).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }
 
 #[test]
 fn another_text_is_another_version() {
-    let own = Prompts::with([("success.md".to_owned(), "Look twice.".to_owned())]).unwrap();
+    let own = PromptSet::with_overrides([("success.md".to_owned(), "Look twice.".to_owned())]).unwrap();
     assert_ne!(own.version(), built_in().version());
-    assert!(own.is_own("success.md") && !own.is_own("failure.md"));
+    assert!(own.is_customized("success.md") && !own.is_customized("failure.md"));
     assert_eq!(own.get("success.md"), Some("Look twice."));
 }
 
 #[test]
 fn prompts_that_cannot_work_are_refused() {
-    let refuse = |name: &str, text: &str| Prompts::with([(name.to_owned(), text.to_owned())]).unwrap_err().to_string();
+    let refuse = |name: &str, text: &str| {
+        PromptSet::with_overrides([(name.to_owned(), text.to_owned())]).unwrap_err().to_string()
+    };
     assert!(refuse("hello.md", "").starts_with("hello.md is no prompt; the prompts are archivist.md, "));
     assert_eq!(refuse("frame.md", "{fence} {request}"), "frame.md has no place for {digest}");
     assert!(refuse("tools.json", "[{]").starts_with("tools.json cannot be used: "));
@@ -83,8 +85,11 @@ fn prompts_that_cannot_work_are_refused() {
 
 #[test]
 fn what_is_filled_in_is_not_filled_again() {
-    let prompts =
-        Prompts::with([("repair.md".to_owned(), "a {problem} {unknown} {\"json\": 1} {problem}".to_owned())]).unwrap();
-    let filled = prompts.fill("repair.md", &[("problem", "{problem}{unknown}"), ("digest", "no")]);
+    let prompts = PromptSet::with_overrides([(
+        "repair.md".to_owned(),
+        "a {problem} {unknown} {\"json\": 1} {problem}".to_owned(),
+    )])
+    .unwrap();
+    let filled = prompts.fill_prompt("repair.md", &[("problem", "{problem}{unknown}"), ("digest", "no")]);
     assert_eq!(filled, "a {problem}{unknown} {unknown} {\"json\": 1} {problem}{unknown}");
 }

@@ -1,42 +1,42 @@
-//! What a model answered, taken apart. Each lesson is read on its own: a bad one never takes the others with it.
+//! Parses a model's reply. Each candidate is parsed on its own, so that a bad one does not affect the others.
 
 use serde_json::{Map, Value};
 
-use super::claim::{Cited, Claim, Place};
+use super::claim::{StepReference, UncheckedCandidate, UncheckedQuote};
 use crate::domain::{
-    DropReason, Dropped, EvidenceLevel, Facets, Importance, ImportanceScale, Invalid, MemoryCategory, MemoryId,
-    MemoryKind, MemoryScope, Reflection, Severity,
+    DropReason, DroppedCandidate, EvidenceLevel, FacetValues, Importance, ImportanceScale, InvalidValue,
+    MemoryCategory, MemoryId, MemoryKind, MemoryScope, ReflectionSummary, Severity,
 };
 
 #[cfg(test)]
 #[path = "read_tests.rs"]
 mod tests;
 
-/// Lessons that are read of one answer. A model that says more has stopped to choose.
+/// The most candidates that are parsed from one reply.
 const MAX_CLAIMS: usize = 64;
 
-/// Quotations and tags that are read of one lesson.
+/// The most quotes and tags that are parsed from one candidate.
 const MAX_QUOTES: usize = 24;
 const MAX_TAGS: usize = 32;
 
-/// What is kept of the account of a session.
+/// The limits of the account of a session: characters of the outcome, characters of a point, and points.
 const MAX_OUTCOME_CHARACTERS: usize = 600;
 const MAX_POINT_CHARACTERS: usize = 300;
 const MAX_POINTS: usize = 8;
 
-/// Of a lesson that cannot be read, as much is shown.
+/// The most characters of the summary of a candidate that cannot be parsed.
 const SHOWN_CHARACTERS: usize = 160;
 
-/// What a model answered.
+/// A model's reply, parsed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Answer {
-    /// What happened.
-    pub(super) reflection: Reflection,
-    /// What was learned, or why it cannot be read.
-    pub(super) claims: Vec<Result<Claim, Dropped>>,
+pub(super) struct ParsedReply {
+    /// The account of the session.
+    pub(super) reflection: ReflectionSummary,
+    /// The candidates, each parsed or dropped with a reason.
+    pub(super) claims: Vec<Result<UncheckedCandidate, DroppedCandidate>>,
 }
 
-/// A reply that holds no reflection.
+/// The reason why a reply contains no reflection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableReply {
     /// It is some other JSON value.
@@ -47,86 +47,90 @@ pub enum UnreadableReply {
     NoCandidates,
 }
 
-/// Reads an answer. What happened is read leniently, what was learned strictly.
-pub(super) fn claims(value: &Value) -> Result<Answer, UnreadableReply> {
+/// Parses a reply. The account of the session is parsed leniently, the candidates strictly.
+pub(super) fn parse_reply(value: &Value) -> Result<ParsedReply, UnreadableReply> {
     let answer = value.as_object().ok_or(UnreadableReply::NoObject)?;
     let candidates = answer.get("candidates").and_then(Value::as_array).ok_or(UnreadableReply::NoCandidates)?;
-    let reflection = Reflection {
-        outcome: answer.get("outcome_summary").map(|text| short(text, MAX_OUTCOME_CHARACTERS)).unwrap_or_default(),
-        worked: points(answer.get("what_worked")),
-        failed: points(answer.get("what_failed")),
-        decisions: points(answer.get("key_decisions")),
+    let reflection = ReflectionSummary {
+        outcome: answer
+            .get("outcome_summary")
+            .map(|text| shorten_line(text, MAX_OUTCOME_CHARACTERS))
+            .unwrap_or_default(),
+        worked: parse_points(answer.get("what_worked")),
+        failed: parse_points(answer.get("what_failed")),
+        decisions: parse_points(answer.get("key_decisions")),
     };
     let claims = candidates.iter().enumerate().map(|(index, value)| {
-        let drop = |why, detail| Dropped { summary: shown(value), why, detail };
+        let drop = |why, detail| DroppedCandidate { summary: shown_summary(value), why, detail };
         if index >= MAX_CLAIMS {
             return Err(drop(DropReason::TooMany, format!("{MAX_CLAIMS} are read")));
         }
-        claim(value).map_err(|detail| drop(DropReason::Malformed, detail))
+        parse_candidate(value).map_err(|detail| drop(DropReason::Malformed, detail))
     });
-    Ok(Answer { reflection, claims: claims.collect() })
+    Ok(ParsedReply { reflection, claims: claims.collect() })
 }
 
-/// A text on one line, of at most so many characters; anything that is no text is nothing.
-fn short(value: &Value, max: usize) -> String {
+/// Returns a text on one line, of at most `max` characters; any other value gives an empty text.
+fn shorten_line(value: &Value, max: usize) -> String {
     let text = value.as_str().unwrap_or_default();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(max).collect()
 }
 
-fn points(value: Option<&Value>) -> Vec<String> {
+fn parse_points(value: Option<&Value>) -> Vec<String> {
     let list = match value {
         Some(Value::Array(list)) => list.as_slice(),
         Some(one) => std::slice::from_ref(one),
         None => &[],
     };
-    let points = list.iter().map(|point| short(point, MAX_POINT_CHARACTERS)).filter(|point| !point.is_empty());
+    let points = list.iter().map(|point| shorten_line(point, MAX_POINT_CHARACTERS)).filter(|point| !point.is_empty());
     points.take(MAX_POINTS).collect()
 }
 
-fn shown(value: &Value) -> String {
-    value.get("summary").map(|summary| short(summary, SHOWN_CHARACTERS)).unwrap_or_default()
+fn shown_summary(value: &Value) -> String {
+    value.get("summary").map(|summary| shorten_line(summary, SHOWN_CHARACTERS)).unwrap_or_default()
 }
 
-/// One lesson; what is wrong with it names the member.
-fn claim(value: &Value) -> Result<Claim, String> {
+/// Parses one candidate; an error message names the member at fault.
+fn parse_candidate(value: &Value) -> Result<UncheckedCandidate, String> {
     let fields = value.as_object().ok_or("a candidate is an object")?;
-    let summary = text(fields, "summary")?.ok_or("`summary` is missing")?;
-    let category = word(fields, "category", MemoryCategory::parse)?.ok_or("`category` is missing")?;
-    let facets = Facets {
-        provider: text(fields, "provider")?,
-        tool: text(fields, "tool")?,
-        component: text(fields, "component")?,
-        role: text(fields, "role")?,
-        domain: text(fields, "domain")?,
-        phase: text(fields, "phase")?,
-        ..Facets::default()
+    let summary = parse_optional_text(fields, "summary")?.ok_or("`summary` is missing")?;
+    let category = parse_keyword(fields, "category", MemoryCategory::parse)?.ok_or("`category` is missing")?;
+    let facets = FacetValues {
+        provider: parse_optional_text(fields, "provider")?,
+        tool: parse_optional_text(fields, "tool")?,
+        component: parse_optional_text(fields, "component")?,
+        role: parse_optional_text(fields, "role")?,
+        domain: parse_optional_text(fields, "domain")?,
+        phase: parse_optional_text(fields, "phase")?,
+        ..FacetValues::default()
     };
-    Ok(Claim {
+    Ok(UncheckedCandidate {
         summary,
-        rule: rule(fields)?,
-        detail: text(fields, "detail")?,
-        kind: word(fields, "kind", MemoryKind::parse)?.unwrap_or_else(|| kind_of(&category)),
+        rule: parse_rule(fields)?,
+        detail: parse_optional_text(fields, "detail")?,
+        kind: parse_keyword(fields, "kind", MemoryKind::parse)?.unwrap_or_else(|| infer_kind(&category)),
         category,
-        scope: word(fields, "scope", MemoryScope::parse)?.ok_or("`scope` is missing")?,
+        scope: parse_keyword(fields, "scope", MemoryScope::parse)?.ok_or("`scope` is missing")?,
         facets,
-        tags: list(fields, "tags", MAX_TAGS, |tag| {
+        tags: parse_list(fields, "tags", MAX_TAGS, |tag| {
             tag.as_str().map(str::to_owned).ok_or("`tags` are strings".to_owned())
         })?,
-        importance: importance(fields.get("importance"))?,
-        importance_reason: text(fields, "importance_reason")?,
-        severity: text(fields, "severity")?.and_then(|word| Severity::parse(&plain(&word)).ok()),
-        quotes: list(fields, "quotes", MAX_QUOTES, quote)?,
+        importance: parse_importance(fields.get("importance"))?,
+        importance_reason: parse_optional_text(fields, "importance_reason")?,
+        severity: parse_optional_text(fields, "severity")?
+            .and_then(|word| Severity::parse(&normalize_keyword(&word)).ok()),
+        quotes: parse_list(fields, "quotes", MAX_QUOTES, parse_quote)?,
         episodes: Vec::new(),
-        near: list(fields, "same_as", MAX_QUOTES, |id| Ok(id.as_str().and_then(|id| MemoryId::parse(id).ok())))?
+        near: parse_list(fields, "same_as", MAX_QUOTES, |id| Ok(id.as_str().and_then(|id| MemoryId::parse(id).ok())))?
             .into_iter()
             .flatten()
             .collect(),
     })
 }
 
-/// What sort of statement a lesson is that does not say so: models are asked for a category alone.
-fn kind_of(category: &MemoryCategory) -> MemoryKind {
+/// Infers the kind of a lesson that does not state it from its category.
+fn infer_kind(category: &MemoryCategory) -> MemoryKind {
     match category {
         MemoryCategory::Decision => MemoryKind::Decision,
         MemoryCategory::Preference => MemoryKind::Preference,
@@ -134,8 +138,8 @@ fn kind_of(category: &MemoryCategory) -> MemoryKind {
     }
 }
 
-/// A text that may be missing; an empty one is.
-fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+/// Returns a text that may be missing; an empty one counts as missing.
+fn parse_optional_text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, String> {
     match fields.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
@@ -143,7 +147,7 @@ fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Strin
     }
 }
 
-fn list<T>(
+fn parse_list<T>(
     fields: &Map<String, Value>,
     name: &str,
     max: usize,
@@ -156,24 +160,24 @@ fn list<T>(
     }
 }
 
-/// One of our words, however it is written: `Anti-Pattern` is `anti_pattern`.
-fn word<T>(
+/// Parses a word of a fixed vocabulary, however it is written: `Anti-Pattern` is `anti_pattern`.
+fn parse_keyword<T>(
     fields: &Map<String, Value>,
     name: &str,
-    parse: impl Fn(&str) -> Result<T, Invalid>,
+    parse: impl Fn(&str) -> Result<T, InvalidValue>,
 ) -> Result<Option<T>, String> {
-    let Some(said) = text(fields, name)? else { return Ok(None) };
-    parse(&plain(&said)).map(Some).map_err(|invalid| format!("`{name}`: {invalid}"))
+    let Some(said) = parse_optional_text(fields, name)? else { return Ok(None) };
+    parse(&normalize_keyword(&said)).map(Some).map_err(|invalid| format!("`{name}`: {invalid}"))
 }
 
-fn plain(word: &str) -> String {
+fn normalize_keyword(word: &str) -> String {
     word.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
-/// A rule is a sentence, or an object with `if` and `then`.
-fn rule(fields: &Map<String, Value>) -> Result<Option<String>, String> {
-    let Some(Value::Object(sides)) = fields.get("rule") else { return text(fields, "rule") };
-    let side = |name: &str| text(sides, name).map_err(|_| format!("`rule.{name}` is a string"));
+/// Reads a rule, which is a sentence or an object with `if` and `then`.
+fn parse_rule(fields: &Map<String, Value>) -> Result<Option<String>, String> {
+    let Some(Value::Object(sides)) = fields.get("rule") else { return parse_optional_text(fields, "rule") };
+    let side = |name: &str| parse_optional_text(sides, name).map_err(|_| format!("`rule.{name}` is a string"));
     let bare = |text: String, word: &str| {
         let head = text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
         let rest = text.get(word.len()..).filter(|rest| head && rest.starts_with(char::is_whitespace));
@@ -181,14 +185,14 @@ fn rule(fields: &Map<String, Value>) -> Result<Option<String>, String> {
     };
     Ok(match (side("if")?, side("then")?) {
         (Some(condition), Some(advice)) => Some(format!("IF {} THEN {}", bare(condition, "if"), bare(advice, "then"))),
-        // Half a rule is none, and the linter says so.
+        // Half a rule is no rule, and the rule check says so.
         (Some(half), None) | (None, Some(half)) => Some(half),
         (None, None) => None,
     })
 }
 
-/// A number from 0 to 1, also in quotation marks. Above 1 it is a mark up to 10, above that a percentage up to 100.
-fn importance(value: Option<&Value>) -> Result<Importance, String> {
+/// Parses a number from 0 to 1, also as a string. Above 1 it is a mark up to 10, above 10 a percentage up to 100.
+fn parse_importance(value: Option<&Value>) -> Result<Importance, String> {
     let number = match value {
         Some(Value::Number(number)) => number.as_f64(),
         Some(Value::String(text)) => text.trim().trim_end_matches('%').parse().ok(),
@@ -205,7 +209,7 @@ fn importance(value: Option<&Value>) -> Result<Importance, String> {
     parsed.map_err(|invalid| format!("`importance`: {invalid}"))
 }
 
-fn quote(value: &Value) -> Result<Cited, String> {
+fn parse_quote(value: &Value) -> Result<UncheckedQuote, String> {
     let fields = value.as_object().ok_or("`quotes` are objects")?;
     let words = match fields.get("text") {
         Some(Value::String(words)) => words.clone(),
@@ -213,43 +217,49 @@ fn quote(value: &Value) -> Result<Cited, String> {
     };
     let trajectory = match fields.get("trajectory") {
         None | Some(Value::Null) => None,
-        Some(Value::Number(number)) => Some(whole(number).ok_or("`quotes.trajectory` is a number from 0 on")?),
-        Some(Value::String(text)) => Some(numbered(text, 't').ok_or("`quotes.trajectory` is a number from 0 on")?),
+        Some(Value::Number(number)) => {
+            Some(parse_whole_number(number).ok_or("`quotes.trajectory` is a number from 0 on")?)
+        }
+        Some(Value::String(text)) => {
+            Some(parse_numbered(text, 't').ok_or("`quotes.trajectory` is a number from 0 on")?)
+        }
         Some(_) => return Err("`quotes.trajectory` is a number from 0 on".to_owned()),
     };
     let wrong = || "`quotes.step` names a step, as in t0.s3".to_owned();
     let place = match fields.get("step") {
         Some(Value::Number(number)) => {
-            Place { trajectory: trajectory.unwrap_or(0), step: whole(number).ok_or_else(wrong)? }
+            StepReference { trajectory: trajectory.unwrap_or(0), step: parse_whole_number(number).ok_or_else(wrong)? }
         }
-        Some(Value::String(text)) => place(text, trajectory).ok_or_else(wrong)?,
+        Some(Value::String(text)) => parse_step_reference(text, trajectory).ok_or_else(wrong)?,
         _ => return Err(wrong()),
     };
-    let level = text(fields, "source").ok().flatten().and_then(|source| level(&source));
-    Ok(Cited { place, text: words, level })
+    let level = parse_optional_text(fields, "source").ok().flatten().and_then(|source| parse_level(&source));
+    Ok(UncheckedQuote { place, text: words, level })
 }
 
-fn whole(number: &serde_json::Number) -> Option<u32> {
+fn parse_whole_number(number: &serde_json::Number) -> Option<u32> {
     number.as_u64().and_then(|number| u32::try_from(number).ok())
 }
 
-/// `t0.s3`, `s3` or `3`, also as the head of the step's line: `s3 agent`, `[s3]`, `step 3`.
-fn place(text: &str, trajectory: Option<u32>) -> Option<Place> {
+/// Parses `t0.s3`, `s3` or `3`, also as the beginning of the step's line: `s3 agent`, `[s3]`, `step 3`.
+fn parse_step_reference(text: &str, trajectory: Option<u32>) -> Option<StepReference> {
     let mut words = text.split_whitespace().map(|word| word.trim_matches(['[', ']', '`', ':', ',']));
     let text = words.find(|word| !word.eq_ignore_ascii_case("step"))?;
     match text.split_once('.') {
-        Some((before, behind)) => Some(Place { trajectory: numbered(before, 't')?, step: numbered(behind, 's')? }),
-        None => Some(Place { trajectory: trajectory.unwrap_or(0), step: numbered(text, 's')? }),
+        Some((before, behind)) => {
+            Some(StepReference { trajectory: parse_numbered(before, 't')?, step: parse_numbered(behind, 's')? })
+        }
+        None => Some(StepReference { trajectory: trajectory.unwrap_or(0), step: parse_numbered(text, 's')? }),
     }
 }
 
-fn numbered(text: &str, letter: char) -> Option<u32> {
+fn parse_numbered(text: &str, letter: char) -> Option<u32> {
     let text = text.trim();
     text.strip_prefix([letter, letter.to_ascii_uppercase()]).unwrap_or(text).parse().ok()
 }
 
-fn level(source: &str) -> Option<EvidenceLevel> {
-    match plain(source).as_str() {
+fn parse_level(source: &str) -> Option<EvidenceLevel> {
+    match normalize_keyword(source).as_str() {
         "execution" => Some(EvidenceLevel::Execution),
         "file" | "citation" => Some(EvidenceLevel::Citation),
         "words" | "reasoning" => Some(EvidenceLevel::Reasoning),

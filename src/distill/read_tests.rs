@@ -18,8 +18,8 @@ fn with(name: &str, value: Value) -> Value {
     made
 }
 
-fn read(candidates: Value) -> Vec<Result<Claim, Dropped>> {
-    claims(&json!({"candidates": candidates})).unwrap().claims
+fn read(candidates: Value) -> Vec<Result<UncheckedCandidate, DroppedCandidate>> {
+    parse_reply(&json!({"candidates": candidates})).unwrap().claims
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn decisions_and_preferences_are_so_by_their_category() {
     let kind = |more: Value| {
         let mut lesson = json!({"summary": "Use tabs.", "category": "decision", "scope": "project", "importance": 0.5});
         more.as_object().unwrap().iter().for_each(|(name, value)| lesson[name] = value.clone());
-        claim(&lesson).unwrap().kind
+        parse_candidate(&lesson).unwrap().kind
     };
     assert_eq!(kind(json!({})), MemoryKind::Decision);
     assert_eq!(kind(json!({"category": "Preference"})), MemoryKind::Preference);
@@ -42,7 +42,7 @@ fn a_whole_candidate_is_read() {
     assert_eq!(made.rule.as_deref(), Some("IF installing packages THEN use pnpm"));
     assert_eq!((made.kind, made.category), (MemoryKind::Preference, MemoryCategory::ToolUsage));
     assert_eq!((made.facets.tool.as_deref(), made.facets.provider), (Some("pnpm"), None));
-    assert_eq!(made.quotes[0].place, Place { trajectory: 1, step: 3 });
+    assert_eq!(made.quotes[0].place, StepReference { trajectory: 1, step: 3 });
     assert_eq!(made.quotes[0].level, Some(EvidenceLevel::Reasoning));
     assert_eq!(made.near.len(), 1);
 }
@@ -117,7 +117,7 @@ fn steps_have_several_names() {
 #[test]
 fn what_happened_is_read_leniently_and_within_bounds() {
     let long = "word ".repeat(1000);
-    let answer = claims(&json!({
+    let answer = parse_reply(&json!({
         "outcome_summary": long, "what_worked": "one thing", "what_failed": [1, "a\nb", ""],
         "key_decisions": vec!["x"; 50], "candidates": [],
     }))
@@ -126,8 +126,8 @@ fn what_happened_is_read_leniently_and_within_bounds() {
     assert_eq!(answer.reflection.worked, ["one thing"]);
     assert_eq!(answer.reflection.failed, ["a b"]);
     assert_eq!(answer.reflection.decisions.len(), MAX_POINTS);
-    assert_eq!(claims(&json!([])), Err(UnreadableReply::NoObject));
-    assert_eq!(claims(&json!({"candidates": {}})), Err(UnreadableReply::NoCandidates));
+    assert_eq!(parse_reply(&json!([])), Err(UnreadableReply::NoObject));
+    assert_eq!(parse_reply(&json!({"candidates": {}})), Err(UnreadableReply::NoCandidates));
     let many = read(json!(vec![candidate(); MAX_CLAIMS + 1]));
     assert_eq!(many.last().unwrap().clone().unwrap_err().why, DropReason::TooMany);
 }
@@ -156,7 +156,7 @@ fn anything() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn no_value_is_too_strange(value in anything(), member in "summary|rule|quotes|importance|tags|category|scope|same_as") {
-        let _ = claims(&value);
+        let _ = parse_reply(&value);
         let made = read(json!([with(&member, value)]));
         prop_assert_eq!(made.len(), 1);
     }

@@ -1,94 +1,96 @@
-//! What a distiller claims, before anybody has judged it.
+//! Candidates, as a distiller proposes them, and the result of a distillation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{Evidence, Facets, Importance, MemoryCategory, MemoryId, MemoryKind, MemoryScope, Severity, Usage};
+use super::{
+    Evidence, FacetValues, Importance, MemoryCategory, MemoryId, MemoryKind, MemoryScope, Severity, TokenUsage,
+};
 
-/// A claim that something was learned. It becomes an [`AgentMemory`](super::AgentMemory) only if it is judged to be one.
+/// A proposed lesson. It becomes an [`AgentMemory`](super::AgentMemory) only if the judge accepts it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
-    /// The takeaway.
+    /// The lesson in one sentence.
     pub summary: String,
-    /// "IF condition THEN recommendation".
+    /// The lesson as a rule: "IF condition THEN recommendation".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// A short paragraph with nuance.
+    /// A short paragraph with details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What sort of statement it is.
+    /// The kind of statement.
     #[serde(default)]
     pub kind: MemoryKind,
-    /// What it is about.
+    /// The subject of the lesson.
     pub category: MemoryCategory,
-    /// The narrowest circumstance it holds in.
+    /// The narrowest scope in which it holds.
     pub scope: MemoryScope,
-    /// Task, provider, tool and the other circumstances.
+    /// The task, provider, tool and other facets that it applies to.
     #[serde(flatten)]
-    pub facets: Facets,
-    /// Words to find it by.
+    pub facets: FacetValues,
+    /// Tags for finding it.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// How much it matters.
+    /// The importance of the lesson.
     pub importance: Importance,
-    /// Why it matters so much.
+    /// The reason for the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub importance_reason: Option<String>,
-    /// How bad it is when it is ignored.
+    /// The severity of ignoring it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// What it rests on. Every quote in it was found in the log.
+    /// The evidence for it. Every quote in it was found in the log.
     pub evidence: Evidence,
-    /// Why a person must look at it before anybody is given it.
+    /// The reason why a person must approve it before it is injected anywhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quarantine: Option<String>,
-    /// Known lessons that it may repeat, as the distiller sees it.
+    /// Stored lessons that it may repeat, in the distiller's opinion.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<MemoryId>,
-    /// What was weaker or vaguer than it was claimed to be, and was set right.
+    /// The corrections made where the proposal was weaker or vaguer than it claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<String>,
 }
 
-/// A claim that did not become a candidate.
+/// A proposal that did not become a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Dropped {
-    /// What it claimed.
+pub struct DroppedCandidate {
+    /// The lesson that was proposed.
     pub summary: String,
-    /// Why it was dropped, in a word.
+    /// The reason in one word.
     pub why: DropReason,
-    /// The same in words, where there is more to say.
+    /// The reason in full, where there is more to say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
 
 words! {
-    /// Why a claim is dropped.
+    /// The reason why a proposal is dropped.
     DropReason, "a reason to drop a lesson" {
-        /// It is not made of what a lesson is made of.
+        /// It lacks the parts that a lesson must have.
         Malformed = "malformed",
-        /// None of its quotes was found where it says.
+        /// None of its quotes was found in the step that it names.
         NoEvidence = "no_evidence",
-        /// It proves itself by a lesson that was given to the session.
+        /// Its only evidence is a lesson that was injected into the session.
         Echo = "echo",
-        /// It says what a document of the project says.
+        /// It repeats a document of the project.
         Restated = "restated",
-        /// It carries out what a text in the log ordered.
+        /// It follows an instruction in a text of the log: a prompt injection.
         Injected = "injected",
-        /// It happened once, and nothing says what to do about it.
+        /// It happened only once and recommends nothing.
         OneOff = "one_off",
-        /// It says nothing that somebody could do.
+        /// It recommends nothing that anyone could do.
         Vague = "vague",
-        /// Another candidate of the same reflection says it.
+        /// Another candidate of the same reflection says it already.
         Repeated = "repeated",
-        /// There were better ones.
+        /// The reflection had enough better candidates.
         TooMany = "too_many",
-        /// It matters too little.
+        /// Its importance is too low.
         Unimportant = "unimportant",
-        /// A lesson that a person took out of use says it.
+        /// It repeats a lesson that a person took out of use.
         Rejected = "rejected",
     }
 }
@@ -96,7 +98,8 @@ words! {
 /// What happened in a session, in short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Reflection {
+#[schemars(rename = "Reflection")]
+pub struct ReflectionSummary {
     /// How it came out, in one to three sentences.
     pub outcome: String,
     /// What worked.
@@ -110,41 +113,41 @@ pub struct Reflection {
     pub decisions: Vec<String>,
 }
 
-/// What came of distilling a session.
+/// The result of distilling a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Distilled {
-    /// Who distilled.
+pub struct DistillationResult {
+    /// The engine that distilled.
     pub engine: Engine,
-    /// What happened.
-    pub reflection: Reflection,
-    /// What may have been learned, the most important first.
+    /// A summary of the session.
+    pub reflection: ReflectionSummary,
+    /// The candidates, the most important first.
     pub candidates: Vec<Candidate>,
-    /// What was not.
+    /// The proposals that were dropped.
     #[serde(default)]
-    pub dropped: Vec<Dropped>,
-    /// Why the model's answer was not used, where there is a model and the heuristics stood in.
+    pub dropped: Vec<DroppedCandidate>,
+    /// The reason why the heuristics replaced the model's answer, if they did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
-    /// Which model, where one was asked.
+    /// The name of the model, if one was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Which prompts it was given: a fingerprint.
+    /// A fingerprint of the prompts that the model got.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<String>,
-    /// In which form it was asked last: by tools, by a schema, for JSON or for text.
+    /// The answer format of the last request: tools, schema, JSON or text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// What asking cost.
+    /// The tokens and money that the requests cost.
     #[serde(default)]
-    pub usage: Usage,
-    /// How often it was asked.
+    pub usage: TokenUsage,
+    /// The number of requests to the model.
     #[serde(default)]
     pub calls: u32,
 }
 
 words! {
-    /// Who distils.
+    /// The engine that distils lessons.
     Engine, "an engine" {
         /// Rules over signals.
         Heuristic = "heuristic",

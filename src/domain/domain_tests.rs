@@ -27,7 +27,7 @@ fn aliases_have_one_shape() {
     for text in ["m-1", "x-001", "m-", "m-00a", "001"] {
         assert!(Alias::parse(text).is_err(), "{text:?}");
     }
-    assert_eq!(Alias::numbered('m', 7).unwrap().as_str(), "m-007");
+    assert_eq!(Alias::from_number('m', 7).unwrap().as_str(), "m-007");
 }
 
 #[test]
@@ -83,14 +83,14 @@ fn ids_sort_by_time_and_repeat_under_a_seed() {
     let ids = |seed| {
         let source = IdSource::new(seed);
         let later = at() + chrono::Duration::milliseconds(1);
-        [source.memory(at(), "a"), source.memory(at(), "a"), source.memory(later, "a")]
+        [source.new_memory_id(at(), "a"), source.new_memory_id(at(), "a"), source.new_memory_id(later, "a")]
     };
     let [first, second, third] = ids(1);
     assert_ne!(first, second);
     assert!(first < third && second < third);
     assert_eq!(ids(1), [first.clone(), second, third]);
     assert_ne!(ids(2)[0], first);
-    assert_ne!(IdSource::new(1).memory(at(), "a"), IdSource::new(1).memory(at(), "b"));
+    assert_ne!(IdSource::new(1).new_memory_id(at(), "a"), IdSource::new(1).new_memory_id(at(), "b"));
     assert!(first.as_str().starts_with("mem-") && MemoryId::parse(first.as_str()).is_ok());
 }
 
@@ -98,7 +98,7 @@ fn ids_sort_by_time_and_repeat_under_a_seed() {
 fn a_quote_is_made_only_of_words_that_are_there() {
     let quote = |passage| {
         let step = "cargo test\nerror: could not compile";
-        Quote::verified("t1", 3, step, passage, EvidenceLevel::Execution, TrustClass::BuildOutput)
+        Quote::verify_passage("t1", 3, step, passage, EvidenceLevel::Execution, TrustClass::BuildOutput)
     };
     let found = quote("error: could not").unwrap();
     assert_eq!((found.start, found.end, found.text.as_str()), (11, 27, "error: could not"));
@@ -186,13 +186,14 @@ fn a_trigger_is_read_in_its_least_and_its_full_form() {
 
 #[test]
 fn a_component_is_met_by_the_paths_below_it() {
-    let lesson = Facets { component: Some("src/auth".into()), tool: Some("bash".into()), ..Facets::default() };
-    let asked = |component: &str| Facets { component: Some(component.into()), ..Facets::default() };
-    assert!(lesson.met_by(&asked("src/auth")).contains(Facet::Component));
-    assert!(lesson.met_by(&asked("src/auth/login.rs")).contains(Facet::Component));
-    assert!(!lesson.met_by(&asked("src/author.rs")).contains(Facet::Component));
-    assert!(!lesson.met_by(&asked("src")).contains(Facet::Component));
-    assert!(!lesson.met_by(&Facets::default()).contains(Facet::Tool));
+    let lesson =
+        FacetValues { component: Some("src/auth".into()), tool: Some("bash".into()), ..FacetValues::default() };
+    let asked = |component: &str| FacetValues { component: Some(component.into()), ..FacetValues::default() };
+    assert!(lesson.facets_met_by(&asked("src/auth")).contains(Facet::Component));
+    assert!(lesson.facets_met_by(&asked("src/auth/login.rs")).contains(Facet::Component));
+    assert!(!lesson.facets_met_by(&asked("src/author.rs")).contains(Facet::Component));
+    assert!(!lesson.facets_met_by(&asked("src")).contains(Facet::Component));
+    assert!(!lesson.facets_met_by(&FacetValues::default()).contains(Facet::Tool));
 }
 
 fn extra() -> impl Strategy<Value = Extra> {
@@ -272,7 +273,7 @@ proptest! {
  extra: Extra::new(),
         }).collect();
         let distinct = order.iter().map(|number| number % 3).collect::<std::collections::BTreeSet<_>>().len();
-        let counters = Counters::of(order.iter().map(|number| &facts[*number]));
+        let counters = LessonCounters::from_facts(order.iter().map(|number| &facts[*number]));
         prop_assert_eq!(counters.sightings, distinct as u64);
     }
 }

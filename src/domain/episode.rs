@@ -1,10 +1,10 @@
-//! One run of an agent, normalised.
+//! Episodes: the stored records of sessions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{Engine, EpisodeId, ErrorFamily, Extra, Importance, Invalid, Reflection, SessionId, Timestamp};
+use super::{Engine, EpisodeId, ErrorFamily, Extra, Importance, InvalidValue, ReflectionSummary, SessionId, Timestamp};
 
 /// A single run or subtask: the unit in which recurrence is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,7 +52,7 @@ pub struct Episode {
     pub usage: Option<EpisodeUsage>,
     /// What reflecting on it left behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reflected: Option<Reflected>,
+    pub reflected: Option<ReflectionRecord>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -61,7 +61,8 @@ pub struct Episode {
 /// What reflecting on a run left behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Reflected {
+#[schemars(rename = "Reflected")]
+pub struct ReflectionRecord {
     /// The logs that were read, as long as they were then: longer ones have more to tell.
     pub logs: Vec<LogStamp>,
     /// Who distilled.
@@ -69,7 +70,7 @@ pub struct Reflected {
     /// How much there was to learn from it: the prior of its weightiest signal.
     pub importance: Importance,
     /// What happened, in short.
-    pub reflection: Reflection,
+    pub reflection: ReflectionSummary,
     /// Failures that were reflected on over several runs when this one came to them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<ErrorFamily>,
@@ -112,64 +113,64 @@ pub struct EpisodeUsage {
 }
 
 words! {
-    /// Who ran.
+    /// The kind of agent that ran the session.
     EpisodeKind, "an episode kind" {
-        /// The loop that chooses tasks.
+        /// An orchestrator, the loop that chooses tasks.
         OrchestratorRun = "orchestrator_run",
         /// A coding agent, on its own or for an orchestrator.
         SubagentRun = "subagent_run",
-        /// A rescue.
+        /// A healer, which rescues a failed session.
         HealerRun = "healer_run",
     }
 }
 
 words! {
-    /// How a run ended.
+    /// The way a session ended.
     EpisodeStatus, "an episode status" {
-        /// It did what it set out to do.
+        /// The session reached its goal.
         Success = "success",
-        /// It did some of it.
+        /// The session reached part of its goal.
         Partial = "partial",
-        /// It did not.
+        /// The session did not reach its goal.
         Failed = "failed",
-        /// It was stopped.
+        /// The session was stopped.
         Aborted = "aborted",
     }
 }
 
 words! {
-    /// What the status of a session rests on.
+    /// The basis on which the status of a session was decided.
     StatusBasis, "a status basis" {
-        /// Whoever started the session, or its orchestrator in the log, said how it ended.
+        /// The caller that started the session, or its orchestrator in the log, reported the status.
         Caller = "caller",
         /// A verifier graded the result.
         Verifier = "verifier",
-        /// The person complained, or went on from what was delivered.
+        /// The person complained, or continued from the delivered result.
         Person = "person",
         /// A test, build, linter or type check ran after the last change.
         Check = "check",
-        /// Something visible came of it: a commit, a push, a pull request.
+        /// The session left a visible result: a commit, a push, a pull request.
         Result = "result",
-        /// An answer was all that was asked for, and one was given.
+        /// The person only asked for an answer, and the agent gave one.
         Answer = "answer",
-        /// The agent says so, and nothing else shows it.
+        /// Only the agent's own statement supports the status.
         Claim = "claim",
-        /// The person or the end of the log broke it off.
+        /// The person interrupted the session, or its log breaks off.
         Interrupted = "interrupted",
-        /// There is nothing to go by.
+        /// There is no basis for a decision.
         Nothing = "nothing",
     }
 }
 
 impl EpisodeStatus {
-    /// Reads the words that other systems end their runs with.
-    pub fn from_outcome(word: &str) -> Result<Self, Invalid> {
+    /// Reads the words that other systems use for the outcome of a session.
+    pub fn from_outcome(word: &str) -> Result<Self, InvalidValue> {
         match word.trim().to_lowercase().as_str() {
             "success" | "succeeded" | "passed" | "pass" | "complete" | "completed" | "resolved" => Ok(Self::Success),
             "partial" | "blocked" | "incomplete" | "contained" => Ok(Self::Partial),
             "failed" | "failure" | "fail" | "error" | "timeout" | "timed_out" | "unresolved" => Ok(Self::Failed),
             "aborted" | "abort" | "cancelled" | "canceled" | "interrupted" => Ok(Self::Aborted),
-            _ => Err(super::words::unknown("an outcome", word, Self::WORDS)),
+            _ => Err(super::words::unknown_word_error("an outcome", word, Self::WORDS)),
         }
     }
 }

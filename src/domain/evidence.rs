@@ -1,4 +1,4 @@
-//! What a lesson rests on.
+//! The evidence of a lesson: quotes and references to sessions.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether there is nothing to point to.
+    /// Returns true if there is neither a reference nor a quote.
     pub fn is_empty(&self) -> bool {
         self.episode_ids.is_empty()
             && self.trajectory_ids.is_empty()
@@ -67,10 +67,10 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// Makes a quote only if its words really stand in the step.
+    /// Makes a quote only if the passage occurs in the text of the step.
     ///
-    /// This is the one door from a claim to evidence: a passage that is not there gives `None`.
-    pub fn verified(
+    /// This is the only way from a claim to evidence: a passage that does not occur gives `None`.
+    pub fn verify_passage(
         trajectory_id: &str,
         step: u32,
         step_text: &str,
@@ -94,10 +94,10 @@ impl Quote {
         })
     }
 
-    /// The same where the place is known: `span` of a passage that begins at byte `base` of the step's text.
+    /// Makes a quote from the known range `span` of a passage that begins at byte `base` of the step's text.
     ///
-    /// The words are taken from the passage, so whoever found the place cannot bring words of their own.
-    pub fn at(
+    /// The words are copied from the passage, so a caller cannot supply words of its own.
+    pub fn from_span(
         trajectory_id: &str,
         step: u32,
         passage: &str,
@@ -121,37 +121,37 @@ impl Quote {
 }
 
 words! {
-    /// How strong a piece of evidence is.
+    /// The strength of a piece of evidence.
     #[derive(Default)]
     EvidenceLevel, "an evidence level" {
-        /// Level 1: something ran and this is what it printed.
+        /// Level 1: the printed output of something that ran.
         Execution = "execution",
         /// Level 2: a file and line with a quote.
         Citation = "citation",
-        /// Level 3: somebody's reasoning.
+        /// Level 3: reasoning without proof.
         #[default]
         Reasoning = "reasoning",
     }
 }
 
 words! {
-    /// Whose words a passage is, from the most to the least trusted.
+    /// The author of a passage, from the most to the least trusted.
     TrustClass, "a trust class" {
-        /// The person at the keyboard.
+        /// The person who uses the agent.
         User = "user",
         /// The agent itself.
         Agent = "agent",
-        /// A build or a test run.
+        /// The output of a build or a test run.
         BuildOutput = "build_output",
         /// A file of the repository.
         RepoFile = "repo_file",
-        /// Any other tool.
+        /// The output of any other tool.
         ToolOutput = "tool_output",
         /// The web, or an MCP server.
         Web = "web",
-        /// Another agent.
+        /// Another agent than the session's own.
         OtherAgent = "other_agent",
-        /// A lesson that Archivist gave back: exposure, never evidence.
+        /// A lesson that Archivist injected: an exposure, never evidence.
         InjectedMemory = "injected_memory",
     }
 }

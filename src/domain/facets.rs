@@ -1,4 +1,4 @@
-//! What a lesson, or a question, is about.
+//! Facets: the task, tool, path and other circumstances of a lesson or a query.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use super::ErrorFamily;
 /// The circumstances of a lesson, and of the moment that asks for lessons. All optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Facets {
+#[schemars(rename = "Facets")]
+pub struct FacetValues {
     /// The task it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
@@ -35,29 +36,29 @@ pub struct Facets {
     pub error_family: Option<ErrorFamily>,
 }
 
-/// One of the circumstances.
+/// One kind of circumstance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Facet {
-    /// See [`Facets::task_id`].
+    /// The facet stored in [`FacetValues::task_id`].
     Task,
-    /// See [`Facets::provider`].
+    /// The facet stored in [`FacetValues::provider`].
     Provider,
-    /// See [`Facets::tool`].
+    /// The facet stored in [`FacetValues::tool`].
     Tool,
-    /// See [`Facets::component`].
+    /// The facet stored in [`FacetValues::component`].
     Component,
-    /// See [`Facets::role`].
+    /// The facet stored in [`FacetValues::role`].
     Role,
-    /// See [`Facets::domain`].
+    /// The facet stored in [`FacetValues::domain`].
     Domain,
-    /// See [`Facets::phase`].
+    /// The facet stored in [`FacetValues::phase`].
     Phase,
-    /// See [`Facets::error_family`].
+    /// The facet stored in [`FacetValues::error_family`].
     ErrorFamily,
 }
 
 impl Facet {
-    /// All of them, in the order of [`Facets`].
+    /// All facets, in the order of [`FacetValues`].
     pub const ALL: [Self; 8] = [
         Self::Task,
         Self::Provider,
@@ -69,7 +70,7 @@ impl Facet {
         Self::ErrorFamily,
     ];
 
-    /// Its name in a term or a message.
+    /// Returns the facet's name in an index term or a message.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Task => "task",
@@ -84,8 +85,8 @@ impl Facet {
     }
 }
 
-impl Facets {
-    /// The value of one facet.
+impl FacetValues {
+    /// Returns the value of one facet.
     pub fn get(&self, facet: Facet) -> Option<&str> {
         match facet {
             Facet::Task => self.task_id.as_deref(),
@@ -99,13 +100,13 @@ impl Facets {
         }
     }
 
-    /// The facets that have a value.
-    pub fn given(&self) -> FacetSet {
+    /// Returns the facets that have a value.
+    pub fn present_facets(&self) -> FacetSet {
         Facet::ALL.into_iter().filter(|&facet| self.get(facet).is_some()).collect()
     }
 
-    /// The facets of a lesson (`self`) that a question's circumstances meet.
-    pub fn met_by(&self, asked: &Self) -> FacetSet {
+    /// Returns the facets of a lesson (`self`) that match the facets of a query.
+    pub fn facets_met_by(&self, asked: &Self) -> FacetSet {
         let met = |&facet: &Facet| match (self.get(facet), asked.get(facet)) {
             (Some(own), Some(asked)) => Self::values_met_by(facet, asked).any(|value| value == own),
             _ => false,
@@ -113,7 +114,7 @@ impl Facets {
         Facet::ALL.into_iter().filter(met).collect()
     }
 
-    /// The values a lesson may have for its facet to be met by `asked`: a component is met by every path below it.
+    /// Returns the values of a lesson's facet that match `asked`: a component matches every path below it.
     pub fn values_met_by(facet: Facet, asked: &str) -> impl Iterator<Item = &str> {
         let above = (facet == Facet::Component)
             .then(|| asked.match_indices('/').filter_map(|(at, _)| asked.get(..at)).filter(|path| !path.is_empty()));
@@ -126,47 +127,47 @@ impl Facets {
 pub struct FacetSet(u8);
 
 impl FacetSet {
-    /// This one alone.
-    pub const fn of(facet: Facet) -> Self {
+    /// Returns the set with this one facet.
+    pub const fn from_facet(facet: Facet) -> Self {
         Self(1 << (facet as u8))
     }
 
-    /// Whether `facet` is in it.
+    /// Returns true if the set contains `facet`.
     pub fn contains(self, facet: Facet) -> bool {
-        !self.and(Self::of(facet)).is_empty()
+        !self.intersection(Self::from_facet(facet)).is_empty()
     }
 
-    /// Adds one.
+    /// Adds a facet to the set.
     pub fn insert(&mut self, facet: Facet) {
-        self.0 |= Self::of(facet).0;
+        self.0 |= Self::from_facet(facet).0;
     }
 
-    /// What is in both.
-    pub fn and(self, other: Self) -> Self {
+    /// Returns the facets that are in both sets.
+    pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is here and not there.
-    pub fn without(self, other: Self) -> Self {
+    /// Returns the facets that are in this set but not in the other.
+    pub fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether there is none.
+    /// Returns true if the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those that are in it.
+    /// Iterates over the facets in the set.
     pub fn iter(self) -> impl Iterator<Item = Facet> {
         Facet::ALL.into_iter().filter(move |facet| self.contains(*facet))
     }
 
-    /// As a number, for an index to keep.
-    pub fn bits(self) -> u8 {
+    /// Returns the set as a number for storage in an index.
+    pub fn to_bits(self) -> u8 {
         self.0
     }
 
-    /// The set behind such a number.
+    /// Returns the set that such a number represents.
     pub fn from_bits(bits: u8) -> Self {
         Self(bits)
     }

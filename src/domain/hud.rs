@@ -1,4 +1,4 @@
-//! What a heads-up display is told.
+//! Messages to a heads-up display.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
-//! Names of things. Every one is made by `parse`, so a value of these types is safe to print and to use in a path.
+//! Ids. Each one is made by `parse`, so a value of these types is safe to print and to use in a path.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Invalid, Timestamp};
+use super::{InvalidValue, Timestamp};
 
-/// Longer than any id seen in real logs; short enough that a name stays a name.
+/// The maximum length of an id, longer than any id seen in real logs.
 const MAX_ID_CHARACTERS: usize = 128;
 
 macro_rules! id {
@@ -18,22 +18,22 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// The only way in.
-            pub fn parse(text: &str) -> Result<Self, Invalid> {
+            /// Checks the text and makes an id of it.
+            pub fn parse(text: &str) -> Result<Self, InvalidValue> {
                 match $check(text) {
                     Ok(()) => Ok(Self(text.to_owned())),
-                    Err(why) => Err(Invalid::new($what, text, why)),
+                    Err(why) => Err(InvalidValue::new($what, text, why)),
                 }
             }
 
-            /// The name as it stands in files.
+            /// Returns the id as it is written in files.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = Invalid;
+            type Error = InvalidValue;
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 Self::parse(&text)
             }
@@ -46,7 +46,7 @@ macro_rules! id {
         }
 
         impl std::str::FromStr for $name {
-            type Err = Invalid;
+            type Err = InvalidValue;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 Self::parse(text)
             }
@@ -71,27 +71,28 @@ macro_rules! id {
 }
 
 id!(
-    /// Names one lesson through all its versions.
-    MemoryId, "a memory id", plain_name);
+    /// The id of a lesson, the same through all its versions.
+    MemoryId, "a memory id", check_plain_name);
 id!(
-    /// Names one normalised run.
-    EpisodeId, "an episode id", plain_name);
+    /// The id of an episode.
+    EpisodeId, "an episode id", check_plain_name);
 id!(
-    /// Names a session as the agent that ran it does.
-    SessionId, "a session id", plain_name);
+    /// The id of a session, as assigned by the agent that ran it.
+    SessionId, "a session id", check_plain_name);
 id!(
-    /// Names the run that a lesson was given to.
-    RunId, "a run id", plain_name);
+    /// The id of the session that lessons are injected into.
+    RunId, "a run id", check_plain_name);
 id!(
-    /// A short name for people, `m-001` in a project's memory and `g-001` in the global one. Never used twice.
-    Alias, "an alias", alias_name);
+    /// A short name for people, `m-001` in a project's memory and `g-001` in the global one. It is never used twice.
+    Alias, "an alias", check_alias);
 id!(
-    /// The fingerprint of "the same failure": 16 hexadecimal digits.
-    ErrorFamily, "an error family", family_name);
+    /// The fingerprint that equal failures share: 16 hexadecimal digits.
+    ErrorFamily, "an error family", check_error_family);
 
 impl EpisodeId {
-    /// The id of what happened in one session of one project: always the same, so that reflecting again updates it.
-    pub fn of_session(project: &str, session: &str) -> Self {
+    /// Returns the id of one session in one project. It is always the same, so that reflecting again updates the
+    /// episode.
+    pub fn for_session(project: &str, session: &str) -> Self {
         let mut hash = blake3::Hasher::new();
         hash.update(project.as_bytes()).update(&[0]).update(session.as_bytes());
         Self(format!("ep-{}", hash.finalize().to_hex().chars().take(20).collect::<String>()))
@@ -99,20 +100,20 @@ impl EpisodeId {
 }
 
 impl MemoryId {
-    /// The id of what a reflection on a run made of it: always the same for the same words, so that doing it twice
-    /// makes one lesson. It sorts by the time of the run.
-    pub fn of_lesson(episode: &EpisodeId, at: Timestamp, summary: &str, rule: Option<&str>) -> Self {
+    /// Returns the id of a lesson from a reflection on an episode. It is the same for the same words, so that
+    /// reflecting twice makes one lesson, and it sorts by the time of the session.
+    pub fn for_lesson(episode: &EpisodeId, at: Timestamp, summary: &str, rule: Option<&str>) -> Self {
         let mut hash = blake3::Hasher::new();
         for part in [episode.as_str(), summary, rule.unwrap_or_default()] {
             hash.update(part.as_bytes()).update(&[0]);
         }
-        Self(timed("mem", at, &hash))
+        Self(format_timed_id("mem", at, &hash))
     }
 }
 
 impl ErrorFamily {
-    /// The fingerprint of everything that makes a failure the same.
-    pub fn of(parts: &[&str]) -> Self {
+    /// Returns the fingerprint of the parts that identify a failure.
+    pub fn from_parts(parts: &[&str]) -> Self {
         let mut hash = blake3::Hasher::new();
         for part in parts {
             hash.update(part.as_bytes()).update(&[0]);
@@ -122,24 +123,24 @@ impl ErrorFamily {
 }
 
 impl Alias {
-    /// No store counts further. A higher number was not given by one, and counting on from it would soon be the end.
+    /// The highest alias number. A higher number in a record is ignored, because no store assigns one.
     pub const LAST: u64 = 999_999_999;
 
-    /// The alias with this number; three digits at least, so that a table lines up.
-    pub fn numbered(prefix: char, number: u64) -> Result<Self, Invalid> {
+    /// Returns the alias with this number, padded to at least three digits so that tables line up.
+    pub fn from_number(prefix: char, number: u64) -> Result<Self, InvalidValue> {
         Self::parse(&format!("{prefix}-{number:03}"))
     }
 
-    /// The number behind the prefix.
+    /// Returns the number after the prefix.
     pub fn number(&self) -> u64 {
         self.0.split_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or_default()
     }
 }
 
-/// Makes ids that sort by time and repeat under a given seed.
+/// Makes ids that sort by time and are reproducible under a given seed.
 ///
-/// The part after the time is a hash of seed, content and a running number rather than a random draw: two
-/// processes with one seed and one clock still name different lessons differently.
+/// The part after the time is a hash of seed, content and a running number, not a random number: two processes with one
+/// seed and one clock still give different lessons different ids.
 #[derive(Debug)]
 pub struct IdSource {
     seed: u64,
@@ -147,46 +148,46 @@ pub struct IdSource {
 }
 
 impl IdSource {
-    /// The seed comes from `--seed`, or from the operating system by way of the edge.
+    /// Creates a source with this seed, which the caller takes from `--seed` or from the operating system.
     pub fn new(seed: u64) -> Self {
         Self { seed, made: AtomicU64::new(0) }
     }
 
-    /// A new lesson's id.
-    pub fn memory(&self, at: Timestamp, content: &str) -> MemoryId {
-        MemoryId(self.next("mem", at, content))
+    /// Returns the id of a new lesson.
+    pub fn new_memory_id(&self, at: Timestamp, content: &str) -> MemoryId {
+        MemoryId(self.next_id("mem", at, content))
     }
 
-    /// A new episode's id.
-    pub fn episode(&self, at: Timestamp, content: &str) -> EpisodeId {
-        EpisodeId(self.next("ep", at, content))
+    /// Returns the id of a new episode.
+    pub fn new_episode_id(&self, at: Timestamp, content: &str) -> EpisodeId {
+        EpisodeId(self.next_id("ep", at, content))
     }
 
-    /// An id for a run that has none of its own.
-    pub fn run(&self, at: Timestamp, content: &str) -> RunId {
-        RunId(self.next("run", at, content))
+    /// Returns an id for a session that has none of its own.
+    pub fn new_run_id(&self, at: Timestamp, content: &str) -> RunId {
+        RunId(self.next_id("run", at, content))
     }
 
-    fn next(&self, prefix: &str, at: Timestamp, content: &str) -> String {
+    fn next_id(&self, prefix: &str, at: Timestamp, content: &str) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let mut hash = blake3::Hasher::new();
         hash.update(&self.seed.to_le_bytes()).update(&number.to_le_bytes());
         hash.update(prefix.as_bytes()).update(&[0]).update(content.as_bytes());
-        timed(prefix, at, &hash)
+        format_timed_id(prefix, at, &hash)
     }
 }
 
-/// A name that sorts by time and ends in a hash.
-fn timed(prefix: &str, at: Timestamp, hash: &blake3::Hasher) -> String {
+/// Returns an id that sorts by time and ends in a hash.
+fn format_timed_id(prefix: &str, at: Timestamp, hash: &blake3::Hasher) -> String {
     let mut low = [0; 16];
     hash.finalize_xof().fill(&mut low);
     let milliseconds = u128::try_from(at.timestamp_millis()).unwrap_or_default();
     let bits = (milliseconds << 80) | (u128::from_le_bytes(low) >> 48);
-    format!("{prefix}-{}", base32(bits))
+    format!("{prefix}-{}", encode_base32(bits))
 }
 
-/// 26 characters whose order is the order of the numbers; no letter that reads like a digit.
-fn base32(bits: u128) -> String {
+/// Returns 26 characters that sort like the numbers, without letters that look like digits.
+fn encode_base32(bits: u128) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     (0..26)
         .rev()
@@ -195,7 +196,7 @@ fn base32(bits: u128) -> String {
         .collect()
 }
 
-fn plain_name(text: &str) -> Result<(), &'static str> {
+fn check_plain_name(text: &str) -> Result<(), &'static str> {
     if text.is_empty() {
         return Err("it is empty");
     }
@@ -214,14 +215,14 @@ fn plain_name(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn alias_name(text: &str) -> Result<(), &'static str> {
+fn check_alias(text: &str) -> Result<(), &'static str> {
     const SHAPE: &str = "it is m- or g- and a number, as in m-001";
     let digits = text.strip_prefix("m-").or_else(|| text.strip_prefix("g-")).ok_or(SHAPE)?;
     let plain = (3..=18).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
     if plain { Ok(()) } else { Err(SHAPE) }
 }
 
-fn family_name(text: &str) -> Result<(), &'static str> {
+fn check_error_family(text: &str) -> Result<(), &'static str> {
     let hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
     if hex { Ok(()) } else { Err("it is 16 hexadecimal digits in lower case") }
 }

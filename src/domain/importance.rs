@@ -1,12 +1,12 @@
-//! How much a lesson matters, from 0 to 1.
+//! The importance of a lesson, from 0 to 1.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Invalid;
+use super::InvalidValue;
 
-/// A number from 0 to 1. Sources that speak in percent or in marks out of ten are brought to it on the way in.
+/// A number from 0 to 1. Percentages and marks out of ten are converted when they are read.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Importance(f64);
@@ -21,25 +21,25 @@ impl schemars::JsonSchema for Importance {
     }
 }
 
-/// What scale a number was given on.
+/// The scale of a given number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportanceScale {
-    /// Not said: up to 1 it is a fraction, above it a percentage.
+    /// The scale is not declared: a number up to 1 is a fraction, a higher one a percentage.
     Undeclared,
     /// Marks from 1 to 10, as some prompts ask for.
     OneToTen,
 }
 
 impl Importance {
-    /// Nothing to learn.
+    /// The importance of a session with nothing to learn.
     pub const NONE: Self = Self(0.0);
 
-    /// What a lesson that a person wrote by hand starts with.
+    /// The initial importance of a lesson that a person wrote.
     pub const MANUAL: Self = Self(0.7);
 
-    /// Normalises a number given on `scale`.
-    pub fn parse(number: f64, scale: ImportanceScale) -> Result<Self, Invalid> {
-        let refuse = |why| Err(Invalid::new("an importance", &number.to_string(), why));
+    /// Converts a number on `scale` to an importance.
+    pub fn parse(number: f64, scale: ImportanceScale) -> Result<Self, InvalidValue> {
+        let refuse = |why| Err(InvalidValue::new("an importance", &number.to_string(), why));
         match scale {
             _ if !number.is_finite() || number < 0.0 => refuse("it may not be negative or endless"),
             ImportanceScale::OneToTen if !(1.0..=10.0).contains(&number) => refuse("the declared scale is 1 to 10"),
@@ -50,14 +50,14 @@ impl Importance {
         }
     }
 
-    /// The fraction.
+    /// Returns the importance as a fraction.
     pub fn value(self) -> f64 {
         self.0
     }
 }
 
 impl TryFrom<f64> for Importance {
-    type Error = Invalid;
+    type Error = InvalidValue;
     fn try_from(number: f64) -> Result<Self, Self::Error> {
         Self::parse(number, ImportanceScale::Undeclared)
     }
@@ -69,11 +69,11 @@ impl From<Importance> for f64 {
     }
 }
 
-/// What a person says. Between 1 and 10 it could be a mark or a percentage, so it is refused.
+/// Reads what a person typed. A number above 1 and up to 10 could be a mark or a percentage, so it is refused.
 impl std::str::FromStr for Importance {
-    type Err = Invalid;
+    type Err = InvalidValue;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let refuse = |why| Err(Invalid::new("an importance", text, why));
+        let refuse = |why| Err(InvalidValue::new("an importance", text, why));
         match text.parse() {
             Ok(number) if number > 1.0 && number <= 10.0 => refuse("say a number from 0 to 1, as in 0.7"),
             Ok(number) => Self::parse(number, ImportanceScale::Undeclared),

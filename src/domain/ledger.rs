@@ -1,4 +1,4 @@
-//! What happened to lessons. Counters are read off these facts, never stored.
+//! Facts about lessons. Counters are computed from these facts and never stored.
 
 use std::collections::BTreeSet;
 
@@ -89,20 +89,20 @@ pub enum Fact {
     },
 }
 
-/// What makes two facts the same fact.
+/// The key that identifies a fact: two facts with one key are the same fact.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FactKey(String);
 
 impl FactKey {
-    /// As a term for an index.
+    /// Returns the key as a term for an index.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl Fact {
-    /// Which lesson it is about.
-    pub fn memory(&self) -> &MemoryId {
+    /// Returns the lesson that the fact is about.
+    pub fn memory_id(&self) -> &MemoryId {
         match self {
             Self::Sighting { memory, .. }
             | Self::Injection { memory, .. }
@@ -111,8 +111,8 @@ impl Fact {
         }
     }
 
-    /// When it happened.
-    pub fn at(&self) -> Timestamp {
+    /// Returns the time at which it happened.
+    pub fn happened_at(&self) -> Timestamp {
         match self {
             Self::Sighting { at, .. }
             | Self::Injection { at, .. }
@@ -121,7 +121,7 @@ impl Fact {
         }
     }
 
-    /// Two facts with one key are one fact.
+    /// Returns the key of the fact; facts with equal keys count once.
     pub fn key(&self) -> FactKey {
         let words: [&str; 5] = match self {
             Self::Sighting { memory, episode, .. } => ["s", memory.as_str(), episode.as_str(), "", ""],
@@ -129,47 +129,47 @@ impl Fact {
             Self::Feedback { memory, episode, verdict, role, .. } => {
                 ["f", memory.as_str(), episode.as_str(), verdict.as_str(), role.as_deref().unwrap_or_default()]
             }
-            // A run may be looked at again when more of it is known.
+            // A session may be examined again when more of it is known, so the effect is part of the key.
             Self::Effect { run, memory, effect, .. } => ["e", memory.as_str(), run.as_str(), effect.as_str(), ""],
         };
         FactKey(words.join(" "))
     }
 
-    /// Whether it bears on how the lesson ranks, and not only on how often it was shown.
-    pub fn moves_rank(&self) -> bool {
+    /// Returns true if the fact affects the rank of the lesson, and not only its number of exposures.
+    pub fn affects_rank(&self) -> bool {
         matches!(self, Self::Sighting { .. } | Self::Feedback { .. })
     }
 }
 
 words! {
-    /// Whether a run saw a lesson that was chosen for it.
+    /// Tells whether a session saw a lesson that was selected for it.
     Exposure, "an exposure" {
-        /// It did.
+        /// The session saw the lesson.
         Exposed = "exposed",
-        /// It was held back, to learn whether the lesson helps.
+        /// The lesson was withheld for the control group, to measure whether it helps.
         Withheld = "withheld",
     }
 }
 
 words! {
-    /// How a lesson was judged.
+    /// The judgement of a lesson by feedback.
     FeedbackVerdict, "a verdict" {
-        /// It held.
+        /// The lesson proved right.
         Validated = "validated",
-        /// It was noise.
+        /// The lesson was noise.
         Ignored = "ignored",
     }
 }
 
 words! {
-    /// What became of a lesson's matter in a run. Of several that are told of one run the first of these counts: a run
-    /// that went well until noon may still fail.
+    /// The effect of a lesson in a session. If several are recorded for one session, the first of these counts: a
+    /// session that went well at first may still fail.
     Effect, "an effect" {
-        /// The trouble came back.
+        /// The problem that the lesson is about recurred.
         Recurred = "recurred",
-        /// It did not, where it could have.
+        /// The problem did not recur although it could have.
         Prevented = "prevented",
-        /// Nobody can tell.
+        /// The effect cannot be determined.
         Unknown = "unknown",
     }
 }
@@ -177,7 +177,8 @@ words! {
 /// What the facts about one lesson add up to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Counters {
+#[schemars(rename = "Counters")]
+pub struct LessonCounters {
     /// Distinct episodes in which it was seen.
     pub sightings: u64,
     /// The last of them.
@@ -199,31 +200,31 @@ pub struct Counters {
     pub last_validated_at: Option<Timestamp>,
 }
 
-impl Counters {
-    /// Adds up the facts of one lesson. Repeats count once, and the order does not matter.
-    pub fn of<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Self {
+impl LessonCounters {
+    /// Counts the facts of one lesson. Repeated facts count once, and their order does not matter.
+    pub fn from_facts<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Self {
         let mut seen = BTreeSet::new();
         let mut sum = Self::default();
         for fact in facts {
             if seen.insert(fact.key()) {
-                sum.absorb(fact);
+                sum.add_fact(fact);
             }
         }
         sum
     }
 
-    /// How far the lesson is to be believed, from its feedback; 1 without any.
-    pub fn trust(&self) -> f64 {
+    /// Returns the trust in the lesson that results from its feedback, or 1 without feedback.
+    pub fn trust_score(&self) -> f64 {
         (1.0 + self.validated) / (1.0 + self.validated + self.ignored)
     }
 
-    /// The last sign that the lesson still holds. Being shown is no such sign.
-    pub fn last_sign(&self) -> Option<Timestamp> {
+    /// Returns the time of the last sighting or validation. An exposure confirms nothing.
+    pub fn last_confirmed_at(&self) -> Option<Timestamp> {
         self.last_seen_at.max(self.last_validated_at)
     }
 
     /// Adds a fact that has not been counted yet.
-    pub fn absorb(&mut self, fact: &Fact) {
+    pub fn add_fact(&mut self, fact: &Fact) {
         match fact {
             Fact::Sighting { at, .. } => {
                 self.sightings += 1;
@@ -235,17 +236,17 @@ impl Counters {
             }
             Fact::Injection { exposure: Exposure::Withheld, .. } => self.withheld += 1,
             Fact::Feedback { verdict: FeedbackVerdict::Validated, weight, at, .. } => {
-                self.validated += bounded(*weight);
+                self.validated += clamp_weight(*weight);
                 self.last_validated_at = self.last_validated_at.max(Some(*at));
             }
-            Fact::Feedback { verdict: FeedbackVerdict::Ignored, weight, .. } => self.ignored += bounded(*weight),
+            Fact::Feedback { verdict: FeedbackVerdict::Ignored, weight, .. } => self.ignored += clamp_weight(*weight),
             Fact::Injection { .. } | Fact::Feedback { .. } | Fact::Effect { .. } => {}
         }
     }
 }
 
-/// One judgement counts for something, and for no more than this.
-fn bounded(weight: f64) -> f64 {
+/// Limits the weight of one judgement to the range from 0 to `HEAVIEST`.
+fn clamp_weight(weight: f64) -> f64 {
     const HEAVIEST: f64 = 1000.0;
     if weight.is_nan() { 0.0 } else { weight.clamp(0.0, HEAVIEST) }
 }

@@ -1,10 +1,13 @@
-//! A lesson.
+//! Lessons, in the form that the specification calls `AgentMemory`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{Alias, Evidence, Extra, Facet, FacetSet, Facets, Importance, MemoryId, MemoryQuery, Standing, Timestamp};
+use super::{
+    Alias, Evidence, Extra, Facet, FacetSet, FacetValues, Importance, LessonAvailability, MemoryId, MemoryQuery,
+    Timestamp,
+};
 
 /// Something learned, with the evidence for it. One line of `lessons.jsonl` is one version of one of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,7 +33,7 @@ pub struct AgentMemory {
     pub repo_id: Option<String>,
     /// Task, provider, tool and the other circumstances.
     #[serde(flatten)]
-    pub facets: Facets,
+    pub facets: FacetValues,
     /// What sort of statement it is; a lesson unless said otherwise.
     #[serde(default, skip_serializing_if = "MemoryKind::is_lesson")]
     pub kind: MemoryKind,
@@ -83,10 +86,10 @@ pub struct AgentMemory {
     pub restored_from: Option<u64>,
     /// Other lessons on the same matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<Link>,
+    pub links: Vec<LessonLink>,
     /// What was merged into it, the first first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub merges: Vec<Merge>,
+    pub merges: Vec<LessonMerge>,
     /// What this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
@@ -94,7 +97,8 @@ pub struct AgentMemory {
 
 /// A tie to another lesson.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Link {
+#[schemars(rename = "Link")]
+pub struct LessonLink {
     /// The other lesson.
     pub to: MemoryId,
     /// What the tie means.
@@ -102,15 +106,15 @@ pub struct Link {
 }
 
 words! {
-    /// What ties one lesson to another.
+    /// The relation of one lesson to another.
     Relation, "a relation" {
-        /// It says the same.
+        /// Both lessons say the same.
         Same = "same",
-        /// It says the same and more; the other gave way to it.
+        /// This lesson says the same and more; it replaced the other one.
         Refines = "refines",
-        /// Both cannot hold.
+        /// The two lessons cannot both hold.
         Contradicts = "contradicts",
-        /// They may be the same; nobody has decided.
+        /// The lessons may be the same; this is not decided.
         Similar = "similar",
     }
 }
@@ -118,7 +122,8 @@ words! {
 /// What became one lesson, so that it can become two again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Merge {
+#[schemars(rename = "Merge")]
+pub struct LessonMerge {
     /// The lesson that was taken in, whole.
     pub absorbed: Box<AgentMemory>,
     /// The lesson that took it in, as it was; its own merges are those that stand before this one.
@@ -128,7 +133,7 @@ pub struct Merge {
 }
 
 impl AgentMemory {
-    /// The least that makes a lesson; the rest is set on the value.
+    /// Creates a lesson with the required fields; the caller sets the others on the value.
     pub fn new(id: MemoryId, created_at: Timestamp, summary: impl Into<String>) -> Self {
         Self {
             id,
@@ -138,7 +143,7 @@ impl AgentMemory {
             scope: MemoryScope::Project,
             project_root: None,
             repo_id: None,
-            facets: Facets::default(),
+            facets: FacetValues::default(),
             kind: MemoryKind::Lesson,
             category: MemoryCategory::Heuristic,
             tags: Vec::new(),
@@ -163,25 +168,25 @@ impl AgentMemory {
         }
     }
 
-    /// When this version was made.
+    /// Returns the time at which this version was made.
     pub fn version_at(&self) -> Timestamp {
         self.updated_at.unwrap_or(self.created_at)
     }
 
-    /// Whether it may still be given to anybody.
-    pub fn standing(&self) -> Standing {
+    /// Tells whether the lesson may be injected, and if not, why.
+    pub fn availability(&self) -> LessonAvailability {
         let retired = matches!(
             self.state,
             Some(MemoryState::Archived | MemoryState::Superseded | MemoryState::Deprecated | MemoryState::Quarantined)
         );
         match self.state {
-            _ if retired || self.superseded_by.is_some() => Standing::Retired,
-            Some(MemoryState::Observed) => Standing::Waiting,
-            _ => Standing::Live,
+            _ if retired || self.superseded_by.is_some() => LessonAvailability::Retired,
+            Some(MemoryState::Observed) => LessonAvailability::Waiting,
+            _ => LessonAvailability::Live,
         }
     }
 
-    /// The facets that a question must meet, if it mentions them, for this lesson to apply.
+    /// Returns the facets that a query must match, if it mentions them, for this lesson to apply.
     ///
     /// A task or an error is where a lesson came from and binds only a lesson of that scope; a tool, a provider or a
     /// path is what the lesson is about.
@@ -192,12 +197,12 @@ impl AgentMemory {
             Facet::Domain => self.facets.domain.as_deref() != Some("general"),
             _ => true,
         };
-        let given = self.facets.given();
+        let given = self.facets.present_facets();
         Facet::ALL.into_iter().filter(|&facet| given.contains(facet)).filter(binds).collect()
     }
 
-    /// Whether the question's project may see it: one repository's lessons stay in that repository.
-    pub fn belongs_to(&self, query: &MemoryQuery) -> bool {
+    /// Returns true if the query's project may see the lesson: the lessons of a repository stay in that repository.
+    pub fn is_visible_to(&self, query: &MemoryQuery) -> bool {
         if self.scope == MemoryScope::Global {
             return true;
         }
@@ -209,43 +214,43 @@ impl AgentMemory {
 }
 
 words! {
-    /// The narrowest circumstance a lesson holds in.
+    /// The narrowest scope in which a lesson holds.
     MemoryScope, "a scope" {
-        /// Everywhere.
+        /// The lesson holds everywhere.
         Global = "global",
-        /// This project.
+        /// The lesson holds in this project.
         Project = "project",
-        /// This repository.
+        /// The lesson holds in this repository.
         Repo = "repo",
-        /// One task.
+        /// The lesson holds for one task.
         Task = "task",
-        /// One tool.
+        /// The lesson holds for one tool.
         Tool = "tool",
-        /// One provider.
+        /// The lesson holds for one provider.
         Provider = "provider",
-        /// One path.
+        /// The lesson holds for one path.
         Component = "component",
-        /// One role.
+        /// The lesson holds for one role.
         Role = "role",
-        /// One domain.
+        /// The lesson holds in one domain.
         Domain = "domain",
     }
 }
 
 words! {
-    /// What sort of statement it is.
+    /// The kind of statement that a memory makes.
     #[derive(Default)]
     MemoryKind, "a kind" {
-        /// Learned from what happened.
+        /// A lesson learned from what happened.
         #[default]
         Lesson = "lesson",
-        /// How somebody wants it done.
+        /// A preference for how work is done.
         Preference = "preference",
-        /// Settled, with reasons.
+        /// A decision with its reasons.
         Decision = "decision",
-        /// How things are.
+        /// A fact about the project or its environment.
         Fact = "fact",
-        /// A remark.
+        /// A note without further claims.
         Note = "note",
     }
 }
@@ -257,79 +262,79 @@ impl MemoryKind {
 }
 
 words! {
-    /// What a lesson is about.
+    /// The subject of a lesson.
     MemoryCategory, "a category" {
-        /// What tends to work.
+        /// An approach that tends to work.
         Heuristic = "heuristic",
-        /// What was tried and failed.
+        /// An approach that was tried and failed.
         AntiPattern = "anti_pattern",
-        /// How to use a tool.
+        /// The right use of a tool.
         ToolUsage = "tool_usage",
-        /// How a provider behaves.
+        /// The behaviour of a provider.
         ProviderQuirk = "provider_quirk",
-        /// How to test.
+        /// An approach to testing.
         TestStrategy = "test_strategy",
-        /// Machines, services, pipelines.
+        /// Machines, services and pipelines.
         Infra = "infra",
-        /// How to ask.
+        /// The right wording of prompts.
         Prompting = "prompting",
         /// A failure and its fix.
         BugfixPattern = "bugfix_pattern",
-        /// How somebody wants it done.
+        /// A preference for how work is done.
         Preference = "preference",
-        /// How the work is organised.
+        /// The organisation of the work.
         Workflow = "workflow",
-        /// Settled, with reasons.
+        /// A decision with its reasons.
         Decision = "decision",
     }
 }
 
 words! {
-    /// Who made a lesson.
+    /// The author of a lesson.
     MemorySource, "a source" {
-        /// A reflection.
+        /// Archivist itself: a reflection, or a proposal that an agent recorded.
         Archivist = "archivist",
-        /// A rescue.
+        /// A healer that rescued a session.
         Healer = "healer",
-        /// A person.
+        /// A person who wrote it by hand.
         Manual = "manual",
-        /// Another memory.
+        /// An import from another memory.
         Import = "import",
     }
 }
 
 words! {
-    /// Where a lesson stands in its life.
+    /// The lifecycle state of a lesson.
     MemoryState, "a state" {
-        /// Seen once.
+        /// The lesson was seen once and waits for more sightings.
         Observed = "observed",
-        /// Seen often enough, or well enough, to be tried.
+        /// The lesson has enough sightings or strong enough evidence to be used.
         Candidate = "candidate",
-        /// Held in more than one context.
+        /// The lesson held in more than one context.
         Verified = "verified",
-        /// A person stands behind it.
+        /// A person confirmed the lesson.
         Active = "active",
-        /// Silence, distrust or harm took it out.
+        /// The lesson is out of use for lack of sightings, low trust or harm.
         Deprecated = "deprecated",
-        /// Put away.
+        /// The lesson was taken out of use, but is kept.
         Archived = "archived",
-        /// Another took its place.
+        /// Another lesson replaced it.
         Superseded = "superseded",
-        /// Rests on untrusted words only; a person must look.
+        /// The lesson rests on untrusted words; a person must approve it first.
         Quarantined = "quarantined",
     }
 }
 
 words! {
-    /// How bad it is when a lesson is ignored.
+    /// The severity of ignoring a lesson.
     Severity, "a severity" {
-        /// Something breaks.
+        /// Something breaks if the lesson is ignored.
         Bug = "bug",
-        /// Something may break.
+        /// Something may break if the lesson is ignored.
         Warning = "warning",
-        /// Good to know.
+        /// The lesson is good to know.
         Info = "info",
-        /// Would be nicer.
+        /// Following the lesson improves the result.
         Recommendation = "recommendation",
     }
 }

@@ -1,6 +1,7 @@
-//! The nouns of Archivist. Their JSON is the published contract: see `docs/formats.md`.
+//! The domain types of Archivist. Their JSON is the published contract: see `docs/formats.md`.
 //!
-//! Pure values only: nothing here reads a clock, a file or the environment, and nothing here knows another room.
+//! Only pure values belong here: nothing in this module reads a clock, a file or the environment, or uses another
+//! module.
 
 pub(crate) mod words;
 
@@ -22,44 +23,45 @@ mod trajectory;
 #[path = "domain_tests.rs"]
 mod tests;
 
-pub use candidate::{Candidate, Distilled, DropReason, Dropped, Engine, Reflection};
-pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, Reflected, StatusBasis};
+pub use candidate::{Candidate, DistillationResult, DropReason, DroppedCandidate, Engine, ReflectionSummary};
+pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, ReflectionRecord, StatusBasis};
 pub use evidence::{Evidence, EvidenceLevel, Quote, TrustClass};
-pub use facets::{Facet, FacetSet, Facets};
+pub use facets::{Facet, FacetSet, FacetValues};
 pub use hud::HudMessage;
 pub use id::{Alias, EpisodeId, ErrorFamily, IdSource, MemoryId, RunId, SessionId};
 pub use importance::{Importance, ImportanceScale};
-pub use ledger::{Counters, Effect, Exposure, Fact, FactKey, FeedbackVerdict};
+pub use ledger::{Effect, Exposure, Fact, FactKey, FeedbackVerdict, LessonCounters};
 pub use memory::{
-    AgentMemory, Link, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Merge, Relation, Severity,
+    AgentMemory, LessonLink, LessonMerge, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Relation,
+    Severity,
 };
-pub use query::{MemoryQuery, Standing};
+pub use query::{LessonAvailability, MemoryQuery};
 pub use reflection::{ArchivistOutcome, OutcomeStatus, ReflectionScenario, ReflectionTrigger};
-pub use settings::{ArchivistConfig, ReflectOn};
+pub use settings::{ArchivistConfig, ReflectOnSettings};
 pub use trajectory::{
-    About, Breach, Call, Cut, Elsewhere, Event, Happening, Outcome, Output, OutputOf, Part, Sink, Skipped, Speaker,
-    Step, Trajectory, Usage,
+    EventSink, FormatViolation, Happening, LogReference, OutputOwner, Part, SessionDetails, SessionOutcome,
+    SkippedLogLine, Speaker, Step, TokenUsage, ToolCall, ToolOutput, Trajectory, TrajectoryEvent, TruncationCount,
 };
 
-pub use words::Word;
+pub use words::WordEnum;
 
-/// A moment. Every operation that needs one takes it as an argument.
+/// A point in time, in UTC. Every operation that needs one takes it as an argument.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;
 
-/// Fields that this version does not know, kept so that a record survives a round trip.
+/// The fields of a record that this version does not know, kept so that they survive a round trip.
 pub type Extra = serde_json::Map<String, serde_json::Value>;
 
-/// A value that cannot be what it was given as.
+/// The error of a value that is not valid for its type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not {what}: {why}")]
-pub struct Invalid {
+pub struct InvalidValue {
     what: &'static str,
     value: String,
     why: String,
 }
 
-impl Invalid {
-    /// Values come from outside and may be of any length; a message shows the beginning.
+impl InvalidValue {
+    /// The number of characters of a value that a message shows: values come from outside and may be of any length.
     const SHOWN_CHARACTERS: usize = 80;
 
     pub(crate) fn new(what: &'static str, value: &str, why: impl Into<String>) -> Self {

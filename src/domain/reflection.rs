@@ -1,4 +1,4 @@
-//! What sets a reflection off, and what comes of it.
+//! The trigger of a reflection and its outcome.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct ReflectionTrigger {
 }
 
 impl ReflectionTrigger {
-    /// A trigger that says no more than what happened, in which project and in which session.
+    /// Returns a trigger with the three values that every caller knows.
     pub fn new(scenario: ReflectionScenario, project_root: impl Into<String>, session_id: SessionId) -> Self {
         Self {
             scenario,
@@ -52,9 +52,9 @@ impl ReflectionTrigger {
         }
     }
 
-    /// Returns how the session ended in the caller's word: its outcome, else how a rescue ended, else that it failed.
-    /// A session that is complete is over, and may have failed all the same.
-    pub fn ended_as(&self) -> Option<EpisodeStatus> {
+    /// Returns the status that the caller reported: the session's outcome, else the outcome of a rescue, else that it
+    /// failed. The scenario of a complete session says nothing, because such a session may have failed.
+    pub fn reported_status(&self) -> Option<EpisodeStatus> {
         let rescue = || EpisodeStatus::from_outcome(self.healer_status.as_deref()?).ok();
         let failure = || (self.scenario == ReflectionScenario::SessionFailed).then_some(EpisodeStatus::Failed);
         let outcome = self.outcome.clone();
@@ -64,17 +64,17 @@ impl ReflectionTrigger {
 }
 
 words! {
-    /// What set a reflection off.
+    /// The cause of a reflection.
     ReflectionScenario, "a scenario" {
         /// A session ended well.
         SessionComplete = "session_complete",
         /// A session ended badly.
         SessionFailed = "session_failed",
-        /// A rescue ended.
+        /// A healer's rescue ended.
         HealerInvocation = "healer_invocation",
-        /// The same trouble came up again and again.
+        /// Several sessions met one failure.
         PatternDetected = "pattern_detected",
-        /// Somebody asked.
+        /// A person or a program requested the reflection.
         Manual = "manual",
     }
 }
@@ -99,11 +99,11 @@ pub struct ArchivistOutcome {
 }
 
 words! {
-    /// Whether a reflection was done.
+    /// Tells whether a reflection was done.
     OutcomeStatus, "an outcome status" {
-        /// Not wanted, not possible or not needed.
+        /// The reflection was not wanted, not possible or not needed.
         Skipped = "skipped",
-        /// Done; nothing learned is a good end too.
+        /// The reflection was done, possibly without a new lesson.
         Reflected = "reflected",
     }
 }

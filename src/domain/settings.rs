@@ -1,4 +1,4 @@
-//! When Archivist reflects and how much it keeps: the settings that are part of the published contract.
+//! The reflection settings that are part of the published contract: when Archivist reflects and how much it keeps.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,13 +18,14 @@ pub struct ArchivistConfig {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub min_importance_to_persist: f64,
     /// Which events start a reflection.
-    pub reflect_on: ReflectOn,
+    pub reflect_on: ReflectOnSettings,
 }
 
 /// The events that may start a reflection, each switched on or off by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReflectOn {
+#[schemars(rename = "ReflectOn")]
+pub struct ReflectOnSettings {
     /// A session that ended well.
     pub session_success: bool,
     /// A session that ended in failure.

@@ -1,41 +1,42 @@
-//! What an agent did, step by step, whatever log it was read from.
+//! The steps of a session, independent of the format of its log.
 //!
-//! A reader tells it as a stream of [`Event`]s, in the order of the log and in bounded memory. Whoever listens keeps
-//! what it needs; a [`Trajectory`] is what is left when steps, calls and outputs were put together again.
+//! A reader emits a stream of [`TrajectoryEvent`]s, in the order of the log and in bounded memory. Each sink keeps what
+//! it needs; a [`Trajectory`] is the result of putting steps, calls and outputs together again.
 
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{Extra, Timestamp, TrustClass};
 
-/// One run of one agent.
+/// One session of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trajectory {
-    /// Whose it is, and where it ran.
+    /// The session's ids, agent and place.
     #[serde(flatten)]
-    pub about: About,
-    /// In the order of the log. Steps that were shed to stay within memory are missing; numbers tell.
+    pub about: SessionDetails,
+    /// The steps in the order of the log. Steps that were dropped to limit memory are missing, as the gaps in the
+    /// numbers show.
     pub steps: Vec<Step>,
-    /// How it ended, where something beside the log says so.
+    /// The outcome of the session, if a source besides the log reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// What it cost.
+    pub outcome: Option<SessionOutcome>,
+    /// The tokens and money that the session cost.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
-/// What a log says about itself. Every part may be missing.
+/// The details that a log gives about its session. Every one may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct About {
-    /// The session as the agent names it; several trajectories may share it.
+pub struct SessionDetails {
+    /// The session's id, as the agent assigned it; several trajectories may share it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// This trajectory alone.
+    /// The id of this trajectory alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory_id: Option<String>,
-    /// The version that the format gives itself.
+    /// The version of the log format, as the log states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<String>,
     /// The agent's name.
@@ -44,155 +45,155 @@ pub struct About {
     /// The agent's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
-    /// The first model that spoke.
+    /// The first model that replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where it worked.
+    /// The working directory of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// On which branch.
+    /// The git branch of the working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// In which repository.
+    /// The repository of the working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// The session that started this one, or that it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<String>,
-    /// The task worked on.
+    /// The task that was worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The part of it.
+    /// The part of the task that was worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtask_id: Option<String>,
-    /// What it was about, in the log's own words.
+    /// The title that the log gives the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// First sign of life.
+    /// The time of the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// Last sign of life.
+    /// The time of the last entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
 }
 
-impl About {
-    /// Takes over what is not known yet; of two answers the first stands, except for the last sign of life.
-    pub fn learn(&mut self, more: Self) {
-        fn fill<T>(known: &mut Option<T>, more: Option<T>) {
+impl SessionDetails {
+    /// Adds the details that are missing here; existing values are kept, and the time span is extended.
+    pub fn fill_from(&mut self, more: Self) {
+        fn fill_missing<T>(known: &mut Option<T>, more: Option<T>) {
             if known.is_none() {
                 *known = more;
             }
         }
-        fill(&mut self.session_id, more.session_id);
-        fill(&mut self.trajectory_id, more.trajectory_id);
-        fill(&mut self.schema_version, more.schema_version);
-        fill(&mut self.agent, more.agent);
-        fill(&mut self.agent_version, more.agent_version);
-        fill(&mut self.model, more.model);
-        fill(&mut self.directory, more.directory);
-        fill(&mut self.branch, more.branch);
-        fill(&mut self.repository, more.repository);
-        fill(&mut self.parent_session_id, more.parent_session_id);
-        fill(&mut self.task_id, more.task_id);
-        fill(&mut self.subtask_id, more.subtask_id);
-        fill(&mut self.title, more.title);
-        self.lived(more.started_at);
-        self.lived(more.finished_at);
+        fill_missing(&mut self.session_id, more.session_id);
+        fill_missing(&mut self.trajectory_id, more.trajectory_id);
+        fill_missing(&mut self.schema_version, more.schema_version);
+        fill_missing(&mut self.agent, more.agent);
+        fill_missing(&mut self.agent_version, more.agent_version);
+        fill_missing(&mut self.model, more.model);
+        fill_missing(&mut self.directory, more.directory);
+        fill_missing(&mut self.branch, more.branch);
+        fill_missing(&mut self.repository, more.repository);
+        fill_missing(&mut self.parent_session_id, more.parent_session_id);
+        fill_missing(&mut self.task_id, more.task_id);
+        fill_missing(&mut self.subtask_id, more.subtask_id);
+        fill_missing(&mut self.title, more.title);
+        self.extend_time_span(more.started_at);
+        self.extend_time_span(more.finished_at);
     }
 
-    /// Widens the time between the first and the last sign of life.
-    pub fn lived(&mut self, at: Option<Timestamp>) {
+    /// Extends the time span between the first and the last entry so that it includes `at`.
+    pub fn extend_time_span(&mut self, at: Option<Timestamp>) {
         let Some(at) = at else { return };
         self.started_at = Some(self.started_at.map_or(at, |first| first.min(at)));
         self.finished_at = Some(self.finished_at.map_or(at, |last| last.max(at)));
     }
 }
 
-/// One turn of somebody, with the calls it made.
+/// One turn of a speaker, with the tool calls it made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Its place in the log, counted from 1.
+    /// The step's position in the log, counted from 1.
     pub number: u32,
-    /// Who speaks.
+    /// The speaker of the step.
     pub speaker: Speaker,
-    /// What is said.
+    /// The text of the step.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// How far these words are to be trusted.
+    /// The trust class of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustClass>,
-    /// What was thought before it was said.
+    /// The reasoning before the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// The model, if it is not the trajectory's.
+    /// The model, if it differs from the trajectory's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// When.
+    /// The time of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Repeated from an earlier trajectory: to be read, never to be counted.
+    /// True if the step repeats an earlier trajectory: it is read, but never counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
-    /// The subagent that speaks, where its words stand among those of the one who called it.
+    /// The subagent that speaks, if its steps are part of its caller's log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subagent: Option<String>,
-    /// What it asked tools to do.
+    /// The tool calls of the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<Call>,
-    /// What came back that belongs to no single call.
+    pub calls: Vec<ToolCall>,
+    /// The outputs that belong to no single call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outputs: Vec<Output>,
-    /// What the format knows and this version does not.
+    pub outputs: Vec<ToolOutput>,
+    /// The fields of the log that this version does not know.
     #[serde(default, skip_serializing_if = "Extra::is_empty")]
     pub extra: Extra,
 }
 
-/// Something an agent asked a tool to do.
+/// A call of a tool by an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Call {
-    /// What the log calls it; may be empty, need not be unique.
+pub struct ToolCall {
+    /// The id of the call in the log; it may be empty and need not be unique.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it was given.
+    /// The arguments of the call.
     #[serde(default)]
     pub arguments: serde_json::Value,
-    /// What came back, if anything did.
+    /// The output of the call, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<Output>,
+    pub output: Option<ToolOutput>,
 }
 
-/// What came back from a tool.
+/// The output of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Output {
-    /// In words.
+pub struct ToolOutput {
+    /// The text of the output.
     pub text: String,
-    /// How far these words are to be trusted.
+    /// The trust class of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<TrustClass>,
-    /// Whether it failed, where the log says so; text may still say otherwise.
+    /// Tells whether the call failed, if the log says so; the text may still show something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
-    /// The exit code, where the log has a place for it.
+    /// The exit code, if the log records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Somebody stopped it.
+    /// True if the call was interrupted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// When.
+    /// The time of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// How long it took.
+    /// The duration of the call in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
 
 words! {
-    /// Who speaks in a step.
+    /// The speaker of a step.
     #[derive(Default)]
     Speaker, "a speaker" {
         /// A person, in their own words.
@@ -204,66 +205,66 @@ words! {
         System = "system",
         /// A tool or terminal, in logs that have no other place for its output.
         Tool = "tool",
-        /// Another agent, such as the one that ordered this one.
+        /// Another agent, such as the one that started this one.
         OtherAgent = "other_agent",
     }
 }
 
-/// Tokens and money. What is not known is not zero.
+/// Tokens and money. An unknown number is not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
-    /// Tokens read by the model: new, cached and written to the cache.
+pub struct TokenUsage {
+    /// The tokens read by the model: new, cached and written to the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_tokens: Option<u64>,
-    /// Tokens written by the model, thinking among them.
+    /// The tokens written by the model, including its reasoning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
-    /// Of the prompt: served from a cache.
+    /// The tokens of the prompt that were served from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Of the prompt: written to a cache.
+    /// The tokens of the prompt that were written to a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
-    /// Money.
+    /// The cost in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-impl Usage {
-    /// Both together.
+impl TokenUsage {
+    /// Returns the sum of both usages.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    pub fn add_usage(self, other: Self) -> Self {
+        fn sum_counts(a: Option<u64>, b: Option<u64>) -> Option<u64> {
             a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or_default())))
         }
         Self {
-            prompt_tokens: sum(self.prompt_tokens, other.prompt_tokens),
-            completion_tokens: sum(self.completion_tokens, other.completion_tokens),
-            cached_tokens: sum(self.cached_tokens, other.cached_tokens),
-            cache_write_tokens: sum(self.cache_write_tokens, other.cache_write_tokens),
+            prompt_tokens: sum_counts(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: sum_counts(self.completion_tokens, other.completion_tokens),
+            cached_tokens: sum_counts(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens: sum_counts(self.cache_write_tokens, other.cache_write_tokens),
             cost_usd: self.cost_usd.map_or(other.cost_usd, |a| Some(a + other.cost_usd.unwrap_or_default())),
         }
     }
 
-    /// What is left without the other.
+    /// Returns this usage minus the other one.
     #[must_use]
-    pub fn minus(self, other: Self) -> Self {
-        fn rest(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    pub fn subtract_usage(self, other: Self) -> Self {
+        fn subtract_counts(a: Option<u64>, b: Option<u64>) -> Option<u64> {
             a.map(|a| a.saturating_sub(b.unwrap_or_default()))
         }
         Self {
-            prompt_tokens: rest(self.prompt_tokens, other.prompt_tokens),
-            completion_tokens: rest(self.completion_tokens, other.completion_tokens),
-            cached_tokens: rest(self.cached_tokens, other.cached_tokens),
-            cache_write_tokens: rest(self.cache_write_tokens, other.cache_write_tokens),
+            prompt_tokens: subtract_counts(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: subtract_counts(self.completion_tokens, other.completion_tokens),
+            cached_tokens: subtract_counts(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens: subtract_counts(self.cache_write_tokens, other.cache_write_tokens),
             cost_usd: self.cost_usd.map(|a| a - other.cost_usd.unwrap_or_default()),
         }
     }
 
-    /// These figures, and the other's where there are none.
+    /// Returns this usage, with unknown numbers taken from the other one.
     #[must_use]
-    pub fn or(self, other: Self) -> Self {
+    pub fn or_usage(self, other: Self) -> Self {
         Self {
             prompt_tokens: self.prompt_tokens.or(other.prompt_tokens),
             completion_tokens: self.completion_tokens.or(other.completion_tokens),
@@ -273,73 +274,73 @@ impl Usage {
         }
     }
 
-    /// Whether nothing is known.
+    /// Returns true if no number is known.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How a run ended, and who says so.
+/// The outcome of a session and the source that reports it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outcome {
-    /// In one of our words.
+pub struct SessionOutcome {
+    /// The status of the session.
     pub status: super::EpisodeStatus,
-    /// A verifier's reward.
+    /// The reward that a verifier gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<f64>,
-    /// What stood in the way.
+    /// The error that prevented success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Where this was read: a file's name, or the type of a line.
+    /// The source of the outcome: a file's name, or the type of a line.
     pub from: String,
 }
 
-/// One thing that a log says.
+/// One event that a reader finds in a log.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// Another trajectory begins in the same log. The first one needs no announcement.
+pub enum TrajectoryEvent {
+    /// Another trajectory begins in the same log. The first trajectory needs no such event.
     Begin,
-    /// Something about the trajectory as a whole.
-    About(Box<About>),
-    /// A step, without its calls and outputs: they follow. Numbers rise by one within a trajectory.
+    /// Details of the trajectory as a whole.
+    About(Box<SessionDetails>),
+    /// A step without its calls and outputs, which follow. Numbers rise by one within a trajectory.
     Step(Box<Step>),
-    /// More words, and more thoughts, of a step that was told before.
+    /// More text and reasoning of an earlier step.
     More(u32, String, Option<String>),
-    /// A call, and the number of the step that makes it. That step may have been told long before.
-    Call(u32, Call),
-    /// What came back.
-    Output(OutputOf, Output),
-    /// What a step cost. Said again for the same step, the last word counts.
-    Spent(u32, Usage),
-    /// What everything cost together, where the log counts for itself. The last word counts, figure by figure, before
-    /// the sum over steps.
-    Total(Usage),
-    /// Something happened to the session, after the step of this number (0 at the beginning).
+    /// A tool call, with the number of the step that makes it. That step may be much earlier.
+    Call(u32, ToolCall),
+    /// The output of a call or of a step.
+    Output(OutputOwner, ToolOutput),
+    /// The cost of a step. If it is repeated for the same step, the last event counts.
+    Spent(u32, TokenUsage),
+    /// The total cost, if the log keeps one. The last event counts, and each known number replaces the sum over the
+    /// steps.
+    Total(TokenUsage),
+    /// Something that happened to the session after the step of this number (0 at the beginning).
     Happened(u32, Happening, String),
-    /// How it ended.
-    Outcome(Outcome),
-    /// More of it stands elsewhere.
-    Elsewhere(Elsewhere),
-    /// A line, or something else of the log, that could not be read.
-    Skipped(Skipped),
-    /// Something that the format's own rules forbid, though it could be read.
-    Breach(Breach),
-    /// So many values, of so many bytes together, were too long and lost their middle.
-    Cut(Cut),
+    /// The outcome of the session.
+    Outcome(SessionOutcome),
+    /// A reference to a part of the session that is stored in another place.
+    Elsewhere(LogReference),
+    /// A line, or another part of the log, that could not be read.
+    Skipped(SkippedLogLine),
+    /// A readable part of the log that violates the rules of its format.
+    Breach(FormatViolation),
+    /// The number of values that were too long and lost their middle, and of the bytes removed.
+    Cut(TruncationCount),
 }
 
-/// Whose output it is.
+/// The owner of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OutputOf {
-    /// That of the call with this id.
+pub enum OutputOwner {
+    /// The call with this id.
     Call(String),
-    /// That of a whole step.
+    /// The step with this number.
     Step(u32),
 }
 
 words! {
-    /// What can happen to a session besides steps.
+    /// The things that can happen to a session besides steps.
     Happening, "a happening" {
         /// The context was summarised to make room.
         Compacted = "compacted",
@@ -351,82 +352,82 @@ words! {
         RolledBack = "rolled_back",
         /// A hook of the harness objected.
         HookFeedback = "hook_feedback",
-        /// The log lost a part of itself.
+        /// The log lost a part of its content.
         Trimmed = "trimmed",
     }
 }
 
-/// A part of the session in another place.
+/// A reference to a part of the session in another place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Elsewhere {
-    /// What stands there.
+pub struct LogReference {
+    /// The kind of the part.
     pub part: Part,
-    /// A file, as the log names it: relative, absolute or a URL.
+    /// The file, as the log names it: relative, absolute or a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// An id, where the log gives one.
+    /// The id of the part, if the log gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
 words! {
-    /// What a reference leads to.
+    /// The kind of session part that a reference leads to.
     Part, "a part of a session" {
-        /// The work of a subagent.
+        /// The log of a subagent.
         Subagent = "subagent",
-        /// What came after.
+        /// The continuation of the session.
         Continuation = "continuation",
         /// An image or another medium.
         Media = "media",
     }
 }
 
-/// What could not be read.
+/// A part of a log that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Skipped {
-    /// Counted from 1; 0 if it has no line.
+pub struct SkippedLogLine {
+    /// The number of the line, counted from 1; 0 if it has no line.
     pub line: u64,
-    /// In words.
+    /// The reason in words.
     pub why: String,
 }
 
-/// What a format's own rules forbid.
+/// A violation of the rules of a log format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Breach {
-    /// Where, such as `trajectory.steps.3.message`.
+pub struct FormatViolation {
+    /// The place of the violation, such as `trajectory.steps.3.message`.
     pub path: String,
-    /// What is wrong.
+    /// A description of the violation.
     pub problem: String,
 }
 
-/// What was too long to keep whole.
+/// The amount of content that was too long to keep whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cut {
-    /// How many values.
+pub struct TruncationCount {
+    /// The number of shortened values.
     pub values: u64,
-    /// How many bytes of them are missing.
+    /// The number of bytes removed from them.
     pub bytes: u64,
 }
 
-impl Cut {
-    /// What stands in a text where so many bytes are missing.
-    pub fn mark(bytes: u64) -> String {
+impl TruncationCount {
+    /// Returns the text that replaces so many removed bytes.
+    pub fn truncation_marker(bytes: u64) -> String {
         format!("[… {bytes} bytes cut …]")
     }
 }
 
-/// Listens to a reader.
-pub trait Sink {
-    /// Hears one event.
-    fn hear(&mut self, event: Event);
+/// A receiver of the events of a log reader.
+pub trait EventSink {
+    /// Receives one event.
+    fn receive_event(&mut self, event: TrajectoryEvent);
 }
 
-impl Sink for Vec<Event> {
-    fn hear(&mut self, event: Event) {
+impl EventSink for Vec<TrajectoryEvent> {
+    fn receive_event(&mut self, event: TrajectoryEvent) {
         self.push(event);
     }
 }

@@ -1,17 +1,17 @@
-//! Enums of words that travel in files.
+//! Enums whose values are written as words in files.
 //!
-//! A log or a store may hold a word from a newer version or from another tool. Reading keeps such a word as `Other`,
-//! so that nothing is lost on the way back; `parse` is for what people and models say now, and refuses it.
+//! A log or a store may hold a word from a newer version or from another tool. Reading keeps such a word as `Other`, so
+//! that nothing is lost when it is written again; `parse` is for new input from people and models, and refuses it.
 
-use super::Invalid;
+use super::InvalidValue;
 
-/// An enum of words that travel in files.
-pub trait Word: Sized {
-    /// Every word this version knows.
+/// An enum whose values are written as words in files.
+pub trait WordEnum: Sized {
+    /// Every word that this version knows.
     const ALL: &'static [&'static str];
 
-    /// Accepts the known words only.
-    fn known(word: &str) -> Result<Self, Invalid>;
+    /// Parses a word and refuses unknown ones.
+    fn parse_word(word: &str) -> Result<Self, InvalidValue>;
 }
 
 macro_rules! words {
@@ -21,15 +21,15 @@ macro_rules! words {
         #[serde(from = "String", into = "String")]
         pub enum $name {
             $($(#[$variant_meta])* $variant,)+
-            /// A word this version does not know, kept as it was written.
+            /// A word that this version does not know, kept as it was written.
             Other(String),
         }
 
         impl $name {
-            /// Every word this version knows.
+            /// Every word that this version knows.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The word as it stands in files.
+            /// Returns the word as it is written in files.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -37,19 +37,19 @@ macro_rules! words {
                 }
             }
 
-            /// Accepts the known words only.
-            pub fn parse(word: &str) -> Result<Self, $crate::domain::Invalid> {
+            /// Parses a word and refuses unknown ones.
+            pub fn parse(word: &str) -> Result<Self, $crate::domain::InvalidValue> {
                 match Self::from(word.to_owned()) {
-                    Self::Other(word) => Err($crate::domain::words::unknown($what, &word, Self::WORDS)),
+                    Self::Other(word) => Err($crate::domain::words::unknown_word_error($what, &word, Self::WORDS)),
                     known => Ok(known),
                 }
             }
         }
 
-        impl $crate::domain::Word for $name {
+        impl $crate::domain::WordEnum for $name {
             const ALL: &'static [&'static str] = Self::WORDS;
 
-            fn known(word: &str) -> Result<Self, $crate::domain::Invalid> {
+            fn parse_word(word: &str) -> Result<Self, $crate::domain::InvalidValue> {
                 Self::parse(word)
             }
         }
@@ -70,7 +70,7 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::domain::Invalid;
+            type Err = $crate::domain::InvalidValue;
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 Self::parse(word)
             }
@@ -81,7 +81,7 @@ macro_rules! words {
                 stringify!($name).into()
             }
 
-            /// A known word, or one from another version.
+            /// Describes any string, with the words of this version as examples.
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 schemars::json_schema!({ "type": "string", "examples": Self::WORDS })
             }
@@ -96,6 +96,6 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-pub(crate) fn unknown(what: &'static str, word: &str, known: &[&str]) -> Invalid {
-    Invalid::new(what, word, format!("it is one of {}", known.join(", ")))
+pub(crate) fn unknown_word_error(what: &'static str, word: &str, known: &[&str]) -> InvalidValue {
+    InvalidValue::new(what, word, format!("it is one of {}", known.join(", ")))
 }

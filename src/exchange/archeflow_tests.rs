@@ -1,14 +1,14 @@
 use super::*;
 
 fn at(text: &str) -> Timestamp {
-    time(text).unwrap()
+    parse_timestamp(text).unwrap()
 }
 
-fn parcel(lines: &str) -> Parcel {
+fn parcel(lines: &str) -> ImportBundle {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(LESSONS);
     std::fs::write(&path, lines).unwrap();
-    read(folder.path(), at("2026-01-01T00:00:00Z")).unwrap()
+    read_memory(folder.path(), at("2026-01-01T00:00:00Z")).unwrap()
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn a_line_in_our_words() {
         .lessons
         .iter()
         .map(|brought| {
-            let memory = brought.memory().unwrap();
+            let memory = brought.current_version().unwrap();
             let (kind, category, scope) = (&memory.kind, &memory.category, &memory.scope);
             let facets = (memory.facets.domain.as_deref().unwrap_or("-"), memory.facets.role.as_deref().unwrap_or("-"));
             format!("{} {kind} {category} {scope} {} {} seen {}", brought.name, facets.0, facets.1, brought.facts.len())
@@ -38,7 +38,7 @@ fn lines_that_say_nothing_are_left_out_and_told_of() {
         "{\"id\":\"m-001\",\"description\":\" \"}\nnot json\n\n{\"id\":\"m-002\",\"description\":\"one\\ntwo\"}",
     );
     assert_eq!(parcel.lessons.len(), 1);
-    assert_eq!(parcel.lessons[0].memory().unwrap().summary, "one two", "a lesson is one line");
+    assert_eq!(parcel.lessons[0].current_version().unwrap().summary, "one two", "a lesson is one line");
     let why: Vec<&str> = parcel.skipped.iter().map(|skipped| skipped.why.as_str()).collect();
     assert_eq!(why, ["it says nothing", "expected ident at line 1 column 2"]);
 }
@@ -53,7 +53,7 @@ fn severities_are_words_of_many() {
         ("info", Severity::Info),
         ("", Severity::Info),
     ] {
-        assert_eq!(severity(word), expected, "{word}");
+        assert_eq!(parse_severity(word), expected, "{word}");
     }
 }
 
@@ -62,6 +62,6 @@ fn a_frequency_that_nobody_can_have_counted_is_cut_and_kept() {
     let parcel = parcel("{\"id\":\"m-001\",\"description\":\"often\",\"frequency\":999999999}");
     let brought = &parcel.lessons[0];
     assert_eq!(brought.facts.len(), 1000);
-    let origin = Origin::of(brought.memory().unwrap()).unwrap();
+    let origin = LessonOrigin::from_memory(brought.current_version().unwrap()).unwrap();
     assert_eq!(origin.rest.get("frequency"), Some(&Value::from(999_999_999)));
 }

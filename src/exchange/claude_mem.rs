@@ -1,6 +1,6 @@
-//! claude-mem's database: the rows of `observations`, and the rules of `directives`.
+//! Reads and writes claude-mem's database: the rows of `observations`, and the rules of `directives`.
 //!
-//! The columns have changed with every other version, so only those that are there are asked for.
+//! The columns have changed between versions, so only the existing ones are queried.
 
 use std::path::Path;
 
@@ -8,9 +8,12 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, params};
 use serde_json::{Map, Value};
 
-use super::loss::{THE_LESSON, in_use, losses, whole};
-use super::origin::{OURS, Origin, name_of, returned, time};
-use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, within};
+use super::loss::{THE_LESSON, count_losses, select_exportable, to_portable_json};
+use super::origin::{LessonOrigin, OURS, export_name, parse_timestamp, restore_exported};
+use super::{
+    ExportBundle, ExportWriteError, ExportedFiles, ImportBundle, ImportReadError, IncomingLesson, MemoryFormat,
+    OutgoingLesson, SkippedRecord, resolve_file,
+};
 use crate::domain::{AgentMemory, MemoryCategory, MemoryKind, Timestamp};
 use crate::text::one_line;
 
@@ -18,14 +21,14 @@ use crate::text::one_line;
 #[path = "claude_mem_tests.rs"]
 mod tests;
 
-const FORMAT: Format = Format::ClaudeMem;
+const FORMAT: MemoryFormat = MemoryFormat::ClaudeMem;
 const FILE: &str = "claude-mem.db";
 const WHAT: &str = "database of claude-mem";
 
-/// The session that lessons of ours are put under.
+/// The session to which exported lessons belong.
 const SESSION: &str = "archivist";
 
-/// The tables that claude-mem itself looks for, with the columns that it needs.
+/// The tables that claude-mem itself expects, with the columns that it needs.
 const TABLES: &str = "
     CREATE TABLE schema_versions (id INTEGER PRIMARY KEY, version INTEGER UNIQUE NOT NULL, applied_at TEXT NOT NULL);
     CREATE TABLE sdk_sessions (
@@ -40,7 +43,7 @@ const TABLES: &str = "
       agent_id TEXT, merged_into_project TEXT, generated_by_model TEXT, metadata TEXT, created_at TEXT NOT NULL,
       created_at_epoch INTEGER NOT NULL);";
 
-/// The columns of an observation that we write, in the order of the table.
+/// The columns of an observation that are written, in the order of the table.
 const COLUMNS: [&str; 22] = [
     "id",
     "memory_session_id",
@@ -66,32 +69,33 @@ const COLUMNS: [&str; 22] = [
     "created_at_epoch",
 ];
 
-pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
-    let path = within(path, FILE);
-    // SQLite would make a file that is not there, and read an empty one as an empty database.
-    let length = std::fs::metadata(&path).map_err(|source| Unreadable::Io { path: path.clone(), source })?.len();
-    let broken = |error: rusqlite::Error| Unreadable::malformed(&path, WHAT, error);
+pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
+    let path = resolve_file(path, FILE);
+    // SQLite would create a missing file, and read an empty one as an empty database.
+    let length = std::fs::metadata(&path).map_err(|source| ImportReadError::Io { path: path.clone(), source })?.len();
+    let broken = |error: rusqlite::Error| ImportReadError::malformed(&path, WHAT, error);
     if length == 0 {
-        return Err(Unreadable::malformed(&path, WHAT, "it is empty"));
+        return Err(ImportReadError::malformed(&path, WHAT, "it is empty"));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(&path, flags).map_err(broken)?;
-    let mut parcel = Parcel::default();
-    let columns = columns(&database, "observations").map_err(broken)?;
+    let mut parcel = ImportBundle::default();
+    let columns = list_columns(&database, "observations").map_err(broken)?;
     if !columns.iter().any(|column| column == "title" || column == "text") {
-        return Err(Unreadable::malformed(&path, WHAT, "there is no table `observations` with texts in it"));
+        return Err(ImportReadError::malformed(&path, WHAT, "there is no table `observations` with texts in it"));
     }
-    rows(&database, "observations", &columns, |row| {
+    for_each_row(&database, "observations", &columns, |row| {
         let place = format!("{} observation {}", path.display(), row.get("id").cloned().unwrap_or_default());
-        match observation(row, now) {
+        match import_observation(row, now) {
             Some(brought) => parcel.lessons.push(brought),
-            None => parcel.skipped.push(Skipped { place, why: "it says nothing".to_owned() }),
+            None => parcel.skipped.push(SkippedRecord { place, why: "it says nothing".to_owned() }),
         }
     })
     .map_err(broken)?;
-    let directives = self::columns(&database, "directives").map_err(broken)?;
+    let directives = self::list_columns(&database, "directives").map_err(broken)?;
     if directives.iter().any(|column| column == "content") {
-        rows(&database, "directives", &directives, |row| parcel.lessons.extend(directive(row, now))).map_err(broken)?;
+        for_each_row(&database, "directives", &directives, |row| parcel.lessons.extend(import_directive(row, now)))
+            .map_err(broken)?;
     }
     for (table, what) in [("session_summaries", "summaries of sessions"), ("user_prompts", "prompts")] {
         let count = format!("SELECT count(*) FROM {table}");
@@ -100,19 +104,19 @@ pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
             let place = format!("{} table {table}", path.display());
             parcel
                 .skipped
-                .push(Skipped { place, why: format!("{found} {what} tell what happened, not what was learned") });
+                .push(SkippedRecord { place, why: format!("{found} {what} tell what happened, not what was learned") });
         }
     }
     Ok(parcel)
 }
 
-fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+fn list_columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = database.prepare(&format!("PRAGMA table_info({table})"))?;
     statement.query_map([], |row| row.get::<_, String>("name"))?.collect()
 }
 
-/// Every row of a table, by the names of its columns; what has no value is not there.
-fn rows(
+/// Passes every row of a table to `each`, by column name and without empty values.
+fn for_each_row(
     database: &Connection,
     table: &str,
     columns: &[String],
@@ -121,13 +125,14 @@ fn rows(
     let mut statement = database.prepare(&format!("SELECT * FROM {table} ORDER BY id"))?;
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
-        let fields = columns.iter().enumerate().filter_map(|(place, name)| Some((name.clone(), value(row, place)?)));
+        let fields =
+            columns.iter().enumerate().filter_map(|(place, name)| Some((name.clone(), read_value(row, place)?)));
         each(fields.collect());
     }
     Ok(())
 }
 
-fn value(row: &Row<'_>, place: usize) -> Option<Value> {
+fn read_value(row: &Row<'_>, place: usize) -> Option<Value> {
     match row.get_ref(place).ok()? {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.into()),
@@ -136,7 +141,7 @@ fn value(row: &Row<'_>, place: usize) -> Option<Value> {
     }
 }
 
-fn observation(mut row: Map<String, Value>, now: Timestamp) -> Option<Brought> {
+fn import_observation(mut row: Map<String, Value>, now: Timestamp) -> Option<IncomingLesson> {
     let text = |row: &Map<String, Value>, key: &str| row.get(key).and_then(Value::as_str).map(str::to_owned);
     let list = |row: &Map<String, Value>, key: &str| -> Vec<String> {
         text(row, key).and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default()
@@ -147,7 +152,7 @@ fn observation(mut row: Map<String, Value>, now: Timestamp) -> Option<Brought> {
     });
     let (key, summary) = title?;
     let name = row.get("id").map_or_else(|| summary.clone(), ToString::to_string);
-    let at = text(&row, "created_at").and_then(|at| time(&at)).unwrap_or(now);
+    let at = text(&row, "created_at").and_then(|at| parse_timestamp(&at)).unwrap_or(now);
     let told = ["subtitle", "narrative", "text"].into_iter().filter(|other| *other != key);
     let told: Vec<String> = told.filter_map(|key| text(&row, key)).chain(list(&row, "facts")).collect();
     let detail = Some(told.join("\n")).filter(|detail| !detail.trim().is_empty());
@@ -164,50 +169,50 @@ fn observation(mut row: Map<String, Value>, now: Timestamp) -> Option<Brought> {
         row.insert(key.to_owned(), "".into());
     }
     row.insert("said".to_owned(), key.into());
-    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, row);
+    let mut memory = LessonOrigin::new_lesson(FORMAT, &name, at, &summary, row);
     (memory.kind, memory.category) = kind;
     memory.detail = detail;
     memory.tags = tags;
-    let memory = returned(memory, metadata.as_ref().and_then(|data| data.get(OURS)));
-    Some(Brought { name, versions: vec![memory], facts: Vec::new(), used: None })
+    let memory = restore_exported(memory, metadata.as_ref().and_then(|data| data.get(OURS)));
+    Some(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None })
 }
 
-/// A rule that somebody wrote down, to be followed in every session.
-fn directive(row: Map<String, Value>, now: Timestamp) -> Option<Brought> {
+/// Converts a rule that a user wrote for every session; returns `None` if it is empty or inactive.
+fn import_directive(row: Map<String, Value>, now: Timestamp) -> Option<IncomingLesson> {
     let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
     let summary = one_line(text("content"));
     if summary.is_empty() || text("status") == "inactive" {
         return None;
     }
     let name = format!("directive {}", row.get("id").cloned().unwrap_or_default());
-    let at = time(text("created_at")).unwrap_or(now);
-    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, Map::new());
+    let at = parse_timestamp(text("created_at")).unwrap_or(now);
+    let mut memory = LessonOrigin::new_lesson(FORMAT, &name, at, &summary, Map::new());
     (memory.kind, memory.category) = (MemoryKind::Preference, MemoryCategory::Preference);
-    Some(Brought { name, versions: vec![memory], facts: Vec::new(), used: None })
+    Some(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None })
 }
 
-pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
+pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut lost = Vec::new();
-    let mut kept = in_use(&shelf.lessons, &mut lost);
-    lost.extend(losses(&kept, FORMAT, THE_LESSON));
-    // Rows that came from there keep their numbers, and ours come behind them.
+    let mut kept = select_exportable(&shelf.lessons, &mut lost);
+    lost.extend(count_losses(&kept, FORMAT, THE_LESSON));
+    // Rows that came from claude-mem keep their numbers, and the others follow them.
     kept.sort_by_key(|shelved| {
         let memory = &shelved.lesson.memory;
-        let number = Origin::of_format(memory, FORMAT).and_then(|origin| origin.name.parse::<i64>().ok());
-        (number.unwrap_or(i64::MAX), memory.created_at, name_of(memory, FORMAT))
+        let number = LessonOrigin::for_format(memory, FORMAT).and_then(|origin| origin.name.parse::<i64>().ok());
+        (number.unwrap_or(i64::MAX), memory.created_at, export_name(memory, FORMAT))
     });
-    let bytes = database(&kept).map_err(|why| Unwritable::new(FORMAT, why))?;
-    Ok(Written::one(FILE, bytes, lost))
+    let bytes = build_database(&kept).map_err(|why| ExportWriteError::new(FORMAT, why))?;
+    Ok(ExportedFiles::single_file(FILE, bytes, lost))
 }
 
-fn database(lessons: &[&Shelved]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+fn build_database(lessons: &[&OutgoingLesson]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(FILE);
     let mut database = Connection::open(&path)?;
     database.execute_batch("PRAGMA journal_mode = OFF; PRAGMA page_size = 4096;")?;
     let change = database.transaction()?;
     change.execute_batch(TABLES)?;
-    let placed: Vec<Map<String, Value>> = rows_of(lessons);
+    let placed: Vec<Map<String, Value>> = build_rows(lessons);
     let mut sessions: Vec<(&str, &str, &Value)> = Vec::new();
     for row in &placed {
         let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -242,15 +247,15 @@ fn database(lessons: &[&Shelved]) -> Result<Vec<u8>, Box<dyn std::error::Error>>
     Ok(std::fs::read(&path)?)
 }
 
-fn rows_of(lessons: &[&Shelved]) -> Vec<Map<String, Value>> {
+fn build_rows(lessons: &[&OutgoingLesson]) -> Vec<Map<String, Value>> {
     let mut highest = 0_i64;
     let mut rows = Vec::new();
     for shelved in lessons {
         let memory = &shelved.lesson.memory;
-        let known = Origin::of_format(memory, FORMAT).filter(|origin| origin.rest.contains_key("id"));
+        let known = LessonOrigin::for_format(memory, FORMAT).filter(|origin| origin.rest.contains_key("id"));
         let mut row = match known {
-            Some(origin) => again(origin.rest, memory),
-            None => fresh(memory),
+            Some(origin) => update_row(origin.rest, memory),
+            None => build_row(memory),
         };
         let number = row.get("id").and_then(Value::as_i64).filter(|number| *number > highest);
         highest = number.unwrap_or(highest.saturating_add(1));
@@ -260,8 +265,8 @@ fn rows_of(lessons: &[&Shelved]) -> Vec<Map<String, Value>> {
     rows
 }
 
-/// A row that came from there, with the words it has now.
-fn again(mut row: Map<String, Value>, memory: &AgentMemory) -> Map<String, Value> {
+/// Updates a row that came from claude-mem with the lesson's current summary.
+fn update_row(mut row: Map<String, Value>, memory: &AgentMemory) -> Map<String, Value> {
     let key = row.remove("said").and_then(|key| key.as_str().map(str::to_owned)).unwrap_or_else(|| "title".to_owned());
     let said = row.get(&key).and_then(Value::as_str).unwrap_or_default();
     if one_line(said) != memory.summary {
@@ -270,14 +275,14 @@ fn again(mut row: Map<String, Value>, memory: &AgentMemory) -> Map<String, Value
     row
 }
 
-fn fresh(memory: &AgentMemory) -> Map<String, Value> {
+fn build_row(memory: &AgentMemory) -> Map<String, Value> {
     let kind = match (&memory.kind, &memory.category) {
         (MemoryKind::Decision, _) => "decision",
         (_, MemoryCategory::BugfixPattern) => "bugfix",
         _ => "discovery",
     };
     let facts: Vec<&str> = memory.rule.iter().map(String::as_str).collect();
-    let ours = whole(memory).map(|ours| serde_json::json!({ OURS: ours }).to_string());
+    let ours = to_portable_json(memory).map(|ours| serde_json::json!({ OURS: ours }).to_string());
     let mut row = Map::new();
     let mut set = |key: &str, value: Value| drop(row.insert(key.to_owned(), value));
     set("memory_session_id", SESSION.into());

@@ -1,16 +1,16 @@
 use super::*;
-use crate::exchange::origin::time;
+use crate::exchange::origin::parse_timestamp;
 
-fn parcel(statements: &str) -> Result<Parcel, String> {
+fn parcel(statements: &str) -> Result<ImportBundle, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claude-mem.db");
     Connection::open(&path).unwrap().execute_batch(statements).unwrap();
-    read(folder.path(), time("2026-01-01T00:00:00Z").unwrap()).map_err(|error| error.to_string())
+    read_memory(folder.path(), parse_timestamp("2026-01-01T00:00:00Z").unwrap()).map_err(|error| error.to_string())
 }
 
-fn said(parcel: &Parcel) -> String {
+fn said(parcel: &ImportBundle) -> String {
     let lines = parcel.lessons.iter().map(|brought| {
-        let memory = brought.memory().unwrap();
+        let memory = brought.current_version().unwrap();
         let detail = memory.detail.as_deref().unwrap_or("-").replace('\n', "/");
         format!(
             "{} | {} {} | {} | {detail} | {:?}",
@@ -75,6 +75,6 @@ fn a_damaged_database_changes_nothing_and_says_so() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.iter_mut().skip(4096 * 5).for_each(|byte| *byte = 0xa5);
     std::fs::write(&path, bytes).unwrap();
-    let why = read(&path, Timestamp::default()).unwrap_err().to_string();
+    let why = read_memory(&path, Timestamp::default()).unwrap_err().to_string();
     assert!(why.contains("is no database of claude-mem: database disk image is malformed"), "{why}");
 }

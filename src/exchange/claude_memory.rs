@@ -1,14 +1,17 @@
-//! Claude Code's own notes: a folder with `MEMORY.md`, the index, and one file a topic.
+//! Reads and writes Claude Code's own notes: a folder with the index `MEMORY.md` and one file per topic.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::loss::{Aspect, in_use, losses};
+use super::loss::{LessonAspect, count_losses, select_exportable};
 use super::markdown;
-use super::origin::{Origin, name_of, time};
+use super::origin::{LessonOrigin, export_name, parse_timestamp};
 use super::scalar;
-use super::{Brought, Format, Parcel, Shelf, Shelved, Unreadable, Written, text_of};
+use super::{
+    ExportBundle, ExportedFiles, ImportBundle, ImportReadError, IncomingLesson, MemoryFormat, OutgoingLesson,
+    read_file_text,
+};
 use crate::domain::{AgentMemory, MemoryCategory, MemoryKind, Timestamp};
 use crate::text::one_line;
 
@@ -16,52 +19,54 @@ use crate::text::one_line;
 #[path = "claude_memory_tests.rs"]
 mod tests;
 
-const FORMAT: Format = Format::ClaudeMemory;
+const FORMAT: MemoryFormat = MemoryFormat::ClaudeMemory;
 const INDEX: &str = "MEMORY.md";
 const RULE: &str = "**Rule:** ";
 
-const HELD: &[Aspect] = &[Aspect::Rule, Aspect::Detail, Aspect::Category];
+const HELD: &[LessonAspect] = &[LessonAspect::Rule, LessonAspect::Detail, LessonAspect::Category];
 
-/// Longer names do not fit an index.
+/// The maximum length of the part of a file name that is made of the lesson's words.
 const MAX_SLUG_CHARACTERS: usize = 48;
 
-pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
+pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
     let folders = [path.to_owned(), path.join("memory")];
     let folder = folders.iter().find(|folder| folder.join(INDEX).is_file());
-    let mut parcel = Parcel::default();
+    let mut parcel = ImportBundle::default();
     let Some(folder) = folder else {
         if path.is_file() {
-            parcel.lessons = topic(path, &text_of(path)?, now);
+            parcel.lessons = import_topic(path, &read_file_text(path)?, now);
             return Ok(parcel);
         }
-        return Err(Unreadable::malformed(path, "memory of Claude Code", format!("there is no {INDEX} in it")));
+        return Err(ImportReadError::malformed(path, "memory of Claude Code", format!("there is no {INDEX} in it")));
     };
-    let entries = std::fs::read_dir(folder).map_err(|source| Unreadable::Io { path: folder.clone(), source })?;
+    let entries = std::fs::read_dir(folder).map_err(|source| ImportReadError::Io { path: folder.clone(), source })?;
     let is_topic = |file: &PathBuf| {
         file.is_file() && file.extension().is_some_and(|ending| ending == "md") && !file.ends_with(INDEX)
     };
     let mut topics: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_topic).collect();
     topics.sort();
     for file in &topics {
-        parcel.lessons.extend(topic(file, &text_of(file)?, now));
+        parcel.lessons.extend(import_topic(file, &read_file_text(file)?, now));
     }
-    // What the index says itself; most of it only points to topics.
-    let index = text_of(&folder.join(INDEX))?;
+    // The index may contain notes of its own, although most of its lines only point to topics.
+    let index = read_file_text(&folder.join(INDEX))?;
     let points_to_topic = |line: &str| {
         let target = line.split_once("](").and_then(|(_, rest)| rest.split_once(')')).map(|(target, _)| target);
         target.is_some_and(|target| topics.iter().any(|file| file.ends_with(target.trim_start_matches("./"))))
     };
     let own: Vec<&str> = index.lines().map(|line| if points_to_topic(line) { "" } else { line }).collect();
-    parcel.lessons.extend(markdown::notes(INDEX, &own.join("\n"), now));
+    parcel.lessons.extend(markdown::import_notes(INDEX, &own.join("\n"), now));
     Ok(parcel)
 }
 
-/// A topic with something before it is one lesson; without it every note in it is one.
-fn topic(file: &Path, text: &str, now: Timestamp) -> Vec<Brought> {
+/// Converts a topic. With front matter it is one lesson; without it every note in it is one.
+fn import_topic(file: &Path, text: &str, now: Timestamp) -> Vec<IncomingLesson> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let Some((fields, body)) = front(text) else { return markdown::notes(&format!("{stem}.md"), text, now) };
+    let Some((fields, body)) = parse_front_matter(text) else {
+        return markdown::import_notes(&format!("{stem}.md"), text, now);
+    };
     let field = |wanted: &str| fields.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
-    let (rule, detail) = match ruled(body) {
+    let (rule, detail) = match split_rule(body) {
         Some((rule, detail)) => (Some(rule), detail),
         None => (None, body.trim_matches('\n')),
     };
@@ -69,10 +74,10 @@ fn topic(file: &Path, text: &str, now: Timestamp) -> Vec<Brought> {
     let Some(summary) = said.into_iter().flatten().map(one_line).find(|text| !text.is_empty()) else {
         return Vec::new();
     };
-    let modified = field("created").or(field("date")).and_then(time);
+    let modified = field("created").or(field("date")).and_then(parse_timestamp);
     let rest: Map<String, Value> =
         [("fields".to_owned(), serde_json::to_value(&fields).unwrap_or_default())].into_iter().collect();
-    let mut memory = Origin::lesson(FORMAT, &stem, modified.unwrap_or(now), &summary, rest);
+    let mut memory = LessonOrigin::new_lesson(FORMAT, &stem, modified.unwrap_or(now), &summary, rest);
     (memory.kind, memory.category) = match field("type") {
         Some("user") => (MemoryKind::Preference, MemoryCategory::Preference),
         Some("project") => (MemoryKind::Fact, MemoryCategory::Heuristic),
@@ -81,21 +86,21 @@ fn topic(file: &Path, text: &str, now: Timestamp) -> Vec<Brought> {
     };
     memory.rule = rule.filter(|rule| !rule.is_empty());
     memory.detail = Some(detail.trim_end().to_owned()).filter(|detail| !detail.trim().is_empty());
-    vec![Brought { name: stem, versions: vec![memory], facts: Vec::new(), used: None }]
+    vec![IncomingLesson { name: stem, versions: vec![memory], facts: Vec::new(), used: None }]
 }
 
-/// The rule that a document begins with, and what follows it, if they stand there as we write them. Other words that begin
-/// so are words.
-fn ruled(body: &str) -> Option<(String, &str)> {
+/// Returns the rule at the beginning of a document and the text after it, if they are formatted as in an export. Other
+/// text that begins the same way is ordinary text.
+fn split_rule(body: &str) -> Option<(String, &str)> {
     let rest = body.strip_prefix(RULE)?;
     let (line, detail) = rest.split_once('\n').unwrap_or((rest, ""));
-    let rule = scalar::read(line);
-    let is_ours = scalar::written(&rule) == line && (detail.is_empty() || detail.starts_with('\n'));
+    let rule = scalar::parse_scalar(line);
+    let is_ours = scalar::format_scalar(&rule) == line && (detail.is_empty() || detail.starts_with('\n'));
     is_ours.then(|| (rule, detail.trim_matches('\n')))
 }
 
-/// The fields that stand before a document, and the document.
-fn front(text: &str) -> Option<(Vec<(String, String)>, &str)> {
+/// Returns the front matter fields of a document, and the document after them.
+fn parse_front_matter(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
     let (head, body) = rest.split_once("\n---")?;
     let body = body.split_once('\n').map_or("", |(_, body)| body);
@@ -103,8 +108,8 @@ fn front(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     for line in head.lines() {
         let is_deeper = line.starts_with([' ', '\t']);
         match (line.split_once(':'), fields.last_mut()) {
-            (Some((key, value)), _) if !is_deeper => fields.push((key.trim().to_owned(), scalar::read(value))),
-            // A value that goes on, or fields of fields, which go along as they are.
+            (Some((key, value)), _) if !is_deeper => fields.push((key.trim().to_owned(), scalar::parse_scalar(value))),
+            // A continued value, or nested fields, which are kept as they are.
             (_, Some((_, value))) if is_deeper => {
                 if matches!(value.as_str(), ">" | ">-" | "|" | "|-") {
                     value.clear();
@@ -120,28 +125,28 @@ fn front(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     Some((fields, body.trim_start_matches(['\r', '\n'])))
 }
 
-pub(super) fn write(shelf: &Shelf) -> Written {
+pub(super) fn write_memory(shelf: &ExportBundle) -> ExportedFiles {
     let mut lost = Vec::new();
-    let kept = in_use(&shelf.lessons, &mut lost);
-    lost.extend(losses(&kept, FORMAT, HELD));
-    let mut topics: Vec<(String, &Shelved)> =
-        kept.into_iter().map(|shelved| (stem(&shelved.lesson.memory), shelved)).collect();
+    let kept = select_exportable(&shelf.lessons, &mut lost);
+    lost.extend(count_losses(&kept, FORMAT, HELD));
+    let mut topics: Vec<(String, &OutgoingLesson)> =
+        kept.into_iter().map(|shelved| (choose_file_stem(&shelved.lesson.memory), shelved)).collect();
     topics.sort_by(|a, b| a.0.cmp(&b.0));
     let mut index = String::from("# Memory\n\n");
     let mut files = Vec::new();
     for (stem, shelved) in topics {
         let memory = &shelved.lesson.memory;
         index.push_str(&format!("- [{stem}]({stem}.md) — {}\n", memory.summary));
-        files.push((PathBuf::from(format!("{stem}.md")), document(&stem, memory).into_bytes()));
+        files.push((PathBuf::from(format!("{stem}.md")), render_document(&stem, memory).into_bytes()));
     }
     files.insert(0, (PathBuf::from(INDEX), index.into_bytes()));
-    Written { files, lost }
+    ExportedFiles { files, lost }
 }
 
-fn document(stem: &str, memory: &AgentMemory) -> String {
-    let origin = Origin::of_format(memory, FORMAT);
+fn render_document(stem: &str, memory: &AgentMemory) -> String {
+    let origin = LessonOrigin::for_format(memory, FORMAT);
     let known = origin.and_then(|mut origin| serde_json::from_value(origin.rest.remove("fields")?).ok());
-    let mut fields: Vec<(String, String)> = known.unwrap_or_else(|| fresh(stem, memory));
+    let mut fields: Vec<(String, String)> = known.unwrap_or_else(|| build_fields(stem, memory));
     if let Some((_, said)) = fields.iter_mut().find(|(key, _)| key == "description")
         && one_line(said) != memory.summary
     {
@@ -149,11 +154,11 @@ fn document(stem: &str, memory: &AgentMemory) -> String {
     }
     let mut text = String::from("---\n");
     for (key, value) in fields {
-        text.push_str(&format!("{key}: {}\n", scalar::written(&value)));
+        text.push_str(&format!("{key}: {}\n", scalar::format_scalar(&value)));
     }
     text.push_str("---\n\n");
     if let Some(rule) = &memory.rule {
-        text.push_str(&format!("{RULE}{}\n", scalar::written(rule)));
+        text.push_str(&format!("{RULE}{}\n", scalar::format_scalar(rule)));
     }
     if let Some(detail) = &memory.detail {
         if memory.rule.is_some() {
@@ -165,7 +170,7 @@ fn document(stem: &str, memory: &AgentMemory) -> String {
     text
 }
 
-fn fresh(stem: &str, memory: &AgentMemory) -> Vec<(String, String)> {
+fn build_fields(stem: &str, memory: &AgentMemory) -> Vec<(String, String)> {
     let kind = match memory.kind {
         MemoryKind::Preference => "user",
         MemoryKind::Fact | MemoryKind::Decision => "project",
@@ -181,11 +186,11 @@ fn fresh(stem: &str, memory: &AgentMemory) -> Vec<(String, String)> {
     ]
 }
 
-/// The name of a lesson's file: as it was, or made of its first words and its short name.
-fn stem(memory: &AgentMemory) -> String {
-    let name = name_of(memory, FORMAT);
-    if Origin::of_format(memory, FORMAT).is_some() {
-        // A file of that name was read once; but a name is not to be trusted with a path.
+/// Returns the file name of a lesson without its extension: the imported one, or the first words and the short name.
+fn choose_file_stem(memory: &AgentMemory) -> String {
+    let name = export_name(memory, FORMAT);
+    if LessonOrigin::for_format(memory, FORMAT).is_some() {
+        // A file of that name was imported once, but the name must not be trusted in a path.
         return name.replace(['/', '\\'], "-").trim_start_matches('.').to_owned();
     }
     let plain: String = memory

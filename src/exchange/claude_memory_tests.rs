@@ -1,12 +1,12 @@
 use super::*;
-use crate::exchange::origin::time;
+use crate::exchange::origin::parse_timestamp;
 
-fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, Parcel) {
+fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, ImportBundle) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let parcel = read(folder.path(), time("2026-01-01T00:00:00Z").unwrap()).unwrap();
+    let parcel = read_memory(folder.path(), parse_timestamp("2026-01-01T00:00:00Z").unwrap()).unwrap();
     (folder, parcel)
 }
 
@@ -30,7 +30,7 @@ fn topics_and_what_the_index_says_itself() {
         .lessons
         .iter()
         .map(|brought| {
-            let memory = brought.memory().unwrap();
+            let memory = brought.current_version().unwrap();
             let detail = memory.detail.as_deref().unwrap_or("-").replace('\n', "/");
             format!("{} | {} | {} | {detail}", brought.name, memory.kind, memory.summary)
         })
@@ -47,16 +47,16 @@ fn topics_and_what_the_index_says_itself() {
 #[test]
 fn names_are_not_trusted_with_paths() {
     let rest = Map::new();
-    let memory = Origin::lesson(FORMAT, "../../.bashrc", Timestamp::default(), "x", rest);
-    assert_eq!(stem(&memory), "-..-.bashrc");
+    let memory = LessonOrigin::new_lesson(FORMAT, "../../.bashrc", Timestamp::default(), "x", rest);
+    assert_eq!(choose_file_stem(&memory), "-..-.bashrc");
 }
 
 #[test]
 fn words_that_only_begin_like_a_rule_are_words() {
     let check = |body: &str, rule: Option<&str>, detail: Option<&str>| {
         let text = format!("---\nname: n\ndescription: d\n---\n\n{body}\n");
-        let brought = topic(Path::new("n.md"), &text, Timestamp::default());
-        let memory = brought[0].memory().unwrap();
+        let brought = import_topic(Path::new("n.md"), &text, Timestamp::default());
+        let memory = brought[0].current_version().unwrap();
         assert_eq!((memory.rule.as_deref(), memory.detail.as_deref()), (rule, detail), "{body}");
     };
     check("**Rule:** run it", Some("run it"), None);

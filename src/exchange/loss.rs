@@ -1,23 +1,24 @@
-//! What a lesson has that a format cannot say.
+//! Counts the aspects of lessons that a format cannot hold.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Format, Origin, Shelved};
-use crate::domain::{AgentMemory, Importance, MemoryKind, MemoryScope, MemoryState, Standing};
+use super::{LessonOrigin, MemoryFormat, OutgoingLesson};
+use crate::domain::{AgentMemory, Importance, LessonAvailability, MemoryKind, MemoryScope, MemoryState};
 
 /// Something that could not be said in another shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Loss {
+#[schemars(rename = "Loss")]
+pub struct ExportLoss {
     /// What.
     pub what: &'static str,
     /// Of how many lessons.
     pub lessons: usize,
 }
 
-/// What a lesson may have beside its words.
+/// An aspect that a lesson may have besides its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aspect {
+pub(super) enum LessonAspect {
     Rule,
     Detail,
     Category,
@@ -33,39 +34,39 @@ pub(super) enum Aspect {
     Ledger,
 }
 
-const ALL: [Aspect; 13] = [
-    Aspect::Rule,
-    Aspect::Detail,
-    Aspect::Category,
-    Aspect::Severity,
-    Aspect::Importance,
-    Aspect::Tags,
-    Aspect::Domain,
-    Aspect::Circumstances,
-    Aspect::Evidence,
-    Aspect::Ties,
-    Aspect::State,
-    Aspect::History,
-    Aspect::Ledger,
+const ALL: [LessonAspect; 13] = [
+    LessonAspect::Rule,
+    LessonAspect::Detail,
+    LessonAspect::Category,
+    LessonAspect::Severity,
+    LessonAspect::Importance,
+    LessonAspect::Tags,
+    LessonAspect::Domain,
+    LessonAspect::Circumstances,
+    LessonAspect::Evidence,
+    LessonAspect::Ties,
+    LessonAspect::State,
+    LessonAspect::History,
+    LessonAspect::Ledger,
 ];
 
-/// All that stands in the lesson itself: for formats that let anything go along.
-pub(super) const THE_LESSON: &[Aspect] = &[
-    Aspect::Rule,
-    Aspect::Detail,
-    Aspect::Category,
-    Aspect::Severity,
-    Aspect::Importance,
-    Aspect::Tags,
-    Aspect::Domain,
-    Aspect::Circumstances,
-    Aspect::Evidence,
-    Aspect::Ties,
-    Aspect::State,
+/// All aspects of the lesson itself, for formats that can carry any additional fields.
+pub(super) const THE_LESSON: &[LessonAspect] = &[
+    LessonAspect::Rule,
+    LessonAspect::Detail,
+    LessonAspect::Category,
+    LessonAspect::Severity,
+    LessonAspect::Importance,
+    LessonAspect::Tags,
+    LessonAspect::Domain,
+    LessonAspect::Circumstances,
+    LessonAspect::Evidence,
+    LessonAspect::Ties,
+    LessonAspect::State,
 ];
 
-impl Aspect {
-    fn words(self) -> &'static str {
+impl LessonAspect {
+    fn display_label(self) -> &'static str {
         match self {
             Self::Rule => "the rule",
             Self::Detail => "the detail",
@@ -83,10 +84,10 @@ impl Aspect {
         }
     }
 
-    fn is_there(self, shelved: &Shelved, format: Format) -> bool {
+    fn is_present(self, shelved: &OutgoingLesson, format: MemoryFormat) -> bool {
         let memory = &shelved.lesson.memory;
-        // What came out of such a memory had nothing more to say when it came.
-        let is_from_there = Origin::of_format(memory, format).is_some();
+        // A lesson that came from this format had nothing more to lose when it came.
+        let is_from_there = LessonOrigin::for_format(memory, format).is_some();
         let facets = &memory.facets;
         match self {
             Self::Rule => memory.rule.is_some(),
@@ -112,29 +113,36 @@ impl Aspect {
     }
 }
 
-/// What is lost of these lessons in a format that holds only some of it.
-pub(super) fn losses(lessons: &[&Shelved], format: Format, held: &[Aspect]) -> Vec<Loss> {
+/// Returns the losses of these lessons in a format that holds only some aspects.
+pub(super) fn count_losses(
+    lessons: &[&OutgoingLesson],
+    format: MemoryFormat,
+    held: &[LessonAspect],
+) -> Vec<ExportLoss> {
     let lost = ALL.into_iter().filter(|aspect| !held.contains(aspect));
-    let counted = lost.map(|aspect| Loss {
-        what: aspect.words(),
-        lessons: lessons.iter().filter(|shelved| aspect.is_there(shelved, format)).count(),
+    let counted = lost.map(|aspect| ExportLoss {
+        what: aspect.display_label(),
+        lessons: lessons.iter().filter(|shelved| aspect.is_present(shelved, format)).count(),
     });
     counted.filter(|loss| loss.lessons > 0).collect()
 }
 
-/// The lessons that another program may have, and how many it may not: those out of use, and those that a person has yet
-/// to look at.
-pub(super) fn in_use<'s>(lessons: &'s [Shelved], lost: &mut Vec<Loss>) -> Vec<&'s Shelved> {
-    let (kept, left): (Vec<&Shelved>, Vec<&Shelved>) =
-        lessons.iter().partition(|shelved| shelved.lesson.memory.standing() != Standing::Retired);
+/// Returns the lessons that another program may have. Those out of use and those not reviewed yet by a person are
+/// counted as lost.
+pub(super) fn select_exportable<'s>(
+    lessons: &'s [OutgoingLesson],
+    lost: &mut Vec<ExportLoss>,
+) -> Vec<&'s OutgoingLesson> {
+    let (kept, left): (Vec<&OutgoingLesson>, Vec<&OutgoingLesson>) =
+        lessons.iter().partition(|shelved| shelved.lesson.memory.availability() != LessonAvailability::Retired);
     if !left.is_empty() {
-        lost.push(Loss { what: "all of it: out of use, or not looked at yet", lessons: left.len() });
+        lost.push(ExportLoss { what: "all of it: out of use, or not looked at yet", lessons: left.len() });
     }
     kept
 }
 
-/// The whole lesson as JSON, for formats that let anything go along; without what only holds here.
-pub(super) fn whole(memory: &AgentMemory) -> Option<serde_json::Value> {
+/// Returns the whole lesson as JSON, for formats that can carry any fields, without what is valid only in this memory.
+pub(super) fn to_portable_json(memory: &AgentMemory) -> Option<serde_json::Value> {
     let mut memory = memory.clone();
     memory.alias = None;
     memory.usage_count = 0;

@@ -1,12 +1,12 @@
 use super::*;
 
 fn said(text: &str) -> Vec<String> {
-    let now = time("2026-01-01T00:00:00Z").unwrap();
-    let brought = notes("notes.md", text, now);
+    let now = parse_timestamp("2026-01-01T00:00:00Z").unwrap();
+    let brought = import_notes("notes.md", text, now);
     brought
         .iter()
         .map(|one| {
-            let memory = one.memory().unwrap();
+            let memory = one.current_version().unwrap();
             format!("{} {} | {}", one.name, memory.situation.as_deref().unwrap_or("-"), memory.summary)
         })
         .collect()
@@ -28,14 +28,14 @@ fn lists_and_paragraphs_under_their_headings() {
 #[test]
 fn a_long_paragraph_is_its_beginning_and_all_of_it_the_detail() {
     let text = format!("The first sentence says it. {}", "More words follow here. ".repeat(20));
-    let brought = notes("n.md", &text, Timestamp::default());
-    let memory = brought[0].memory().unwrap();
+    let brought = import_notes("n.md", &text, Timestamp::default());
+    let memory = brought[0].current_version().unwrap();
     assert!(memory.summary.starts_with("The first sentence says it. More words") && memory.summary.len() <= 240);
     assert_eq!(memory.detail.as_deref(), Some(text.trim()));
 }
 
 #[test]
 fn the_same_words_are_the_same_lesson_wherever_they_stand() {
-    let id = |text: &str| notes("n.md", text, Timestamp::default())[0].memory().unwrap().id.clone();
+    let id = |text: &str| import_notes("n.md", text, Timestamp::default())[0].current_version().unwrap().id.clone();
     assert_eq!(id("- Prefer rg over grep"), id("# Tools\n\n1. Prefer  rg over grep"));
 }

@@ -1,13 +1,16 @@
-//! What mem0 hands out: a list of memories as JSON, bare or under `results`.
+//! Reads and writes mem0's exports: a list of memories as JSON, at the top level or under `results`.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loss::{THE_LESSON, in_use, losses, whole};
-use super::origin::{OURS, Origin, name_of, returned, time};
-use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, text_of, within};
+use super::loss::{THE_LESSON, count_losses, select_exportable, to_portable_json};
+use super::origin::{LessonOrigin, OURS, export_name, parse_timestamp, restore_exported};
+use super::{
+    ExportBundle, ExportWriteError, ExportedFiles, ImportBundle, ImportReadError, IncomingLesson, MemoryFormat,
+    OutgoingLesson, SkippedRecord, read_file_text, resolve_file,
+};
 use crate::domain::{MemoryCategory, MemoryKind, Timestamp};
 use crate::text::one_line;
 
@@ -15,12 +18,12 @@ use crate::text::one_line;
 #[path = "mem0_tests.rs"]
 mod tests;
 
-const FORMAT: Format = Format::Mem0;
+const FORMAT: MemoryFormat = MemoryFormat::Mem0;
 const FILE: &str = "mem0.json";
 
-/// One memory, as mem0's `get_all` and its exports have it.
+/// One memory, in the form of mem0's `get_all` and its exports.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct Record {
+struct Mem0Record {
     #[serde(default)]
     id: Value,
     #[serde(default)]
@@ -39,11 +42,11 @@ struct Record {
     other: Map<String, Value>,
 }
 
-pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
+pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
     const WHAT: &str = "export of mem0";
-    let path = within(path, FILE);
-    let whole: Value =
-        serde_json::from_str(&text_of(&path)?).map_err(|error| Unreadable::malformed(&path, WHAT, error))?;
+    let path = resolve_file(path, FILE);
+    let whole: Value = serde_json::from_str(&read_file_text(&path)?)
+        .map_err(|error| ImportReadError::malformed(&path, WHAT, error))?;
     let list = match whole {
         Value::Array(list) => Some(list),
         Value::Object(mut fields) => ["results", "memories", "data"].iter().find_map(|key| match fields.remove(*key) {
@@ -52,29 +55,29 @@ pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
         }),
         _ => None,
     };
-    let list = list.ok_or_else(|| Unreadable::malformed(&path, WHAT, "there is no list of memories in it"))?;
-    let mut parcel = Parcel::default();
+    let list = list.ok_or_else(|| ImportReadError::malformed(&path, WHAT, "there is no list of memories in it"))?;
+    let mut parcel = ImportBundle::default();
     for (number, value) in (1..).zip(list) {
         let place = || format!("{} memory {number}", path.display());
-        match serde_json::from_value::<Record>(value) {
+        match serde_json::from_value::<Mem0Record>(value) {
             Ok(record) if one_line(&record.memory).is_empty() => {
-                parcel.skipped.push(Skipped { place: place(), why: "it says nothing".to_owned() });
+                parcel.skipped.push(SkippedRecord { place: place(), why: "it says nothing".to_owned() });
             }
-            Ok(record) => parcel.lessons.push(brought(record, now)),
-            Err(error) => parcel.skipped.push(Skipped { place: place(), why: error.to_string() }),
+            Ok(record) => parcel.lessons.push(import_record(record, now)),
+            Err(error) => parcel.skipped.push(SkippedRecord { place: place(), why: error.to_string() }),
         }
     }
     Ok(parcel)
 }
 
-fn brought(mut record: Record, now: Timestamp) -> Brought {
+fn import_record(mut record: Mem0Record, now: Timestamp) -> IncomingLesson {
     let summary = one_line(&record.memory);
     let name = match &record.id {
         Value::String(id) if !id.is_empty() => id.clone(),
         Value::Null | Value::String(_) => summary.clone(),
         other => other.to_string(),
     };
-    let told = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).and_then(time);
+    let told = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).and_then(parse_timestamp);
     let at = told(&record.created_at).unwrap_or(now);
     if summary == record.memory {
         record.memory.clear();
@@ -84,16 +87,16 @@ fn brought(mut record: Record, now: Timestamp) -> Brought {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, fields);
+    let mut memory = LessonOrigin::new_lesson(FORMAT, &name, at, &summary, fields);
     memory.updated_at = told(&record.updated_at).filter(|updated| *updated > at);
     memory.tags = categories.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    (memory.kind, memory.category) = kind(record.metadata.as_ref(), &memory.tags);
-    let memory = returned(memory, record.metadata.as_ref().and_then(|data| data.get(OURS)));
-    Brought { name, versions: vec![memory], facts: Vec::new(), used: None }
+    (memory.kind, memory.category) = classify_record(record.metadata.as_ref(), &memory.tags);
+    let memory = restore_exported(memory, record.metadata.as_ref().and_then(|data| data.get(OURS)));
+    IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None }
 }
 
-/// mem0 knows no kinds; people write them into metadata, and its own categories tell a preference.
-fn kind(metadata: Option<&Value>, categories: &[String]) -> (MemoryKind, MemoryCategory) {
+/// Returns the kind and category of a record. mem0 has no kinds, but metadata and categories may indicate a preference.
+fn classify_record(metadata: Option<&Value>, categories: &[String]) -> (MemoryKind, MemoryCategory) {
     let told = |key: &str| metadata.and_then(|data| data.get(key)).and_then(Value::as_str);
     let words = ["type", "category", "kind"].into_iter().filter_map(told).chain(categories.iter().map(String::as_str));
     let mut is_about = words.map(str::to_ascii_lowercase);
@@ -104,33 +107,33 @@ fn kind(metadata: Option<&Value>, categories: &[String]) -> (MemoryKind, MemoryC
     }
 }
 
-pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
+pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut lost = Vec::new();
-    let kept = in_use(&shelf.lessons, &mut lost);
-    lost.extend(losses(&kept, FORMAT, THE_LESSON));
-    let mut records: Vec<Record> = kept.into_iter().map(record).collect();
-    let told = |record: &Record| record.created_at.as_ref().map(Value::to_string);
+    let kept = select_exportable(&shelf.lessons, &mut lost);
+    lost.extend(count_losses(&kept, FORMAT, THE_LESSON));
+    let mut records: Vec<Mem0Record> = kept.into_iter().map(export_record).collect();
+    let told = |record: &Mem0Record| record.created_at.as_ref().map(Value::to_string);
     records.sort_by(|a, b| told(a).cmp(&told(b)).then_with(|| a.id.to_string().cmp(&b.id.to_string())));
     #[derive(Serialize)]
-    struct Export {
-        results: Vec<Record>,
+    struct Mem0Export {
+        results: Vec<Mem0Record>,
     }
-    let mut text =
-        serde_json::to_string_pretty(&Export { results: records }).map_err(|error| Unwritable::new(FORMAT, error))?;
+    let mut text = serde_json::to_string_pretty(&Mem0Export { results: records })
+        .map_err(|error| ExportWriteError::new(FORMAT, error))?;
     text.push('\n');
-    Ok(Written::one(FILE, text, lost))
+    Ok(ExportedFiles::single_file(FILE, text, lost))
 }
 
-fn record(shelved: &Shelved) -> Record {
+fn export_record(shelved: &OutgoingLesson) -> Mem0Record {
     let memory = &shelved.lesson.memory;
-    let origin = Origin::of_format(memory, FORMAT);
-    let known: Option<Record> = origin.and_then(|origin| serde_json::from_value(Value::Object(origin.rest)).ok());
-    let mut record = known.unwrap_or_else(|| Record {
-        id: name_of(memory, FORMAT).into(),
-        metadata: whole(memory).map(|ours| serde_json::json!({ OURS: ours })),
+    let origin = LessonOrigin::for_format(memory, FORMAT);
+    let known: Option<Mem0Record> = origin.and_then(|origin| serde_json::from_value(Value::Object(origin.rest)).ok());
+    let mut record = known.unwrap_or_else(|| Mem0Record {
+        id: export_name(memory, FORMAT).into(),
+        metadata: to_portable_json(memory).map(|ours| serde_json::json!({ OURS: ours })),
         created_at: Some(memory.created_at.to_rfc3339().into()),
         updated_at: memory.updated_at.map(|at| at.to_rfc3339().into()),
-        ..Record::default()
+        ..Mem0Record::default()
     });
     if one_line(&record.memory) != memory.summary {
         record.memory.clone_from(&memory.summary);

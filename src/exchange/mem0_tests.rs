@@ -1,11 +1,11 @@
 use super::*;
-use crate::exchange::origin::time;
+use crate::exchange::origin::parse_timestamp;
 
-fn parcel(text: &str) -> Parcel {
+fn parcel(text: &str) -> ImportBundle {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.json");
     std::fs::write(&path, text).unwrap();
-    read(&path, time("2026-01-01T00:00:00Z").unwrap()).unwrap()
+    read_memory(&path, parse_timestamp("2026-01-01T00:00:00Z").unwrap()).unwrap()
 }
 
 const MEMORY: &str = r#"{"id":"0b6a-1","memory":"Prefers pnpm over npm","hash":"d41d","metadata":{"type":"preference"},
@@ -21,12 +21,12 @@ fn every_shape_that_mem0_hands_out() {
     ] {
         let parcel = parcel(&text);
         let brought = &parcel.lessons[0];
-        let memory = brought.memory().unwrap();
+        let memory = brought.current_version().unwrap();
         assert_eq!((brought.name.as_str(), memory.summary.as_str()), ("0b6a-1", "Prefers pnpm over npm"));
         assert_eq!(memory.kind, MemoryKind::Preference);
         assert_eq!(memory.tags, ["tools"]);
         assert_eq!(memory.created_at.to_rfc3339(), "2025-07-01T17:00:00.123456+00:00");
-        assert_eq!(Origin::of(memory).unwrap().rest.get("user_id"), Some(&Value::from("dev")));
+        assert_eq!(LessonOrigin::from_memory(memory).unwrap().rest.get("user_id"), Some(&Value::from("dev")));
     }
 }
 

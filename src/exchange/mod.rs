@@ -1,8 +1,9 @@
-//! Memories of other programs, read and written: what people bring along, and what they may take with them.
+//! Reads and writes the memory formats of other programs, for import and export.
 //!
-//! One file for each format. Each reads a [`Parcel`] of what it finds and writes a [`Shelf`] of ours; what a format cannot
-//! hold is counted as lost, never dropped in silence. What we cannot hold goes along in [`Origin::rest`], so that a
-//! lesson leaves in the shape it came in.
+//! There is one file for each format. Each reads an [`ImportBundle`] and writes an [`ExportBundle`]; what a format
+//! cannot hold is counted as lost, never dropped silently. What Archivist cannot hold is kept in
+//! [`LessonOrigin::rest`], so that a lesson can be exported in the form in which it came. Storing imported lessons is
+//! not done here.
 
 mod archeflow;
 mod claude_mem;
@@ -18,37 +19,37 @@ mod scalar;
 
 use std::path::{Path, PathBuf};
 
-use crate::domain::{AgentMemory, Episode, Fact, Invalid, Timestamp};
+use crate::domain::{AgentMemory, Episode, Fact, InvalidValue, Timestamp};
 use crate::memory::Lesson;
 
-pub use detect::detect;
-pub use loss::Loss;
-pub use origin::Origin;
+pub use detect::detect_format;
+pub use loss::ExportLoss;
+pub use origin::LessonOrigin;
 
-/// A longer file is no memory that anybody keeps by hand or by agent.
+/// The maximum size of a file; no memory kept by a person or an agent is larger.
 const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// In what a memory is written.
+/// The format in which a memory is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// ArcheFlow's `.archeflow/memory/`.
+pub enum MemoryFormat {
+    /// ArcheFlow's `.archeflow/memory/` folder.
     ArcheFlow,
-    /// OpenAgents' `.openagents/`.
+    /// OpenAgents' `.openagents/` folder.
     OpenAgents,
     /// Claude Code's own notes: `MEMORY.md` and the files of its topics.
     ClaudeMemory,
-    /// What mem0 hands out as JSON.
+    /// A JSON export of mem0.
     Mem0,
-    /// claude-mem's database.
+    /// The database of claude-mem.
     ClaudeMem,
-    /// A document for people.
+    /// A Markdown document for people.
     Markdown,
-    /// Everything we have, line by line.
+    /// A complete export of Archivist as JSON lines.
     Jsonl,
 }
 
-impl Format {
-    /// All of them.
+impl MemoryFormat {
+    /// All supported formats.
     pub const ALL: [Self; 7] = [
         Self::ArcheFlow,
         Self::OpenAgents,
@@ -59,11 +60,11 @@ impl Format {
         Self::Jsonl,
     ];
 
-    /// Their words on the command line.
+    /// The words for the formats on the command line.
     pub const WORDS: &'static [&'static str] =
         &["archeflow", "openagents", "claude-memory", "mem0", "claude-mem", "markdown", "jsonl"];
 
-    /// Its word.
+    /// Returns the word for it on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ArcheFlow => "archeflow",
@@ -77,131 +78,132 @@ impl Format {
     }
 }
 
-impl std::str::FromStr for Format {
-    type Err = Invalid;
+impl std::str::FromStr for MemoryFormat {
+    type Err = InvalidValue;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|format| format.as_str() == word);
-        known.ok_or_else(|| crate::domain::words::unknown("a format", word, Self::WORDS))
+        known.ok_or_else(|| crate::domain::words::unknown_word_error("a format", word, Self::WORDS))
     }
 }
 
-impl std::fmt::Display for Format {
+impl std::fmt::Display for MemoryFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-/// What somebody brings along, in our words.
+/// The content of a memory to be imported, converted to Archivist's types.
 #[derive(Debug, Default, PartialEq)]
-pub struct Parcel {
-    /// Lessons.
-    pub lessons: Vec<Brought>,
-    /// Runs.
+pub struct ImportBundle {
+    /// The lessons to import.
+    pub lessons: Vec<IncomingLesson>,
+    /// The episodes to import.
     pub episodes: Vec<Episode>,
-    /// What could not be read, and stays where it is.
-    pub skipped: Vec<Skipped>,
+    /// The records that could not be read and are left out.
+    pub skipped: Vec<SkippedRecord>,
 }
 
-/// A lesson from elsewhere.
+/// A lesson from another memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Brought {
-    /// What it is called there.
+pub struct IncomingLesson {
+    /// The name of the lesson in that memory.
     pub name: String,
-    /// All its versions, the last one last; other programs have only one.
+    /// All versions of the lesson, the current one last; other programs have only one.
     pub versions: Vec<AgentMemory>,
-    /// What is known to have happened to it.
+    /// The facts known about the lesson.
     pub facts: Vec<Fact>,
-    /// How often it was given to anybody, where the store tells.
+    /// The number of times it was used, if the store records it.
     pub used: Option<u64>,
 }
 
-impl Brought {
-    /// The lesson as it stands.
-    pub fn memory(&self) -> Option<&AgentMemory> {
+impl IncomingLesson {
+    /// Returns the current version of the lesson.
+    pub fn current_version(&self) -> Option<&AgentMemory> {
         self.versions.last()
     }
 }
 
 /// Something that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
-pub struct Skipped {
+#[schemars(rename = "Skipped")]
+pub struct SkippedRecord {
     /// Where it stands.
     pub place: String,
     /// Why it could not be read.
     pub why: String,
 }
 
-/// What we have.
+/// The content of Archivist's memory to be exported.
 #[derive(Debug, Default)]
-pub struct Shelf {
-    /// Lessons with all their versions, the last one being the lesson itself.
-    pub lessons: Vec<Shelved>,
-    /// Runs.
+pub struct ExportBundle {
+    /// The lessons with all their versions, of which the last is the current one.
+    pub lessons: Vec<OutgoingLesson>,
+    /// The episodes to export.
     pub episodes: Vec<Episode>,
 }
 
-/// A lesson of ours, on its way out.
+/// A lesson to be exported.
 #[derive(Debug, Clone)]
-pub struct Shelved {
-    /// As it stands.
+pub struct OutgoingLesson {
+    /// The current state of the lesson.
     pub lesson: Lesson,
-    /// All its versions, this one included; this one alone where the format has no place for more.
+    /// All versions including the current one, or that one alone if the format cannot hold more.
     pub versions: Vec<AgentMemory>,
-    /// What happened to it.
+    /// The facts recorded about the lesson.
     pub facts: Vec<Fact>,
 }
 
-/// A memory in another program's shape.
+/// A memory written in a format.
 #[derive(Debug, Default, PartialEq)]
-pub struct Written {
-    /// The files, named from where the memory is put.
+pub struct ExportedFiles {
+    /// The files by their path relative to the target folder, with their bytes.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// What could not be said in that shape.
-    pub lost: Vec<Loss>,
+    /// The losses of content that the format cannot hold.
+    pub lost: Vec<ExportLoss>,
 }
 
-impl Written {
-    fn one(name: &str, bytes: impl Into<Vec<u8>>, lost: Vec<Loss>) -> Self {
+impl ExportedFiles {
+    fn single_file(name: &str, bytes: impl Into<Vec<u8>>, lost: Vec<ExportLoss>) -> Self {
         Self { files: vec![(PathBuf::from(name), bytes.into())], lost }
     }
 }
 
-/// Why a memory could not be read at all.
+/// The reason why a memory could not be read at all.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
-    /// The system would not hand it over.
+pub enum ImportReadError {
+    /// The file system returned an error.
     #[error("{} cannot be read: {source}", path.display())]
     Io {
-        /// What.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// It is not what it is said to be.
+    /// The content does not match the format.
     #[error("{} is no {what}: {why}", path.display())]
     Malformed {
-        /// What.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What it should be.
+        /// The expected content.
         what: &'static str,
-        /// Why it is not.
+        /// The reason why it does not match.
         why: String,
     },
-    /// Nobody can tell what it is.
+    /// The format could not be detected.
     #[error("{} is in no format that is known here", path.display())]
     Unknown {
-        /// What.
+        /// The path of the file or folder.
         path: PathBuf,
     },
 }
 
-impl Unreadable {
-    /// What to do about it.
+impl ImportReadError {
+    /// Returns a hint on how to fix the problem.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } => "give the file or the folder that holds the memory".to_owned(),
             Self::Malformed { .. } => "nothing was taken over; look at the file, or give another --format".to_owned(),
-            Self::Unknown { .. } => format!("say what it is: --format {}", Format::WORDS.join("|")),
+            Self::Unknown { .. } => format!("say what it is: --format {}", MemoryFormat::WORDS.join("|")),
         }
     }
 
@@ -210,70 +212,70 @@ impl Unreadable {
     }
 }
 
-/// Reads what lies at a path. What has no time of its own gets `now`.
-pub fn read(format: Format, path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
+/// Reads the memory at a path. Records without a time of their own get `now`.
+pub fn read_memory(format: MemoryFormat, path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
     match format {
-        Format::ArcheFlow => archeflow::read(path, now),
-        Format::OpenAgents => openagents::read(path, now),
-        Format::ClaudeMemory => claude_memory::read(path, now),
-        Format::Mem0 => mem0::read(path, now),
-        Format::ClaudeMem => claude_mem::read(path, now),
-        Format::Markdown => markdown::read(path, now),
-        Format::Jsonl => jsonl::read(path),
+        MemoryFormat::ArcheFlow => archeflow::read_memory(path, now),
+        MemoryFormat::OpenAgents => openagents::read_memory(path, now),
+        MemoryFormat::ClaudeMemory => claude_memory::read_memory(path, now),
+        MemoryFormat::Mem0 => mem0::read_memory(path, now),
+        MemoryFormat::ClaudeMem => claude_mem::read_memory(path, now),
+        MemoryFormat::Markdown => markdown::read_memory(path, now),
+        MemoryFormat::Jsonl => jsonl::read_memory(path),
     }
 }
 
-/// Writes what we have. The same always gives the same bytes.
-pub fn write(format: Format, shelf: &Shelf) -> Result<Written, Unwritable> {
+/// Writes the bundle in a format. The same content always gives the same bytes.
+pub fn write_memory(format: MemoryFormat, shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     match format {
-        Format::ArcheFlow => archeflow::write(shelf),
-        Format::OpenAgents => openagents::write(shelf),
-        Format::ClaudeMemory => Ok(claude_memory::write(shelf)),
-        Format::Mem0 => mem0::write(shelf),
-        Format::ClaudeMem => claude_mem::write(shelf),
-        Format::Markdown => Ok(markdown::write(shelf)),
-        Format::Jsonl => jsonl::write(shelf),
+        MemoryFormat::ArcheFlow => archeflow::write_memory(shelf),
+        MemoryFormat::OpenAgents => openagents::write_memory(shelf),
+        MemoryFormat::ClaudeMemory => Ok(claude_memory::write_memory(shelf)),
+        MemoryFormat::Mem0 => mem0::write_memory(shelf),
+        MemoryFormat::ClaudeMem => claude_mem::write_memory(shelf),
+        MemoryFormat::Markdown => Ok(markdown::write_memory(shelf)),
+        MemoryFormat::Jsonl => jsonl::write_memory(shelf),
     }
 }
 
-/// Why a memory could not be written in a format.
+/// The reason why a memory could not be written in a format.
 #[derive(Debug, thiserror::Error)]
 #[error("it cannot be written as {format}: {why}")]
-pub struct Unwritable {
-    format: Format,
+pub struct ExportWriteError {
+    format: MemoryFormat,
     why: String,
 }
 
-impl Unwritable {
-    fn new(format: Format, why: impl std::fmt::Display) -> Self {
+impl ExportWriteError {
+    fn new(format: MemoryFormat, why: impl std::fmt::Display) -> Self {
         Self { format, why: why.to_string() }
     }
 }
 
-/// The bytes of a file that is not absurdly long.
-fn bytes_of(path: &Path) -> Result<Vec<u8>, Unreadable> {
-    let io = |source| Unreadable::Io { path: path.to_owned(), source };
+/// Returns the bytes of a file, unless it is larger than `MAX_FILE_BYTES`.
+fn read_file_bytes(path: &Path) -> Result<Vec<u8>, ImportReadError> {
+    let io = |source| ImportReadError::Io { path: path.to_owned(), source };
     let length = std::fs::metadata(path).map_err(io)?.len();
     if length > MAX_FILE_BYTES {
         let why = format!("it is {length} bytes long, and {MAX_FILE_BYTES} are the most");
-        return Err(Unreadable::malformed(path, "memory", why));
+        return Err(ImportReadError::malformed(path, "memory", why));
     }
     std::fs::read(path).map_err(io)
 }
 
-/// The text of a file, without the mark that some editors put before it.
-fn text_of(path: &Path) -> Result<String, Unreadable> {
-    let text = String::from_utf8(bytes_of(path)?)
-        .map_err(|error| Unreadable::malformed(path, "text in UTF-8", error.utf8_error()))?;
+/// Returns the text of a file without a byte order mark.
+fn read_file_text(path: &Path) -> Result<String, ImportReadError> {
+    let text = String::from_utf8(read_file_bytes(path)?)
+        .map_err(|error| ImportReadError::malformed(path, "text in UTF-8", error.utf8_error()))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// The lines of a text that say anything, with their numbers.
-fn lines_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Returns the lines of a text that are not blank, with their numbers.
+fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// `path/name` if a folder was given, else what was given.
-fn within(path: &Path, name: &str) -> PathBuf {
+/// Returns `path/name` if the path is a folder, else the path itself.
+fn resolve_file(path: &Path, name: &str) -> PathBuf {
     if path.is_dir() { path.join(name) } else { path.to_owned() }
 }

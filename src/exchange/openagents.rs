@@ -1,20 +1,23 @@
-//! OpenAgents' `.openagents/`: `memories.jsonl`, the reflections of `memory/reflections.jsonl`, and the runs of
-//! `trajectories.jsonl`.
+//! Reads and writes OpenAgents' `.openagents/`: `memories.jsonl`, the reflections of `memory/reflections.jsonl`, and
+//! the sessions of `trajectories.jsonl`.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::loss::{THE_LESSON, losses};
-use super::origin::{OURS, Origin, name_of, returned, time};
-use super::{Brought, Format, Parcel, Shelf, Shelved, Skipped, Unreadable, Unwritable, Written, lines_of, text_of};
-use crate::context::{Gathering, Run, episode};
-use crate::domain::{
-    AgentMemory, Episode, Importance, ImportanceScale, MemoryCategory, MemoryKind, MemoryScope, MemoryState, SessionId,
-    Standing, Timestamp,
+use super::loss::{THE_LESSON, count_losses};
+use super::origin::{LessonOrigin, OURS, export_name, parse_timestamp, restore_exported};
+use super::{
+    ExportBundle, ExportWriteError, ExportedFiles, ImportBundle, ImportReadError, IncomingLesson, MemoryFormat,
+    OutgoingLesson, SkippedRecord, numbered_lines, read_file_text,
 };
-use crate::ingest::{Reading, Rules};
+use crate::context::{LogGatherer, SessionDescription, build_episode};
+use crate::domain::{
+    AgentMemory, Episode, Importance, ImportanceScale, LessonAvailability, MemoryCategory, MemoryKind, MemoryScope,
+    MemoryState, SessionId, Timestamp,
+};
+use crate::ingest::{ReaderSettings, SessionReader};
 use crate::redact::Redactor;
 use crate::text::one_line;
 
@@ -22,7 +25,7 @@ use crate::text::one_line;
 #[path = "openagents_tests.rs"]
 mod tests;
 
-const FORMAT: Format = Format::OpenAgents;
+const FORMAT: MemoryFormat = MemoryFormat::OpenAgents;
 const MEMORIES: &str = "memories.jsonl";
 const REFLECTIONS: &str = "memory/reflections.jsonl";
 const TRAJECTORIES: &str = "trajectories.jsonl";
@@ -30,7 +33,7 @@ const TRAJECTORIES: &str = "trajectories.jsonl";
 /// One line of `memories.jsonl`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Record {
+struct OpenAgentsRecord {
     id: String,
     memory_type: String,
     scope: String,
@@ -49,10 +52,10 @@ struct Record {
     other: Map<String, Value>,
 }
 
-/// One line of `memory/reflections.jsonl`, as far as it says something.
+/// One line of `memory/reflections.jsonl`, with the fields that are used.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Reflection {
+struct OpenAgentsReflection {
     id: String,
     task_id: Option<String>,
     analysis: String,
@@ -61,49 +64,51 @@ struct Reflection {
     created_at: String,
 }
 
-pub(super) fn read(path: &Path, now: Timestamp) -> Result<Parcel, Unreadable> {
-    let mut parcel = Parcel::default();
+pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
+    let mut parcel = ImportBundle::default();
     if !path.is_dir() {
-        let text = text_of(path)?;
+        let text = read_file_text(path)?;
         match path.file_name().and_then(|name| name.to_str()) {
-            Some(name) if name.starts_with("trajectories") => trajectories(path, &text, now, &mut parcel),
-            Some(name) if name.starts_with("reflections") => reflections(path, &text, now, &mut parcel),
-            _ => memories(path, &text, now, &mut parcel),
+            Some(name) if name.starts_with("trajectories") => read_trajectories(path, &text, now, &mut parcel),
+            Some(name) if name.starts_with("reflections") => read_reflections(path, &text, now, &mut parcel),
+            _ => read_memories(path, &text, now, &mut parcel),
         }
         return Ok(parcel);
     }
     let folder = [path.join(".openagents"), path.to_owned()].into_iter().find(|folder| folder.is_dir());
     let folder = folder.unwrap_or_else(|| path.to_owned());
     let mut is_there = false;
-    type Read = fn(&Path, &str, Timestamp, &mut Parcel);
-    for (name, read) in [(MEMORIES, memories as Read), (REFLECTIONS, reflections), (TRAJECTORIES, trajectories)] {
+    type Read = fn(&Path, &str, Timestamp, &mut ImportBundle);
+    for (name, read) in
+        [(MEMORIES, read_memories as Read), (REFLECTIONS, read_reflections), (TRAJECTORIES, read_trajectories)]
+    {
         let file = folder.join(name);
         if file.is_file() {
             is_there = true;
-            read(&file, &text_of(&file)?, now, &mut parcel);
+            read(&file, &read_file_text(&file)?, now, &mut parcel);
         }
     }
     if is_there {
         return Ok(parcel);
     }
     let why = format!("there is neither {MEMORIES} nor {TRAJECTORIES} in it");
-    Err(Unreadable::malformed(path, "folder of OpenAgents", why))
+    Err(ImportReadError::malformed(path, "folder of OpenAgents", why))
 }
 
-fn memories(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
-    for (number, line) in lines_of(text) {
-        match serde_json::from_str::<Record>(line) {
-            Ok(record) if one_line(&record.description).is_empty() => parcel.skip(path, number, "it says nothing"),
-            Ok(record) => parcel.lessons.push(brought(record, now)),
-            Err(error) => parcel.skip(path, number, error),
+fn read_memories(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
+    for (number, line) in numbered_lines(text) {
+        match serde_json::from_str::<OpenAgentsRecord>(line) {
+            Ok(record) if one_line(&record.description).is_empty() => parcel.skip_line(path, number, "it says nothing"),
+            Ok(record) => parcel.lessons.push(import_record(record, now)),
+            Err(error) => parcel.skip_line(path, number, error),
         }
     }
 }
 
-fn brought(record: Record, now: Timestamp) -> Brought {
+fn import_record(record: OpenAgentsRecord, now: Timestamp) -> IncomingLesson {
     let summary = one_line(&record.description);
     let name = if record.id.is_empty() { summary.clone() } else { record.id.clone() };
-    let at = time(&record.created_at).unwrap_or(now);
+    let at = parse_timestamp(&record.created_at).unwrap_or(now);
     let text = |key: &str| record.content.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut rest = record.clone();
     if summary == rest.description {
@@ -113,18 +118,18 @@ fn brought(record: Record, now: Timestamp) -> Brought {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let mut memory = Origin::lesson(FORMAT, &name, at, &summary, fields);
+    let mut memory = LessonOrigin::new_lesson(FORMAT, &name, at, &summary, fields);
     (memory.kind, memory.category) = match record.memory_type.as_str() {
-        // Somebody's account of one run.
+        // An account of a single session.
         "episodic" => (MemoryKind::Note, MemoryCategory::Heuristic),
         "semantic" => (MemoryKind::Fact, MemoryCategory::Heuristic),
         _ => (MemoryKind::Lesson, MemoryCategory::Heuristic),
     };
     memory.tags.clone_from(&record.tags);
-    memory.updated_at = time(&record.updated_at).filter(|updated| *updated > at);
+    memory.updated_at = parse_timestamp(&record.updated_at).filter(|updated| *updated > at);
     memory.rule = text("rule");
     memory.detail = text("errorMessage").or_else(|| text("detail"));
-    memory.importance = importance(&record.importance);
+    memory.importance = parse_importance(&record.importance);
     if record.scope == "global" {
         memory.scope = MemoryScope::Global;
     }
@@ -132,11 +137,11 @@ fn brought(record: Record, now: Timestamp) -> Brought {
         memory.state = Some(MemoryState::Archived);
         memory.state_reason = Some(format!("{} in OpenAgents", record.status));
     }
-    let memory = returned(memory, record.content.get(OURS));
-    Brought { name, versions: vec![memory], facts: Vec::new(), used: Some(record.access_count) }
+    let memory = restore_exported(memory, record.content.get(OURS));
+    IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: Some(record.access_count) }
 }
 
-fn importance(word: &str) -> Importance {
+fn parse_importance(word: &str) -> Importance {
     let share = match word {
         "critical" => 0.9,
         "high" => 0.7,
@@ -155,54 +160,54 @@ fn importance_word(importance: Importance) -> &'static str {
     }
 }
 
-fn reflections(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
-    for (number, line) in lines_of(text) {
+fn read_reflections(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
+    for (number, line) in numbered_lines(text) {
         let value: Result<Value, _> = serde_json::from_str(line);
-        let read = value.and_then(|value| Ok((serde_json::from_value::<Reflection>(value.clone())?, value)));
+        let read = value.and_then(|value| Ok((serde_json::from_value::<OpenAgentsReflection>(value.clone())?, value)));
         match read {
             Ok((reflection, _)) if one_line(&reflection.suggestion).is_empty() => {
-                parcel.skip(path, number, "it suggests nothing");
+                parcel.skip_line(path, number, "it suggests nothing");
             }
             Ok((reflection, value)) => {
                 let summary = one_line(&reflection.suggestion);
                 let name = if reflection.id.is_empty() { summary.clone() } else { reflection.id.clone() };
-                let at = time(&reflection.created_at).unwrap_or(now);
+                let at = parse_timestamp(&reflection.created_at).unwrap_or(now);
                 let mut rest = Map::new();
                 rest.insert("reflection".to_owned(), value);
-                let mut memory = Origin::lesson(FORMAT, &name, at, &summary, rest);
+                let mut memory = LessonOrigin::new_lesson(FORMAT, &name, at, &summary, rest);
                 memory.category = MemoryCategory::BugfixPattern;
                 let told = std::iter::once(reflection.analysis).chain(reflection.action_items);
                 memory.detail = Some(told.collect::<Vec<_>>().join("\n")).filter(|detail| !detail.trim().is_empty());
                 memory.facets.task_id = reflection.task_id;
-                parcel.lessons.push(Brought { name, versions: vec![memory], facts: Vec::new(), used: None });
+                parcel.lessons.push(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None });
             }
-            Err(error) => parcel.skip(path, number, error),
+            Err(error) => parcel.skip_line(path, number, error),
         }
     }
 }
 
-/// Every record is a run by itself.
-fn trajectories(path: &Path, text: &str, now: Timestamp, parcel: &mut Parcel) {
+/// Reads every record as a session of its own.
+fn read_trajectories(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
     let redactor = Redactor::new();
-    for (number, line) in lines_of(text) {
-        match run(line, now, &redactor) {
+    for (number, line) in numbered_lines(text) {
+        match import_episode(line, now, &redactor) {
             Ok(episode) => parcel.episodes.push(episode),
-            Err(why) => parcel.skip(path, number, why),
+            Err(why) => parcel.skip_line(path, number, why),
         }
     }
 }
 
-fn run(line: &str, now: Timestamp, redactor: &Redactor) -> Result<Episode, String> {
-    let mut gathering = Gathering::in_brief(redactor);
-    let read = Reading::new(Rules::default()).read(&mut line.as_bytes(), &mut gathering);
+fn import_episode(line: &str, now: Timestamp, redactor: &Redactor) -> Result<Episode, String> {
+    let mut gathering = LogGatherer::new_brief(redactor);
+    let read = SessionReader::new(ReaderSettings::default()).read_log(&mut line.as_bytes(), &mut gathering);
     read.map_err(|error| error.to_string())?;
     let gathered = gathering.finish();
     let about = gathered.trajectories.first().map(|one| one.about.clone()).unwrap_or_default();
     let name = about.session_id.or(about.trajectory_id).ok_or("it has no name")?;
     let session_id = SessionId::parse(&name).map_err(|invalid| invalid.to_string())?;
-    let run = Run {
+    let run = SessionDescription {
         session_id,
-        // Whoever takes it in says whose it is.
+        // The caller of the import sets the project.
         project_root: String::new(),
         repo_id: None,
         task_id: None,
@@ -211,46 +216,46 @@ fn run(line: &str, now: Timestamp, redactor: &Redactor) -> Result<Episode, Strin
         outcome: None,
         now,
     };
-    Ok(episode(&run, &gathered))
+    Ok(build_episode(&run, &gathered))
 }
 
-impl Parcel {
-    fn skip(&mut self, path: &Path, line: usize, why: impl ToString) {
-        self.skipped.push(Skipped { place: format!("{}:{line}", path.display()), why: why.to_string() });
+impl ImportBundle {
+    fn skip_line(&mut self, path: &Path, line: usize, why: impl ToString) {
+        self.skipped.push(SkippedRecord { place: format!("{}:{line}", path.display()), why: why.to_string() });
     }
 }
 
-pub(super) fn write(shelf: &Shelf) -> Result<Written, Unwritable> {
-    let is_open = |shelved: &&Shelved| shelved.lesson.memory.state != Some(MemoryState::Quarantined);
-    let kept: Vec<&Shelved> = shelf.lessons.iter().filter(is_open).collect();
-    let mut lost = losses(&kept, FORMAT, THE_LESSON);
+pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+    let is_open = |shelved: &&OutgoingLesson| shelved.lesson.memory.state != Some(MemoryState::Quarantined);
+    let kept: Vec<&OutgoingLesson> = shelf.lessons.iter().filter(is_open).collect();
+    let mut lost = count_losses(&kept, FORMAT, THE_LESSON);
     if kept.len() < shelf.lessons.len() {
         let lessons = shelf.lessons.len() - kept.len();
-        lost.push(super::Loss { what: "all of it: a person has yet to look at it", lessons });
+        lost.push(super::ExportLoss { what: "all of it: a person has yet to look at it", lessons });
     }
-    let mut records: Vec<Record> = kept.into_iter().map(record).collect();
+    let mut records: Vec<OpenAgentsRecord> = kept.into_iter().map(export_record).collect();
     records.sort_by(|a, b| a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id)));
     let mut text = String::new();
     for record in records {
-        text.push_str(&serde_json::to_string(&record).map_err(|error| Unwritable::new(FORMAT, error))?);
+        text.push_str(&serde_json::to_string(&record).map_err(|error| ExportWriteError::new(FORMAT, error))?);
         text.push('\n');
     }
-    Ok(Written::one(MEMORIES, text, lost))
+    Ok(ExportedFiles::single_file(MEMORIES, text, lost))
 }
 
-fn record(shelved: &Shelved) -> Record {
+fn export_record(shelved: &OutgoingLesson) -> OpenAgentsRecord {
     let memory = &shelved.lesson.memory;
-    let known = Origin::of_format(memory, FORMAT)
+    let known = LessonOrigin::for_format(memory, FORMAT)
         .filter(|origin| !origin.rest.contains_key("reflection"))
         .and_then(|origin| serde_json::from_value(Value::Object(origin.rest)).ok());
-    let mut record: Record = known.unwrap_or_else(|| fresh(memory));
+    let mut record: OpenAgentsRecord = known.unwrap_or_else(|| build_record(memory));
     if one_line(&record.description) != memory.summary {
         record.description.clone_from(&memory.summary);
     }
     record
 }
 
-fn fresh(memory: &AgentMemory) -> Record {
+fn build_record(memory: &AgentMemory) -> OpenAgentsRecord {
     let memory_type = if memory.kind == MemoryKind::Fact { "semantic" } else { "procedural" };
     let mut content = Map::new();
     content.insert("type".to_owned(), memory_type.into());
@@ -259,12 +264,12 @@ fn fresh(memory: &AgentMemory) -> Record {
             content.insert(key.to_owned(), text.as_str().into());
         }
     }
-    if let Some(whole) = super::loss::whole(memory) {
+    if let Some(whole) = super::loss::to_portable_json(memory) {
         content.insert(OURS.to_owned(), whole);
     }
-    let is_over = memory.standing() == Standing::Retired;
-    Record {
-        id: name_of(memory, FORMAT),
+    let is_over = memory.availability() == LessonAvailability::Retired;
+    OpenAgentsRecord {
+        id: export_name(memory, FORMAT),
         memory_type: memory_type.to_owned(),
         scope: if memory.scope == MemoryScope::Global { "global" } else { "project" }.to_owned(),
         status: if is_over { "archived" } else { "active" }.to_owned(),

@@ -1,74 +1,74 @@
-//! Where an imported lesson came from, and what of it we have no place for.
+//! The origin of an imported lesson, and the content that Archivist has no field for.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Format;
+use super::MemoryFormat;
 use crate::domain::{
     AgentMemory, EpisodeId, EvidenceLevel, Extra, Fact, MemoryId, MemorySource, MemoryState, Timestamp,
 };
 
-/// Under this key a lesson says where it came from.
+/// The key in a lesson's extra fields that holds its origin.
 const KEY: &str = "imported";
 
-/// Under this key a record of a format that lets anything go along carries the lesson that it was here.
+/// The key under which an exported record carries the whole lesson, in formats that allow any additional fields.
 pub(super) const OURS: &str = "archivist";
 
-/// A lesson that was seen more often elsewhere is noted so many times; the number itself goes along.
+/// The most sightings recorded for an imported lesson; the original number is kept in its origin.
 pub(super) const MAX_SIGHTINGS: u64 = 1000;
 
-/// Where a lesson came from.
+/// The origin of an imported lesson.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Origin {
-    /// Out of which memory.
+pub struct LessonOrigin {
+    /// The format of the memory that it came from.
     pub format: String,
-    /// What it was called there.
+    /// The name of the lesson in that memory.
     pub name: String,
-    /// What we have no place for, as it stood there.
+    /// The content that Archivist has no field for, unchanged.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub rest: Map<String, Value>,
 }
 
-impl Origin {
-    /// A lesson that says where it comes from: always the same one for the same name, so that bringing it twice brings it
-    /// once. Nobody here has seen it yet.
-    pub(super) fn lesson(
-        format: Format,
+impl LessonOrigin {
+    /// Creates a lesson with its origin. The same name always gives the same lesson, so that importing it twice adds it
+    /// once. It starts as observed.
+    pub(super) fn new_lesson(
+        format: MemoryFormat,
         name: &str,
         at: Timestamp,
         summary: &str,
         rest: Map<String, Value>,
     ) -> AgentMemory {
-        let place = EpisodeId::of_session(format.as_str(), name);
-        let mut memory = AgentMemory::new(MemoryId::of_lesson(&place, at, name, None), at, summary);
+        let place = EpisodeId::for_session(format.as_str(), name);
+        let mut memory = AgentMemory::new(MemoryId::for_lesson(&place, at, name, None), at, summary);
         memory.source = MemorySource::Import;
         memory.state = Some(MemoryState::Observed);
         let origin = Self { format: format.as_str().to_owned(), name: name.to_owned(), rest };
-        origin.write(&mut memory);
+        origin.attach_to(&mut memory);
         memory
     }
 
-    /// Notes it on a lesson.
-    pub fn write(&self, memory: &mut AgentMemory) {
+    /// Stores the origin in a lesson.
+    pub fn attach_to(&self, memory: &mut AgentMemory) {
         if let Ok(value) = serde_json::to_value(self) {
             memory.extra.insert(KEY.to_owned(), value);
         }
     }
 
-    /// Where a lesson came from, if it came from elsewhere.
-    pub fn of(memory: &AgentMemory) -> Option<Self> {
+    /// Returns the origin of a lesson, if it was imported.
+    pub fn from_memory(memory: &AgentMemory) -> Option<Self> {
         serde_json::from_value(memory.extra.get(KEY)?.clone()).ok()
     }
 
-    /// The same, if it came from a memory of this format.
-    pub(super) fn of_format(memory: &AgentMemory, format: Format) -> Option<Self> {
-        Self::of(memory).filter(|origin| origin.format == format.as_str())
+    /// Returns the origin of a lesson, if it was imported from this format.
+    pub(super) fn for_format(memory: &AgentMemory, format: MemoryFormat) -> Option<Self> {
+        Self::from_memory(memory).filter(|origin| origin.format == format.as_str())
     }
 }
 
-/// A lesson of ours that comes back out of another memory, which let it go along whole: as it was, but for what is decided
-/// here.
-pub(super) fn returned(made: AgentMemory, ours: Option<&Value>) -> AgentMemory {
+/// Restores a lesson of Archivist's own that another memory carried whole: as it was, except for the fields that are
+/// decided by this import.
+pub(super) fn restore_exported(made: AgentMemory, ours: Option<&Value>) -> AgentMemory {
     let ours: Option<AgentMemory> = ours.and_then(|ours| serde_json::from_value(ours.clone()).ok());
     let Some(ours) = ours else { return made };
     let AgentMemory { id, source, state, state_reason, summary, extra, .. } = made;
@@ -77,31 +77,31 @@ pub(super) fn returned(made: AgentMemory, ours: Option<&Value>) -> AgentMemory {
     memory
 }
 
-/// What it is called when it leaves: as it was called where it came from, else by its short name here.
-pub(super) fn name_of(memory: &AgentMemory, format: Format) -> String {
-    match (Origin::of_format(memory, format), &memory.alias) {
+/// Returns the name of a lesson in an export: its name in the memory that it came from, else its short name here.
+pub(super) fn export_name(memory: &AgentMemory, format: MemoryFormat) -> String {
+    match (LessonOrigin::for_format(memory, format), &memory.alias) {
         (Some(origin), _) => origin.name,
         (None, Some(alias)) => alias.to_string(),
         (None, None) => memory.id.to_string(),
     }
 }
 
-/// A lesson was seen in a run that another memory tells of.
-pub(super) fn sighting(format: Format, memory: &MemoryId, run: &str, at: Timestamp) -> Fact {
+/// Builds the sighting of a lesson in a session of another memory.
+pub(super) fn build_sighting(format: MemoryFormat, memory: &MemoryId, run: &str, at: Timestamp) -> Fact {
     Fact::Sighting {
         memory: memory.clone(),
-        episode: EpisodeId::of_session(format.as_str(), run),
+        episode: EpisodeId::for_session(format.as_str(), run),
         at,
         level: EvidenceLevel::Reasoning,
-        // Whatever the circumstances were, nobody here knows that they were different ones.
+        // The circumstances are unknown, so they count as the same for all sessions of that format.
         context: Some(format.as_str().to_owned()),
         quotes: Vec::new(),
         extra: Extra::new(),
     }
 }
 
-/// A point in time as others write it.
-pub(super) fn time(text: &str) -> Option<Timestamp> {
+/// Parses a timestamp in the forms that other programs use.
+pub(super) fn parse_timestamp(text: &str) -> Option<Timestamp> {
     use chrono::{DateTime, NaiveDateTime, Utc};
     let text = text.trim();
     let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.with_timezone(&Utc));

@@ -1,11 +1,11 @@
-//! Short values in documents: as they are where that is clear, else as a JSON string, which is YAML as well.
+//! Formats short values in documents: unquoted where that is unambiguous, else as a JSON string, which is valid YAML.
 
 #[cfg(test)]
 #[path = "scalar_tests.rs"]
 mod tests;
 
-/// The value on one line.
-pub(super) fn written(value: &str) -> String {
+/// Returns the value formatted on one line.
+pub(super) fn format_scalar(value: &str) -> String {
     let is_plain = !value.is_empty()
         && value.trim() == value
         && !value.contains(|c: char| c.is_control())
@@ -17,8 +17,8 @@ pub(super) fn written(value: &str) -> String {
     if is_plain { value.to_owned() } else { serde_json::Value::from(value).to_string() }
 }
 
-/// The value that stands on a line.
-pub(super) fn read(line: &str) -> String {
+/// Returns the value that a line contains.
+pub(super) fn parse_scalar(line: &str) -> String {
     let line = line.trim();
     if line.starts_with('"')
         && let Ok(text) = serde_json::from_str::<String>(line)

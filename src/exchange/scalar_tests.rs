@@ -12,17 +12,17 @@ fn plain_words_stay_plain() {
         ("a\nb", "\"a\\nb\""),
         ("http://x", "http://x"),
     ] {
-        assert_eq!(written(value), line);
+        assert_eq!(format_scalar(value), line);
     }
-    assert_eq!(read("'it''s'"), "it's");
-    assert_eq!(read("  bare  "), "bare");
+    assert_eq!(parse_scalar("'it''s'"), "it's");
+    assert_eq!(parse_scalar("  bare  "), "bare");
 }
 
 proptest! {
     #[test]
     fn what_is_written_is_read(value in any::<String>()) {
-        let line = written(&value);
+        let line = format_scalar(&value);
         prop_assert!(!line.contains('\n'));
-        prop_assert_eq!(read(&line), value);
+        prop_assert_eq!(parse_scalar(&line), value);
     }
 }

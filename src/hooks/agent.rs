@@ -1,43 +1,43 @@
-//! Who calls.
+//! The agents that call hooks.
 
 use std::fmt;
 
-use super::dialect::Dialect;
+use super::dialect::HookDialect;
 use super::{claude, codex, gemini, generic, healer};
-use crate::domain::Invalid;
+use crate::domain::InvalidValue;
 
-/// An agent that calls hooks, or what stands for one.
+/// An agent that calls hooks, or a program that acts like one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Agent {
-    /// Claude Code.
+pub enum HookAgent {
+    /// The Claude Code agent.
     ClaudeCode,
     /// The Codex CLI.
     Codex,
     /// The Gemini CLI.
     Gemini,
-    /// Anybody who can write a reflection trigger, or a part of one.
+    /// Any program that writes a reflection trigger, or a part of one.
     Generic,
     /// The Healer of an orchestrator.
     Healer,
 }
 
-impl Agent {
-    /// All of them.
+impl HookAgent {
+    /// All supported agents.
     pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Generic, Self::Healer];
 
-    /// The agent of this name, or an error that names the one most likely meant.
-    pub fn parse(word: &str) -> Result<Self, Invalid> {
+    /// Parses an agent's name; the error suggests the closest name.
+    pub fn parse(word: &str) -> Result<Self, InvalidValue> {
         let known = Self::ALL.into_iter().find(|agent| agent.as_str() == word);
         known.ok_or_else(|| {
-            let why = match nearest(word) {
+            let why = match nearest_agent(word) {
                 Some(agent) => format!("did you mean {agent}?"),
                 None => format!("it is one of {}", Self::ALL.map(Self::as_str).join(", ")),
             };
-            Invalid::new("an agent", word, why)
+            InvalidValue::new("an agent", word, why)
         })
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -48,7 +48,7 @@ impl Agent {
         }
     }
 
-    /// The name that people know it by.
+    /// Returns the name as shown to people.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -59,7 +59,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn dialect(self) -> &'static Dialect {
+    pub(super) fn dialect(self) -> &'static HookDialect {
         match self {
             Self::ClaudeCode => &claude::DIALECT,
             Self::Codex => &codex::DIALECT,
@@ -69,25 +69,25 @@ impl Agent {
         }
     }
 
-    /// Whether its payloads may tell how a rescue ended.
-    pub(super) fn speaks_of_rescues(self) -> bool {
+    /// Returns true if its payloads may contain the outcome of a rescue.
+    pub(super) fn reports_rescues(self) -> bool {
         matches!(self, Self::Generic | Self::Healer)
     }
 }
 
-impl fmt::Display for Agent {
+impl fmt::Display for HookAgent {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
     }
 }
 
-/// The agent that somebody most likely meant: its name begun, or with one slip in three letters.
-fn nearest(word: &str) -> Option<Agent> {
+/// Returns the agent that was most likely meant: by a prefix of its name, or with one typo in three letters.
+fn nearest_agent(word: &str) -> Option<HookAgent> {
     let word: String = word.to_lowercase().replace('_', "-").chars().take(40).collect();
-    let distance = |agent: &Agent| match agent.as_str().starts_with(&word) {
+    let distance = |agent: &HookAgent| match agent.as_str().starts_with(&word) {
         true => 0,
         false => strsim::damerau_levenshtein(&word, agent.as_str()),
     };
-    let nearest = Agent::ALL.into_iter().min_by_key(distance)?;
+    let nearest = HookAgent::ALL.into_iter().min_by_key(distance)?;
     (word.len() > 1 && distance(&nearest) <= word.chars().count() / 3).then_some(nearest)
 }

@@ -1,26 +1,26 @@
-//! What a hook prints, so that an agent gets to read lessons.
+//! The output of a hook, which passes lessons to the agent.
 
 use serde_json::json;
 
-use super::Agent;
-use super::dialect::Moment;
+use super::HookAgent;
+use super::dialect::SessionPhase;
 
 #[cfg(test)]
 #[path = "answer_tests.rs"]
 mod tests;
 
-/// What to print so that the agent gets `context`: nothing else may be printed beside it.
+/// Renders the output that passes `context` to the agent; nothing else may be printed with it.
 ///
-/// Only the start of a session and a prompt take a context. For every other event, and for an empty context, there is
-/// nothing to print: some agents go on working when a hook says anything at the end of a turn.
-pub fn answer(agent: Agent, event: &str, context: &str) -> String {
+/// Only session starts and prompts accept a context. For every other event, and for an empty context, the output is
+/// empty: some agents continue working if a hook prints anything at the end of a turn.
+pub fn render_answer(agent: HookAgent, event: &str, context: &str) -> String {
     let dialect = agent.dialect();
-    let takes_context = |moment: &Moment| matches!(moment, Moment::Start | Moment::Prompt);
-    let Some(moment) = dialect.moment(event).filter(takes_context).filter(|_| !context.trim().is_empty()) else {
+    let takes_context = |moment: &SessionPhase| matches!(moment, SessionPhase::Start | SessionPhase::Prompt);
+    let Some(moment) = dialect.parse_phase(event).filter(takes_context).filter(|_| !context.trim().is_empty()) else {
         return String::new();
     };
-    match (agent, dialect.name(moment)) {
-        (Agent::Generic, _) => context.to_owned(),
+    match (agent, dialect.event_name(moment)) {
+        (HookAgent::Generic, _) => context.to_owned(),
         (_, Some(name)) => {
             json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}}).to_string()
         }

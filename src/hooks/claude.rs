@@ -1,18 +1,18 @@
 //! How Claude Code speaks. `Stop` comes after every turn and says nothing about the end of a session.
 
-use super::dialect::{Dialect, Moment};
+use super::dialect::{HookDialect, SessionPhase};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     events: &[
-        ("SessionStart", Moment::Start),
-        ("UserPromptSubmit", Moment::Prompt),
-        ("Stop", Moment::Pause),
+        ("SessionStart", SessionPhase::Start),
+        ("UserPromptSubmit", SessionPhase::Prompt),
+        ("Stop", SessionPhase::Pause),
         // In place of `Stop` where the model could not be reached.
-        ("StopFailure", Moment::Pause),
-        ("SubagentStop", Moment::Pause),
-        ("PreCompact", Moment::Pause),
-        ("SessionEnd", Moment::End),
+        ("StopFailure", SessionPhase::Pause),
+        ("SubagentStop", SessionPhase::Pause),
+        ("PreCompact", SessionPhase::Pause),
+        ("SessionEnd", SessionPhase::End),
     ],
     logs: &["transcript_path", "agent_transcript_path"],
-    ..Dialect::USUAL
+    ..HookDialect::USUAL
 };

@@ -1,65 +1,65 @@
-//! How an agent speaks: which of its events is which moment, and how its payloads name things.
+//! The dialect of an agent: the session phase of each of its events, and the keys of its payloads.
 
-/// A moment in the life of a session.
+/// A phase in the life of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum SessionPhase {
     Start,
     Prompt,
     Pause,
     End,
 }
 
-/// What every agent's moments may be called on the command line, besides the names that the agent itself has for them.
-const COMMON: &[(&str, Moment)] = &[
-    ("session-start", Moment::Start),
-    ("prompt-submit", Moment::Prompt),
-    ("stop", Moment::Pause),
-    ("subagent-stop", Moment::Pause),
-    ("pre-compact", Moment::Pause),
-    ("session-end", Moment::End),
+/// The event names that all agents accept on the command line, in addition to their own.
+const COMMON: &[(&str, SessionPhase)] = &[
+    ("session-start", SessionPhase::Start),
+    ("prompt-submit", SessionPhase::Prompt),
+    ("stop", SessionPhase::Pause),
+    ("subagent-stop", SessionPhase::Pause),
+    ("pre-compact", SessionPhase::Pause),
+    ("session-end", SessionPhase::End),
 ];
 
-/// How one agent speaks. Of several names the first that is there counts.
+/// The dialect of one agent. If several keys are listed, the first one present counts.
 #[derive(Debug)]
-pub(super) struct Dialect {
-    /// The agent's own names of its events. Where one of them takes a context, it is the first of its moment.
-    pub(super) events: &'static [(&'static str, Moment)],
-    /// Whether the words that all agents share mean something here.
-    pub(super) common: Common,
-    /// Where a payload names its event.
+pub(super) struct HookDialect {
+    /// The agent's own event names. If an event accepts a context, it is the first one of its phase.
+    pub(super) events: &'static [(&'static str, SessionPhase)],
+    /// The common event names that this agent accepts.
+    pub(super) common: CommonEvents,
+    /// The payload keys of the event name.
     pub(super) event: &'static [&'static str],
-    /// Where it names the session.
+    /// The payload keys of the session id.
     pub(super) session: &'static [&'static str],
-    /// Where it names logs, the session's own first. All of them count.
+    /// The payload keys of the log paths, the session's own first. All of them count.
     pub(super) logs: &'static [&'static str],
-    /// Where it says where the agent works.
+    /// The payload keys of the working directory.
     pub(super) directory: &'static [&'static str],
-    /// Where it names the task.
+    /// The payload keys of the task.
     pub(super) task: &'static [&'static str],
-    /// Where it names the part of the task.
+    /// The payload keys of the subtask.
     pub(super) subtask: &'static [&'static str],
-    /// Where it says in a word why.
+    /// The payload keys of the one-word reason.
     pub(super) reason: &'static [&'static str],
-    /// Where it says how it ended.
+    /// The payload keys of the outcome.
     pub(super) outcome: &'static [&'static str],
-    /// Where it names the scenario of a trigger.
+    /// The payload keys of the trigger's scenario.
     pub(super) scenario: &'static [&'static str],
-    /// Where it holds what a person said.
+    /// The payload keys of the user's prompt.
     pub(super) prompt: &'static [&'static str],
 }
 
-/// Which of the words that all agents share an agent understands.
+/// The common event names that an agent accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Common {
+pub(super) enum CommonEvents {
     All,
     Ends,
 }
 
-impl Dialect {
-    /// What most agents have in common.
+impl HookDialect {
+    /// The dialect that most agents share.
     pub(super) const USUAL: Self = Self {
         events: &[],
-        common: Common::All,
+        common: CommonEvents::All,
         event: &["hook_event_name"],
         session: &["session_id"],
         logs: &["transcript_path"],
@@ -72,28 +72,29 @@ impl Dialect {
         prompt: &["prompt"],
     };
 
-    /// The moment that a word means: case, hyphens and underscores do not count.
-    pub(super) fn moment(&self, word: &str) -> Option<Moment> {
-        let shared = COMMON.iter().filter(|(_, moment)| self.common == Common::All || *moment == Moment::End);
-        self.events.iter().chain(shared).find(|(name, _)| is_same(name, word)).map(|(_, moment)| *moment)
+    /// Returns the phase that an event name stands for, ignoring case, hyphens and underscores.
+    pub(super) fn parse_phase(&self, word: &str) -> Option<SessionPhase> {
+        let shared =
+            COMMON.iter().filter(|(_, moment)| self.common == CommonEvents::All || *moment == SessionPhase::End);
+        self.events.iter().chain(shared).find(|(name, _)| is_same_word(name, word)).map(|(_, moment)| *moment)
     }
 
-    /// What the agent itself calls a moment.
-    pub(super) fn name(&self, moment: Moment) -> Option<&'static str> {
+    /// Returns the agent's own event name for a phase.
+    pub(super) fn event_name(&self, moment: SessionPhase) -> Option<&'static str> {
         self.events.iter().find(|(_, other)| *other == moment).map(|(name, _)| *name)
     }
 
-    /// Every name that something of use may stand under.
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+    /// Returns every payload key that may hold a useful value.
+    pub(super) fn payload_keys(&self) -> impl Iterator<Item = &'static str> {
         let known = [self.event, self.session, self.logs, self.directory, self.task, self.subtask, self.reason];
         let more = [self.outcome, self.scenario, self.prompt, &["model", "healerStatus", "healer_status"]];
         known.into_iter().chain(more).flatten().copied()
     }
 }
 
-fn is_same(left: &str, right: &str) -> bool {
-    fn letters(word: &str) -> impl Iterator<Item = char> {
+fn is_same_word(left: &str, right: &str) -> bool {
+    fn plain_letters(word: &str) -> impl Iterator<Item = char> {
         word.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
     }
-    letters(left).eq(letters(right.trim()))
+    plain_letters(left).eq(plain_letters(right.trim()))
 }

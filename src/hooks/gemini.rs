@@ -1,14 +1,14 @@
 //! How Gemini CLI speaks.
 
-use super::dialect::{Dialect, Moment};
+use super::dialect::{HookDialect, SessionPhase};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     events: &[
-        ("SessionStart", Moment::Start),
-        ("BeforeAgent", Moment::Prompt),
-        ("AfterAgent", Moment::Pause),
-        ("PreCompress", Moment::Pause),
-        ("SessionEnd", Moment::End),
+        ("SessionStart", SessionPhase::Start),
+        ("BeforeAgent", SessionPhase::Prompt),
+        ("AfterAgent", SessionPhase::Pause),
+        ("PreCompress", SessionPhase::Pause),
+        ("SessionEnd", SessionPhase::End),
     ],
-    ..Dialect::USUAL
+    ..HookDialect::USUAL
 };

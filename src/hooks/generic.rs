@@ -1,8 +1,8 @@
 //! How everybody else speaks: a reflection trigger, or as much of one as they know.
 
-use super::dialect::Dialect;
+use super::dialect::HookDialect;
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     event: &[],
     session: &["sessionId", "session_id"],
     logs: &["logPaths", "log_paths", "logPath", "log_path", "transcript_path"],
@@ -13,5 +13,5 @@ pub(super) const DIALECT: Dialect = Dialect {
     outcome: &["outcome", "status", "scenario"],
     scenario: &["scenario"],
     prompt: &["prompt", "text"],
-    ..Dialect::USUAL
+    ..HookDialect::USUAL
 };

@@ -1,19 +1,19 @@
 //! How the Healer speaks: it says once that a rescue is over, and how it ended.
 
-use super::dialect::{Common, Dialect, Moment};
+use super::dialect::{CommonEvents, HookDialect, SessionPhase};
 use super::generic;
 
 /// How a rescue ends. One that was skipped is told too, so that it is known to have been no rescue.
 pub(super) const STATUSES: &[&str] = &["resolved", "contained", "unresolved", "skipped"];
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: HookDialect = HookDialect {
     events: &[
-        ("healer-invocation-complete", Moment::End),
-        ("healer-invocation", Moment::End),
-        ("healer-complete", Moment::End),
-        ("complete", Moment::End),
+        ("healer-invocation-complete", SessionPhase::End),
+        ("healer-invocation", SessionPhase::End),
+        ("healer-complete", SessionPhase::End),
+        ("complete", SessionPhase::End),
     ],
-    common: Common::Ends,
+    common: CommonEvents::Ends,
     event: &["type"],
     reason: &["scenario", "reason"],
     outcome: &["status", "outcome"],

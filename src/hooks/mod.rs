@@ -1,8 +1,8 @@
-//! What agents' hooks say, and what they may be answered. Pure: JSON in, values out.
+//! Reads what agents' hooks report and renders what they print. It is pure: JSON in, values out.
 //!
-//! One file for each agent holds its dialect: which of its events is which moment of a session, and under which
-//! names its payloads tell what. [`heard`] makes one sort of [`Call`] of all of them. It believes little and fails
-//! never: what cannot be used is [`Heard::Ignored`], and the reason quotes nothing of the payload.
+//! One file per agent holds its dialect: the session phase of each of its events, and the keys of its payloads.
+//! [`interpret_hook`] turns all of them into one kind of [`HookCall`]. It trusts little and never fails: unusable input
+//! becomes [`HookEvent::Ignored`], and the reason quotes nothing of the payload.
 
 mod agent;
 mod answer;
@@ -21,138 +21,141 @@ mod install;
 #[path = "hooks_tests.rs"]
 mod tests;
 
-use self::dialect::{Dialect, Moment};
-use self::payload::Payload;
+use self::dialect::{HookDialect, SessionPhase};
+use self::payload::HookPayload;
 use crate::domain::{EpisodeStatus, ReflectionScenario, SessionId};
 
-pub use self::agent::Agent;
-pub use self::answer::answer;
-pub use self::install::{Installed, NotEditable, Plan, Recall, Removed, Splice, install, remove, spliced};
+pub use self::agent::HookAgent;
+pub use self::answer::render_answer;
+pub use self::install::{
+    CleanedSettings, HookPlan, InstalledSettings, RecallTiming, SettingsEditError, TextSplice, apply_splices,
+    install_hooks, remove_hooks,
+};
 
-/// While this variable of the environment is set, hooks do nothing. Whoever starts an agent from within a worker sets
-/// it, lest the agent's hooks call for a worker again.
+/// While this environment variable is set, hooks do nothing. A worker that starts an agent sets it, so that the agent's
+/// hooks do not start another worker.
 pub const GUARD_VARIABLE: &str = "ARCHIVIST_IGNORE_HOOKS";
 
-/// A longer prompt is asked about by its beginning.
+/// The most characters of a prompt that are used for a query.
 const MAX_PROMPT_CHARACTERS: usize = 16_384;
 
-/// What a hook has to say.
+/// An event that a hook reports.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
-    /// The session is over. Where it goes on under another id, it is over for this one.
-    Ended(Call),
-    /// A turn is over, the context is about to be compacted or a subagent is done; the session may go on.
-    Paused(Call),
-    /// The session starts, or starts again.
-    Started(Call),
-    /// A person said this to the agent.
-    Prompted(Call, String),
+pub enum HookEvent {
+    /// The session is over. If it continues under another id, it is over under this one.
+    Ended(HookCall),
+    /// A turn is over, the context is about to be compacted, or a subagent is done; the session may go on.
+    Paused(HookCall),
+    /// The session starts or resumes.
+    Started(HookCall),
+    /// The user sent this prompt to the agent.
+    Prompted(HookCall, String),
     /// The Healer is done.
-    Rescued(Call),
-    /// Nothing is to be done, and why.
+    Rescued(HookCall),
+    /// Nothing is to be done, for this reason.
     Ignored(String),
 }
 
-/// What a hook tells about the session that it was called in.
+/// The session that a hook was called in, as its payload describes it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// Who called.
-    pub agent: Agent,
-    /// The session; a subagent's is that of its parent.
+pub struct HookCall {
+    /// The agent that called.
+    pub agent: HookAgent,
+    /// The session; a subagent has the session of its parent.
     pub session: SessionId,
-    /// The session's logs, its own first, a subagent's after it. They need not exist yet, and one that begins with `~/`
-    /// starts at a home directory that only the caller knows.
+    /// The session's logs, its own first, subagents' after it. They need not exist yet, and a path that begins with
+    /// `~/` is relative to a home directory that only the caller knows.
     pub transcript: Vec<String>,
-    /// Where the agent works.
+    /// The agent's working directory.
     pub directory: Option<String>,
     /// The task worked on.
     pub task: Option<String>,
-    /// The part of it.
+    /// The part of the task.
     pub subtask: Option<String>,
-    /// In the agent's own word: why the session ended, what started it, what asked for a compaction, what was healed.
+    /// The agent's own word for why the session ended, what started it, what caused a compaction, or what was healed.
     pub reason: Option<String>,
-    /// How it ended, where somebody says so.
+    /// The status of the session at its end, if the payload reports it.
     pub status: Option<EpisodeStatus>,
-    /// How a rescue ended: `resolved`, `contained`, `unresolved` or `skipped`.
+    /// The outcome of a rescue: `resolved`, `contained`, `unresolved` or `skipped`.
     pub healer_status: Option<String>,
-    /// The model that the agent asks.
+    /// The model that the agent uses.
     pub model: Option<String>,
 }
 
-/// Understands what a hook was called with. `event` is the word of the command line, in our spelling or the agent's.
+/// Interprets the call of a hook. `event` is the event name on the command line, in our spelling or the agent's.
 ///
-/// Where the payload names its event too, that counts: a hook may have been put under another event than its own.
-pub fn heard(agent: Agent, event: &str, payload: &str) -> Heard {
+/// An event named in the payload takes precedence: a hook may be configured under another event.
+pub fn interpret_hook(agent: HookAgent, event: &str, payload: &str) -> HookEvent {
     let dialect = agent.dialect();
-    let Some(asked) = dialect.moment(event) else {
-        return Heard::Ignored(format!("{agent} has no event of that name that matters"));
+    let Some(asked) = dialect.parse_phase(event) else {
+        return HookEvent::Ignored(format!("{agent} has no event of that name that matters"));
     };
-    let payload = match Payload::read(payload, dialect) {
+    let payload = match HookPayload::parse(payload, dialect) {
         Ok(payload) => payload,
-        Err(why) => return Heard::Ignored(why.to_owned()),
+        Err(why) => return HookEvent::Ignored(why.to_owned()),
     };
-    let moment = match payload.text(dialect.event) {
-        Some(named) => dialect.moment(named),
+    let moment = match payload.find_text(dialect.event) {
+        Some(named) => dialect.parse_phase(named),
         None => Some(asked),
     };
     let Some(moment) = moment else {
-        return Heard::Ignored("the payload is that of another event".to_owned());
+        return HookEvent::Ignored("the payload is that of another event".to_owned());
     };
-    match call(agent, dialect, &payload) {
-        Ok(call) => sorted(moment, call, &payload),
-        Err(why) => Heard::Ignored(why.to_owned()),
+    match parse_call(agent, dialect, &payload) {
+        Ok(call) => classify_event(moment, call, &payload),
+        Err(why) => HookEvent::Ignored(why.to_owned()),
     }
 }
 
-fn call(agent: Agent, dialect: &Dialect, payload: &Payload) -> Result<Call, &'static str> {
-    let named = payload.id(dialect.session).ok_or("the payload names no session")?;
+fn parse_call(agent: HookAgent, dialect: &HookDialect, payload: &HookPayload) -> Result<HookCall, &'static str> {
+    let named = payload.find_id(dialect.session).ok_or("the payload names no session")?;
     let session = SessionId::parse(&named).map_err(|_| "the payload's session id is not safe to use")?;
-    let outcome = payload.word(dialect.outcome);
-    let healer_status = healer_status(agent, payload, outcome.as_deref());
+    let outcome = payload.find_word(dialect.outcome);
+    let healer_status = read_healer_status(agent, payload, outcome.as_deref());
     let told = [outcome.as_deref(), healer_status.as_deref()];
     let status = told.into_iter().flatten().find_map(|word| EpisodeStatus::from_outcome(word).ok());
-    Ok(Call {
+    Ok(HookCall {
         agent,
         session,
-        transcript: payload.paths(dialect.logs),
-        directory: payload.path(dialect.directory),
-        task: payload.label(dialect.task),
-        subtask: payload.label(dialect.subtask),
-        reason: payload.word(dialect.reason),
+        transcript: payload.find_paths(dialect.logs),
+        directory: payload.find_path(dialect.directory),
+        task: payload.find_label(dialect.task),
+        subtask: payload.find_label(dialect.subtask),
+        reason: payload.find_word(dialect.reason),
         status: status.or_else(|| {
-            let has_failed = scenario(agent, payload) == Some(ReflectionScenario::SessionFailed);
+            let has_failed = read_scenario(agent, payload) == Some(ReflectionScenario::SessionFailed);
             has_failed.then_some(EpisodeStatus::Failed)
         }),
         healer_status,
-        model: payload.label(&["model"]),
+        model: payload.find_label(&["model"]),
     })
 }
 
-fn sorted(moment: Moment, call: Call, payload: &Payload) -> Heard {
+fn classify_event(moment: SessionPhase, call: HookCall, payload: &HookPayload) -> HookEvent {
     match moment {
-        Moment::End if is_rescue(call.agent, payload) || call.healer_status.is_some() => Heard::Rescued(call),
-        Moment::End => Heard::Ended(call),
-        Moment::Pause => Heard::Paused(call),
-        Moment::Start => Heard::Started(call),
-        Moment::Prompt => match payload.text(call.agent.dialect().prompt) {
-            Some(prompt) => Heard::Prompted(call, prompt.chars().take(MAX_PROMPT_CHARACTERS).collect()),
-            None => Heard::Ignored("the payload holds no prompt".to_owned()),
+        SessionPhase::End if is_rescue(call.agent, payload) || call.healer_status.is_some() => HookEvent::Rescued(call),
+        SessionPhase::End => HookEvent::Ended(call),
+        SessionPhase::Pause => HookEvent::Paused(call),
+        SessionPhase::Start => HookEvent::Started(call),
+        SessionPhase::Prompt => match payload.find_text(call.agent.dialect().prompt) {
+            Some(prompt) => HookEvent::Prompted(call, prompt.chars().take(MAX_PROMPT_CHARACTERS).collect()),
+            None => HookEvent::Ignored("the payload holds no prompt".to_owned()),
         },
     }
 }
 
-/// What a trigger says that happened.
-fn scenario(agent: Agent, payload: &Payload) -> Option<ReflectionScenario> {
-    payload.word(agent.dialect().scenario).and_then(|word| ReflectionScenario::parse(&word).ok())
+/// Returns the scenario that a trigger names.
+fn read_scenario(agent: HookAgent, payload: &HookPayload) -> Option<ReflectionScenario> {
+    payload.find_word(agent.dialect().scenario).and_then(|word| ReflectionScenario::parse(&word).ok())
 }
 
-fn is_rescue(agent: Agent, payload: &Payload) -> bool {
-    agent == Agent::Healer || scenario(agent, payload) == Some(ReflectionScenario::HealerInvocation)
+fn is_rescue(agent: HookAgent, payload: &HookPayload) -> bool {
+    agent == HookAgent::Healer || read_scenario(agent, payload) == Some(ReflectionScenario::HealerInvocation)
 }
 
-/// How a rescue ended. An outcome says it only where the talk is of a rescue.
-fn healer_status(agent: Agent, payload: &Payload, outcome: Option<&str>) -> Option<String> {
-    let told = payload.word(&["healerStatus", "healer_status"]).filter(|_| agent.speaks_of_rescues());
+/// Returns the outcome of a rescue. The general outcome counts only if the call is about a rescue.
+fn read_healer_status(agent: HookAgent, payload: &HookPayload, outcome: Option<&str>) -> Option<String> {
+    let told = payload.find_word(&["healerStatus", "healer_status"]).filter(|_| agent.reports_rescues());
     let told = told.or_else(|| outcome.filter(|_| is_rescue(agent, payload)).map(str::to_owned))?;
     Some(told.to_lowercase()).filter(|word| healer::STATUSES.contains(&word.as_str()))
 }

@@ -1,32 +1,32 @@
-//! The few things that are wanted of a payload, out of JSON that need not be what its agent promises.
+//! Reads the few useful values of a hook's payload, without trusting its shape.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::dialect::Dialect;
+use super::dialect::HookDialect;
 
 #[cfg(test)]
 #[path = "payload_tests.rs"]
 mod tests;
 
-/// Longer than any path that a system takes.
+/// The longest accepted path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
 /// The longest name of a task or a model.
 const MAX_LABEL_CHARACTERS: usize = 200;
-/// The longest reason. A longer one is a sentence, and sentences may be anybody's.
+/// The longest reason. Anything longer is a sentence, which anyone may have written.
 const MAX_WORD_BYTES: usize = 64;
-/// So many logs belong to one session at most.
+/// The most logs of one session.
 const MAX_LOGS: usize = 64;
 
-/// The members of a payload that an agent's dialect knows. All others are read over and never held.
+/// The members of a payload that an agent's dialect names. All others are skipped and never stored.
 #[derive(Debug, PartialEq)]
-pub(super) struct Payload(Map<String, Value>);
+pub(super) struct HookPayload(Map<String, Value>);
 
-impl Payload {
-    /// Reads the first object of a text. What stands behind it does not count.
-    pub(super) fn read(text: &str, dialect: &Dialect) -> Result<Self, &'static str> {
+impl HookPayload {
+    /// Parses the first object of a text. Anything after it is ignored.
+    pub(super) fn parse(text: &str, dialect: &HookDialect) -> Result<Self, &'static str> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
         if text.is_empty() {
             return Err("there is no payload");
@@ -35,23 +35,23 @@ impl Payload {
             return Err("the payload is no JSON object");
         }
         let mut json = serde_json::Deserializer::from_str(text);
-        let members = Wanted(dialect).deserialize(&mut json);
+        let members = DialectMemberSeed(dialect).deserialize(&mut json);
         members.map(Self).map_err(|_| "the payload is not JSON")
     }
 
-    /// The first of these names under which a text stands that is not empty.
-    pub(super) fn text(&self, names: &[&str]) -> Option<&str> {
+    /// Returns the first text under these names that is not empty.
+    pub(super) fn find_text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.0.get(*name)?.as_str().filter(|text| !text.trim().is_empty()))
     }
 
-    /// An id: a text, or a number as text.
-    pub(super) fn id(&self, names: &[&str]) -> Option<String> {
+    /// Returns an id: a text, or a number as text.
+    pub(super) fn find_id(&self, names: &[&str]) -> Option<String> {
         let number = |name: &&str| self.0.get(*name)?.as_u64().map(|number| number.to_string());
-        self.text(names).map(|text| text.trim().to_owned()).or_else(|| names.iter().find_map(number))
+        self.find_text(names).map(|text| text.trim().to_owned()).or_else(|| names.iter().find_map(number))
     }
 
-    /// One word of letters, digits and a few marks.
-    pub(super) fn word(&self, names: &[&str]) -> Option<String> {
+    /// Returns one word of letters, digits and a few punctuation marks.
+    pub(super) fn find_word(&self, names: &[&str]) -> Option<String> {
         let is_word = |word: &str| {
             let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
             !word.is_empty() && word.len() <= MAX_WORD_BYTES && word.chars().all(is_letter)
@@ -60,20 +60,20 @@ impl Payload {
         texts.into_iter().find(|text| is_word(text)).map(str::to_owned)
     }
 
-    /// A short name on one line.
-    pub(super) fn label(&self, names: &[&str]) -> Option<String> {
-        let label = self.id(names)?;
+    /// Returns a short name on one line.
+    pub(super) fn find_label(&self, names: &[&str]) -> Option<String> {
+        let label = self.find_id(names)?;
         let is_label = label.chars().count() <= MAX_LABEL_CHARACTERS && !label.contains(char::is_control);
         is_label.then_some(label)
     }
 
-    /// One path.
-    pub(super) fn path(&self, names: &[&str]) -> Option<String> {
+    /// Returns the first valid path under these names.
+    pub(super) fn find_path(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| as_path(self.0.get(*name)?))
     }
 
-    /// All paths under these names, single ones and lists, each once.
-    pub(super) fn paths(&self, names: &[&str]) -> Vec<String> {
+    /// Returns all paths under these names, single ones and lists, each once.
+    pub(super) fn find_paths(&self, names: &[&str]) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
         for value in names.iter().filter_map(|name| self.0.get(*name)) {
             let listed = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
@@ -87,17 +87,17 @@ impl Payload {
     }
 }
 
-/// A path that can be printed and opened.
+/// Returns a path that can be printed and opened.
 fn as_path(value: &Value) -> Option<String> {
     let path = value.as_str()?;
     let is_path = !path.trim().is_empty() && path.len() <= MAX_PATH_BYTES && !path.contains(char::is_control);
     is_path.then(|| path.to_owned())
 }
 
-/// Takes the members that a dialect knows out of an object. A name that comes twice counts as it stands last.
-struct Wanted<'d>(&'d Dialect);
+/// Deserializes only the members that a dialect names. If a name occurs twice, the last one counts.
+struct DialectMemberSeed<'d>(&'d HookDialect);
 
-impl<'de> DeserializeSeed<'de> for Wanted<'_> {
+impl<'de> DeserializeSeed<'de> for DialectMemberSeed<'_> {
     type Value = Map<String, Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -105,7 +105,7 @@ impl<'de> DeserializeSeed<'de> for Wanted<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Wanted<'_> {
+impl<'de> Visitor<'de> for DialectMemberSeed<'_> {
     type Value = Map<String, Value>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,7 +115,7 @@ impl<'de> Visitor<'de> for Wanted<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let mut kept = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            if self.0.names().any(|wanted| wanted == name) {
+            if self.0.payload_keys().any(|wanted| wanted == name) {
                 kept.insert(name, members.next_value()?);
             } else {
                 members.next_value::<IgnoredAny>()?;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::hooks::Agent;
+use crate::hooks::HookAgent;
 
-fn payload(text: &str) -> Payload {
-    Payload::read(text, Agent::Generic.dialect()).unwrap()
+fn payload(text: &str) -> HookPayload {
+    HookPayload::parse(text, HookAgent::Generic.dialect()).unwrap()
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn only_what_the_agent_speaks_of_is_held() {
 #[test]
 fn paths_come_single_or_in_lists_and_each_once() {
     let check = |text: &str, expected: &[&str]| {
-        assert_eq!(payload(text).paths(&["logPaths", "transcript_path"]), expected, "{text}");
+        assert_eq!(payload(text).find_paths(&["logPaths", "transcript_path"]), expected, "{text}");
     };
     check(r#"{"logPaths": "a"}"#, &["a"]);
     check(r#"{"logPaths": ["a", 7, "", "b", "a", "c\nd"], "transcript_path": "b"}"#, &["a", "b"]);
@@ -26,7 +26,7 @@ fn paths_come_single_or_in_lists_and_each_once() {
 fn a_word_is_a_word_and_no_sentence() {
     let check = |value: &str, expected: Option<&str>| {
         let text = serde_json::json!({ "reason": value }).to_string();
-        assert_eq!(payload(&text).word(&["reason"]).as_deref(), expected, "{value}");
+        assert_eq!(payload(&text).find_word(&["reason"]).as_deref(), expected, "{value}");
     };
     check("prompt_input_exit", Some("prompt_input_exit"));
     check(" clear ", Some("clear"));

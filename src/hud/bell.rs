@@ -1,15 +1,15 @@
-//! Rings when somebody told something, where that can be known without looking.
+//! Wakes feed readers when new messages may have arrived, where that is possible without polling.
 
-/// Rings when there is something new. It may ring for nothing, and where it cannot ring at all one has to look now and then.
+/// Signals that the feed may have new messages. It may signal for nothing or not at all, so readers poll as well.
 #[derive(Debug)]
-pub struct Bell {
+pub struct FeedListener {
     #[cfg(feature = "postgres")]
-    fleet: Option<crate::memory::postgres::Bell>,
+    fleet: Option<crate::memory::postgres::PostgresListener>,
 }
 
-impl Bell {
-    /// One that never rings.
-    pub(super) fn silent() -> Self {
+impl FeedListener {
+    /// A listener that never signals.
+    pub(super) fn without_notifications() -> Self {
         Self {
             #[cfg(feature = "postgres")]
             fleet: None,
@@ -17,15 +17,15 @@ impl Bell {
     }
 
     #[cfg(feature = "postgres")]
-    pub(super) fn of_fleet(bell: crate::memory::postgres::Bell) -> Self {
+    pub(super) fn from_postgres(bell: crate::memory::postgres::PostgresListener) -> Self {
         Self { fleet: Some(bell) }
     }
 
-    /// Done when it has rung since the last time, however often.
-    pub async fn rung(&mut self) {
+    /// Completes once a notification has arrived since the last call; several notifications count as one.
+    pub async fn wait_for_news(&mut self) {
         #[cfg(feature = "postgres")]
         if let Some(bell) = &mut self.fleet {
-            return bell.rung().await;
+            return bell.wait_for_notification().await;
         }
         std::future::pending::<()>().await;
     }

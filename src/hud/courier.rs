@@ -1,4 +1,4 @@
-//! Whoever tells hands a message over and goes on; somebody else carries it to where it is heard.
+//! Background delivery: a sender enqueues a message and returns at once, and a task carries it to its destination.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,35 +7,35 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::queue::{Link, Queue};
+use super::queue::{LinkState, MessageQueue};
 use crate::domain::HudMessage;
 
-/// Messages that wait, and the task that delivers them, if there is one just now. The task ends with it.
+/// A queue of messages and the task that delivers them, if one is running. Dropping it aborts the task.
 #[derive(Debug)]
-pub(super) struct Courier {
-    pub(super) queue: Arc<Queue>,
+pub(super) struct BackgroundDelivery {
+    pub(super) queue: Arc<MessageQueue>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Courier {
-    /// At most so many messages wait.
+impl BackgroundDelivery {
+    /// Creates a delivery whose queue holds at most `most` messages.
     pub(super) fn new(most: usize) -> Self {
-        Self { queue: Arc::new(Queue::new(most)), task: Mutex::new(None) }
+        Self { queue: Arc::new(MessageQueue::new(most)), task: Mutex::new(None) }
     }
 
-    /// Takes a message, and sees to it that somebody delivers.
-    pub(super) fn take<F>(&self, message: &HudMessage, deliver: impl FnOnce(Arc<Queue>) -> F)
+    /// Enqueues a message and makes sure that a delivery task runs.
+    pub(super) fn enqueue_message<F>(&self, message: &HudMessage, deliver: impl FnOnce(Arc<MessageQueue>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         if let Ok(message) = serde_json::to_string(message) {
             self.queue.push(message);
-            self.send(deliver);
+            self.ensure_task_running(deliver);
         }
     }
 
-    /// Has everything delivered that waits, and the connection closed; gives up when the patience ends.
-    pub(super) async fn finish<F>(&self, patience: Duration, deliver: impl FnOnce(Arc<Queue>) -> F)
+    /// Waits until all queued messages are delivered and the connection is closed; gives up when `patience` has passed.
+    pub(super) async fn flush_queue<F>(&self, patience: Duration, deliver: impl FnOnce(Arc<MessageQueue>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -43,30 +43,30 @@ impl Courier {
             return;
         }
         self.queue.set_closing(true);
-        self.send(deliver);
-        // What is not delivered by then is not delivered.
-        let _ = timeout(patience, self.queue.settled()).await;
+        self.ensure_task_running(deliver);
+        // Messages that are not delivered by then are lost.
+        let _ = timeout(patience, self.queue.wait_until_delivered()).await;
         self.queue.set_closing(false);
     }
 
-    /// Sees to it that somebody delivers. Outside of a runtime nobody can, and the messages wait for the next occasion.
-    fn send<F>(&self, deliver: impl FnOnce(Arc<Queue>) -> F)
+    /// Spawns the task unless it runs or delivery was given up. Without a runtime the messages stay queued.
+    fn ensure_task_running<F>(&self, deliver: impl FnOnce(Arc<MessageQueue>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let Ok(runtime) = Handle::try_current() else { return };
         let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        let link = self.queue.link();
-        // It is also over when the runtime is that it ran on.
-        let is_over = link == Link::Closed || task.as_ref().is_none_or(JoinHandle::is_finished);
-        if is_over && link != Link::GivenUp {
-            self.queue.set_link(Link::Untried);
+        let link = self.queue.link_state();
+        // A task also ends with the runtime that it ran on.
+        let is_over = link == LinkState::Closed || task.as_ref().is_none_or(JoinHandle::is_finished);
+        if is_over && link != LinkState::GivenUp {
+            self.queue.set_link_state(LinkState::Untried);
             *task = Some(runtime.spawn(deliver(Arc::clone(&self.queue))));
         }
     }
 }
 
-impl Drop for Courier {
+impl Drop for BackgroundDelivery {
     fn drop(&mut self) {
         if let Some(task) = self.task.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             task.abort();

@@ -1,43 +1,43 @@
-//! Why nobody can be told.
+//! Errors of setting up a HUD sink.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a display or a file cannot be told anything. Found out when it is set up; later nothing fails.
+/// A HUD sink that cannot be set up. Once it is set up, sending never fails.
 #[derive(Debug, thiserror::Error)]
 pub enum HudError {
-    /// The address of a display is none.
+    /// The address of a display is invalid.
     #[error("`{address}` is not the address of a display: {why}")]
     Address {
-        /// What was given, without anything secret.
+        /// The given address, without anything secret.
         address: String,
-        /// What is wrong with it.
+        /// The reason why it is invalid.
         why: String,
     },
-    /// A display is asked for that is only spoken to in secret.
+    /// The address asks for an encrypted connection, which is not supported.
     #[error("`{address}` asks for an encrypted connection, and displays are spoken to without")]
     Encrypted {
-        /// What was given, without anything secret.
+        /// The given address, without anything secret.
         address: String,
     },
     /// The file is a symbolic link.
     #[error("{} is a symbolic link; Archivist does not write through links", path.display())]
     Symlink {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
     },
-    /// The system said no.
+    /// The operating system reported an error.
     #[error("cannot write {}: {source}", path.display())]
     Io {
-        /// To which file.
+        /// The file that could not be written.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }
 
 impl HudError {
-    /// What the person in front of it can do, where there is something.
+    /// Returns advice for the user, where there is any.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Address { .. } => Some("give an address such as ws://localhost:8080/ws in `hud.webSocket`"),

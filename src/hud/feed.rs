@@ -1,7 +1,7 @@
-//! The feed: what every process that reflects in a memory tells, in one file that displays read along.
+//! The feed file: the messages of every process that reflects in a memory, in one file that displays follow.
 //!
-//! A message has a number that only grows, also over restarts: the place where it ends. The file is bounded; when it
-//! grows too long, a writer leaves out its first half. Nobody depends on it: deleted, it begins anew.
+//! The number of a message is the offset where it ends; it only grows, also across restarts. The file is bounded: when
+//! it grows too long, a writer drops its first half. Nothing depends on it; a deleted feed starts over.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,64 +17,64 @@ use crate::domain::HudMessage;
 #[path = "feed_tests.rs"]
 mod tests;
 
-/// The folder of the feed in the directory of a memory, and its file.
+/// The folder of the feed in the directory of a memory, and the name of its file.
 const FOLDER: &str = "hud";
 const FILE: &str = "feed.jsonl";
 
-/// The first line says where its file begins. It has the same length in every file, so that numbers can be told from
-/// places.
+/// The length of the first line, which holds the base offset of its file. It is fixed, so that numbers can be converted
+/// to offsets.
 const HEADER_BYTES: usize = 48;
 
-/// A longer file loses its first half.
+/// The size beyond which a file loses its first half.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A writer waits no longer for the others: what it tells is worth no more.
+/// The longest time a writer waits for the lock before it drops its message, and the pause between two tries.
 const PATIENCE: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// As much is read at once.
+/// The most bytes that one read returns.
 const MAX_READ_BYTES: u64 = 1024 * 1024;
 
 /// Appends every message to the feed of a memory.
 #[derive(Debug)]
-pub struct FeedSink {
+pub struct FileFeedSink {
     path: PathBuf,
     max_bytes: u64,
-    /// Whether it was said already that nothing can be written.
+    /// True once a write failure has been logged.
     has_complained: Mutex<bool>,
 }
 
-impl FeedSink {
-    /// The feed of the memory in this directory. It is made when the first message comes.
+impl FileFeedSink {
+    /// Creates a sink for the feed of the memory in this directory. The file is created with the first message.
     pub fn new(memory: &Path) -> Self {
-        Self { path: path(memory), max_bytes: MAX_BYTES, has_complained: Mutex::new(false) }
+        Self { path: feed_path(memory), max_bytes: MAX_BYTES, has_complained: Mutex::new(false) }
     }
 
-    fn append(&self, line: &[u8]) -> io::Result<()> {
+    fn append_line(&self, line: &[u8]) -> io::Result<()> {
         if let Some(folder) = self.path.parent()
             && !folder.exists()
         {
             fs::create_dir_all(folder)?;
-            // Who saw what is nobody's business but this machine's.
+            // The feed is local to this machine and does not belong into git.
             fs::write(folder.join(".gitignore"), "*\n")?;
         }
         let mut file = open_locked(&self.path)?;
         if file.metadata()?.len() == 0 {
-            file.write_all(&header(0))?;
+            file.write_all(&render_header(0))?;
         }
         file.write_all(line)?;
         if file.metadata()?.len() > self.max_bytes {
-            halve(&self.path, &mut file)?;
+            drop_first_half(&self.path, &mut file)?;
         }
         Ok(())
     }
 }
 
-impl HudSink for FeedSink {
-    fn tell(&self, message: &HudMessage) {
+impl HudSink for FileFeedSink {
+    fn send_message(&self, message: &HudMessage) {
         let Ok(mut line) = serde_json::to_vec(message) else { return };
         line.push(b'\n');
-        if let Err(error) = self.append(&line) {
+        if let Err(error) = self.append_line(&line) {
             let mut has_complained = self.has_complained.lock().unwrap_or_else(PoisonError::into_inner);
             if !std::mem::replace(&mut *has_complained, true) {
                 tracing::debug!(%error, "the feed cannot be written");
@@ -83,53 +83,55 @@ impl HudSink for FeedSink {
     }
 }
 
-/// A message and its number.
+/// A message of a feed with its number.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
-    /// Its number: those of later messages are greater.
+pub struct FeedMessage {
+    /// The message's number; later messages have greater ones.
     pub id: u64,
-    /// The message.
+    /// The message itself.
     pub message: HudMessage,
 }
 
-/// Reads a feed along.
+/// Follows a feed file.
 #[derive(Debug, Clone)]
-pub struct FeedReader {
+pub struct FileFeedReader {
     path: PathBuf,
     /// The number of the last message that was read.
     at: u64,
 }
 
-impl FeedReader {
-    /// Everything that is told from now on.
+impl FileFeedReader {
+    /// Starts at the end of the feed, so that only messages sent from now on are read.
     pub fn from_now(memory: &Path) -> Self {
-        let path = path(memory);
-        let at = File::open(&path).and_then(|mut file| Ok(base(&mut file)? + file.metadata()?.len())).unwrap_or(0);
+        let path = feed_path(memory);
+        let at = File::open(&path)
+            .and_then(|mut file| Ok(read_base_offset(&mut file)? + file.metadata()?.len()))
+            .unwrap_or(0);
         Self { path, at }
     }
 
-    /// Everything behind the message of this number that is still there.
-    pub fn after(memory: &Path, id: u64) -> Self {
-        Self { path: path(memory), at: id }
+    /// Starts after the message with this number, or at the oldest message if that number is no longer in the file.
+    pub fn starting_after(memory: &Path, id: u64) -> Self {
+        Self { path: feed_path(memory), at: id }
     }
 
-    /// The number of the last message that was read.
-    pub fn position(&self) -> u64 {
+    /// Returns the number of the last message that was read.
+    pub fn read_position(&self) -> u64 {
         self.at
     }
 
-    /// What was told since the last look, up to a bounded amount; nothing means that there is no more. A line that
-    /// cannot be read is passed over.
-    pub fn news(&mut self) -> io::Result<Vec<Told>> {
+    /// Returns the messages since the last call, up to a bounded amount; an empty list means that there are no more.
+    /// Lines that cannot be parsed are skipped.
+    pub fn read_new_messages(&mut self) -> io::Result<Vec<FeedMessage>> {
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let end = file.metadata()?.len();
-        let base = base(&mut file)?;
+        let base = read_base_offset(&mut file)?;
         let first = HEADER_BYTES as u64;
-        // A number from beyond the end is from a feed that is gone, one from before the beginning was left out.
+        // A number beyond the end is from a deleted feed; one before the beginning was dropped from the file.
         let is_known = (base + first..=base + end).contains(&self.at);
         let mut place = if is_known { self.at - base } else { first };
         file.seek(SeekFrom::Start(place))?;
@@ -140,27 +142,27 @@ impl FeedReader {
             place += line.len() as u64;
             self.at = base + place;
             if let Ok(message) = serde_json::from_slice(line) {
-                told.push(Told { id: self.at, message });
+                told.push(FeedMessage { id: self.at, message });
             }
         }
         Ok(told)
     }
 }
 
-fn path(memory: &Path) -> PathBuf {
+fn feed_path(memory: &Path) -> PathBuf {
     memory.join(FOLDER).join(FILE)
 }
 
-/// A first line, padded to its length.
-fn header(base: u64) -> Vec<u8> {
+/// Renders the first line of a file, padded to its fixed length.
+fn render_header(base: u64) -> Vec<u8> {
     let text = format!("{{\"feed\":1,\"base\":{base}}}");
     format!("{text:<width$}\n", width = HEADER_BYTES - 1).into_bytes()
 }
 
-/// Where a file begins, as its first line says.
-fn base(file: &mut File) -> io::Result<u64> {
+/// Reads the base offset of a file from its first line; 0 if there is none.
+fn read_base_offset(file: &mut File) -> io::Result<u64> {
     #[derive(serde::Deserialize)]
-    struct Header {
+    struct FeedHeader {
         base: u64,
     }
     let mut line = vec![0; HEADER_BYTES];
@@ -169,10 +171,10 @@ fn base(file: &mut File) -> io::Result<u64> {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
         other => other?,
     }
-    Ok(serde_json::from_slice::<Header>(&line).map(|header| header.base).unwrap_or(0))
+    Ok(serde_json::from_slice::<FeedHeader>(&line).map(|header| header.base).unwrap_or(0))
 }
 
-/// Opens the file to append to and locks it. Another writer may have put a new one in its place meanwhile.
+/// Opens the file for appending and locks it. Retries if another writer replaced the file in the meantime.
 fn open_locked(path: &Path) -> io::Result<File> {
     let mut waited = Duration::ZERO;
     loop {
@@ -185,7 +187,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
         }
         let file = options.open(path)?;
         match file.try_lock() {
-            Ok(()) if is_at(&file, path)? => return Ok(file),
+            Ok(()) if is_file_at_path(&file, path)? => return Ok(file),
             Err(fs::TryLockError::Error(error)) => return Err(error),
             _ if waited >= PATIENCE => return Err(io::ErrorKind::TimedOut.into()),
             _ => {
@@ -197,7 +199,7 @@ fn open_locked(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let (own, found) = (file.metadata()?, fs::metadata(path));
     Ok(found.is_ok_and(|found| (own.dev(), own.ino()) == (found.dev(), found.ino())))
@@ -208,9 +210,9 @@ fn is_at(_: &File, path: &Path) -> io::Result<bool> {
     Ok(path.exists())
 }
 
-/// Puts a file in its place that lacks the first half, while the lock is held. Numbers stay what they were.
-fn halve(path: &Path, file: &mut File) -> io::Result<()> {
-    let base = base(file)?;
+/// Replaces the file with one that lacks the first half, while the lock is held. Message numbers do not change.
+fn drop_first_half(path: &Path, file: &mut File) -> io::Result<()> {
+    let base = read_base_offset(file)?;
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.read_to_end(&mut bytes)?;
@@ -221,6 +223,6 @@ fn halve(path: &Path, file: &mut File) -> io::Result<()> {
     let kept = bytes.get(cut..).unwrap_or_default();
     let shift = u64::try_from(cut.saturating_sub(HEADER_BYTES)).unwrap_or_default();
     let next = path.with_extension("next");
-    fs::write(&next, [header(base + shift).as_slice(), kept].concat())?;
+    fs::write(&next, [render_header(base + shift).as_slice(), kept].concat())?;
     fs::rename(next, path)
 }

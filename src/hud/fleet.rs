@@ -1,8 +1,8 @@
-//! Messages for displays on any machine: into the table behind the feed that machines share.
+//! A sink for displays on any machine: it writes to the event table behind the feed that machines share.
 //!
-//! The server may be far, slow, restarting or gone: none of it is felt by whoever tells. What gathers while one batch is on
-//! its way goes with the next. That is kind to the server too: a notification takes a lock at commit that is there once for
-//! a whole database, so one for each message would make all of them queue.
+//! The server may be far, slow, restarting or gone; senders never notice. Messages that arrive while one batch is being
+//! written go with the next. Batching also spares the server: a notification takes a database-wide lock at commit, so
+//! one for each message would make all commits queue.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::pin;
@@ -13,87 +13,87 @@ use async_trait::async_trait;
 use tokio::time::sleep;
 
 use super::HudSink;
-use super::courier::Courier;
-use super::queue::{Link, Queue};
+use super::courier::BackgroundDelivery;
+use super::queue::{LinkState, MessageQueue};
 use crate::domain::HudMessage;
-use crate::memory::postgres::{Events, NewEvent};
+use crate::memory::postgres::{EventFeed, NewEvent};
 
-/// The most messages that wait for the server. Full, the oldest are forgotten.
+/// The most messages that wait for the server. When the queue is full, the oldest are dropped.
 const QUEUED: usize = 10_000;
 
-/// The most that are told at once.
+/// The most messages that are written in one batch.
 const AT_ONCE: usize = 500;
 
-/// After a message came it is waited this long for others that belong with it.
+/// The time to wait after a message for others that belong with it.
 const GATHERING: Duration = Duration::from_millis(5);
 
-/// A server that is away for longer counts as away: whoever ends does not wait for it.
+/// The time after which a server that does not respond counts as down, so that an ending process does not wait for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// First and longest pause after a failure.
+/// The first and the longest pause after a failure.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
-/// What was told longer ago is nobody's news any more.
+/// The age at which messages are pruned.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// After one batch in so many, old messages are taken out: nobody has to remember when that was last done.
+/// Old messages are pruned after one batch in this many, chosen at random, so that no state has to be kept.
 const PRUNED_EVERY: u64 = 64;
 
-/// In so many bounded pieces at most.
+/// The most bounded deletes of one pruning.
 const PRUNED_PIECES: u32 = 64;
 
-/// Tells everybody who reads the feed of a bank along.
+/// Sends every message to those who follow the feed of a bank.
 #[derive(Debug)]
-pub struct FleetSink {
-    events: Events,
-    /// Of all that is told, only what this one tells begins with it.
+pub struct FleetFeedSink {
+    events: EventFeed,
+    /// The random prefix of this sink's event keys, which no other sink uses.
     name: Arc<str>,
-    courier: Courier,
+    courier: BackgroundDelivery,
 }
 
-impl FleetSink {
-    /// Nothing is connected before there is something to say.
-    pub fn new(events: Events) -> Self {
-        let name = format!("{:016x}{:016x}", chance(), chance()).into();
-        Self { events, name, courier: Courier::new(QUEUED) }
+impl FleetFeedSink {
+    /// Creates a sink. It connects when the first message is sent.
+    pub fn new(events: EventFeed) -> Self {
+        let name = format!("{:016x}{:016x}", random_number(), random_number()).into();
+        Self { events, name, courier: BackgroundDelivery::new(QUEUED) }
     }
 
-    fn deliver(&self, queue: Arc<Queue>) -> impl Future<Output = ()> + Send + use<> {
-        deliver(self.events.clone(), Arc::clone(&self.name), queue)
+    fn deliver_queue(&self, queue: Arc<MessageQueue>) -> impl Future<Output = ()> + Send + use<> {
+        deliver_batches(self.events.clone(), Arc::clone(&self.name), queue)
     }
 }
 
 #[async_trait]
-impl HudSink for FleetSink {
-    fn tell(&self, message: &HudMessage) {
-        self.courier.take(message, |queue| self.deliver(queue));
+impl HudSink for FleetFeedSink {
+    fn send_message(&self, message: &HudMessage) {
+        self.courier.enqueue_message(message, |queue| self.deliver_queue(queue));
     }
 
-    async fn finish(&self, patience: Duration) {
-        if self.courier.queue.link() == Link::Down {
-            // Somebody who was in vain before is given one more chance.
-            self.courier.queue.set_link(Link::Untried);
+    async fn flush_messages(&self, patience: Duration) {
+        if self.courier.queue.link_state() == LinkState::Down {
+            // One more attempt is made, even if the last one failed.
+            self.courier.queue.set_link_state(LinkState::Untried);
         }
-        self.courier.finish(patience, |queue| self.deliver(queue)).await;
+        self.courier.flush_queue(patience, |queue| self.deliver_queue(queue)).await;
     }
 }
 
-/// Tells what waits, batch after batch, until all is told and somebody wants to end.
-async fn deliver(events: Events, name: Arc<str>, queue: Arc<Queue>) {
+/// Writes the queued messages batch by batch, until the queue is empty and closing is requested.
+async fn deliver_batches(events: EventFeed, name: Arc<str>, queue: Arc<MessageQueue>) {
     let (mut pause, mut has_complained) = (PAUSE.0, false);
     loop {
-        let (first, batch) = queue.batch(AT_ONCE);
+        let (first, batch) = queue.first_messages(AT_ONCE);
         if batch.is_empty() {
             if queue.is_closing() {
-                return queue.set_link(Link::Closed);
+                return queue.set_link_state(LinkState::Closed);
             }
-            queue.arrived().await;
+            queue.wait_for_work().await;
             if !queue.is_closing() {
                 sleep(GATHERING).await;
             }
             continue;
         }
-        // A message has the same number however often it is tried, and so the same key.
+        // A message keeps its number over all tries, and so its key.
         let count = batch.len() as u64;
         let told: Vec<NewEvent> = (first..)
             .zip(batch)
@@ -101,40 +101,40 @@ async fn deliver(events: Events, name: Arc<str>, queue: Arc<Queue>) {
             .collect();
         match events.append_within(PATIENCE, &told).await {
             Ok(()) => {
-                queue.done_before(first + count);
-                queue.set_link(Link::Up);
+                queue.remove_delivered_before(first + count);
+                queue.set_link_state(LinkState::Up);
                 (pause, has_complained) = (PAUSE.0, false);
-                if chance().is_multiple_of(PRUNED_EVERY) && !queue.is_closing() {
-                    prune(&events).await;
+                if random_number().is_multiple_of(PRUNED_EVERY) && !queue.is_closing() {
+                    prune_old_messages(&events).await;
                 }
             }
             Err(error) => {
-                queue.set_link(Link::Down);
+                queue.set_link_state(LinkState::Down);
                 if !std::mem::replace(&mut has_complained, true) {
                     tracing::warn!(%error, "what happens cannot be told to other machines just now");
                 }
-                rest(&queue, pause).await;
+                pause_unless_closing(&queue, pause).await;
                 pause = (pause * 2).min(PAUSE.1);
             }
         }
     }
 }
 
-/// Waits, unless somebody wants to end.
-async fn rest(queue: &Queue, pause: Duration) {
+/// Waits for the pause to pass, or returns early if closing is requested.
+async fn pause_unless_closing(queue: &MessageQueue, pause: Duration) {
     let mut over = pin!(sleep(pause));
     loop {
         tokio::select! {
             () = &mut over => return,
-            () = queue.arrived() => if queue.is_closing() { return },
+            () = queue.wait_for_work() => if queue.is_closing() { return },
         }
     }
 }
 
-/// Takes out what is old, in pieces.
-async fn prune(events: &Events) {
+/// Deletes old messages in bounded pieces.
+async fn prune_old_messages(events: &EventFeed) {
     for _ in 0..PRUNED_PIECES {
-        match events.prune(KEPT).await {
+        match events.prune_events(KEPT).await {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => return tracing::debug!(%error, "old messages could not be taken out"),
@@ -142,6 +142,6 @@ async fn prune(events: &Events) {
     }
 }
 
-fn chance() -> u64 {
+fn random_number() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -13,11 +13,11 @@ struct Remembering {
 
 #[async_trait]
 impl HudSink for Remembering {
-    fn tell(&self, message: &HudMessage) {
+    fn send_message(&self, message: &HudMessage) {
         self.told.lock().unwrap().push(message.clone());
     }
 
-    async fn finish(&self, patience: Duration) {
+    async fn flush_messages(&self, patience: Duration) {
         tokio::time::sleep(self.takes.min(patience)).await;
     }
 }
@@ -39,8 +39,8 @@ pub(super) fn number(line: &str) -> u64 {
 #[test]
 fn everybody_is_told_in_order() {
     let (one, other) = (Remembering::default(), Remembering::default());
-    let hud = Hud::new(vec![Box::new(one.clone()), Box::new(other.clone())]);
-    (1..=3).for_each(|count| hud.tell(&numbered(count)));
+    let hud = HudBroadcaster::new(vec![Box::new(one.clone()), Box::new(other.clone())]);
+    (1..=3).for_each(|count| hud.send_message(&numbered(count)));
     for sink in [one, other] {
         assert_eq!(*sink.told.lock().unwrap(), [numbered(1), numbered(2), numbered(3)]);
     }
@@ -50,9 +50,9 @@ fn everybody_is_told_in_order() {
 async fn all_finish_at_the_same_time_and_nobody_takes_longer_than_the_patience() {
     let slow = || Box::new(Remembering { takes: Duration::from_secs(3600), ..Remembering::default() });
     let began = Instant::now();
-    Hud::new(vec![slow(), slow(), slow()]).finish(Duration::from_secs(1)).await;
+    HudBroadcaster::new(vec![slow(), slow(), slow()]).flush_messages(Duration::from_secs(1)).await;
     assert_eq!(began.elapsed(), Duration::from_secs(1));
-    Hud::silent().finish(Duration::from_secs(1)).await;
-    Hud::silent().tell(&numbered(1));
+    HudBroadcaster::without_sinks().flush_messages(Duration::from_secs(1)).await;
+    HudBroadcaster::without_sinks().send_message(&numbered(1));
     assert_eq!(began.elapsed(), Duration::from_secs(1));
 }

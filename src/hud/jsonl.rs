@@ -1,4 +1,4 @@
-//! Messages in a file or a stream, one a line.
+//! A sink that writes messages to a file or a stream, one per line.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -15,29 +15,29 @@ mod tests;
 
 /// Appends every message as a line of JSON.
 pub struct JsonlSink {
-    stream: Mutex<Stream>,
+    stream: Mutex<JsonlStream>,
 }
 
-struct Stream {
+struct JsonlStream {
     bytes: Box<dyn Write + Send>,
-    /// Whether it was said already that nothing can be written.
+    /// True once a write failure has been logged.
     has_complained: bool,
 }
 
 impl JsonlSink {
-    /// Writes to whatever takes bytes. Each line is one call, so that writers who share it do not mix their lines.
+    /// Creates a sink for any writer. Each line is one write call, so that lines of several sinks do not mix.
     pub fn new(bytes: impl Write + Send + 'static) -> Self {
-        Self { stream: Mutex::new(Stream { bytes: Box::new(bytes), has_complained: false }) }
+        Self { stream: Mutex::new(JsonlStream { bytes: Box::new(bytes), has_complained: false }) }
     }
 
-    /// Appends to a file, and makes it for its owner alone if it is not there. Never follows a link.
+    /// Opens a file for appending, and creates it for its owner alone if it does not exist. Never follows a link.
     pub fn to_file(path: &Path) -> Result<Self, HudError> {
         Ok(Self::new(open_to_append(path)?))
     }
 }
 
 impl HudSink for JsonlSink {
-    fn tell(&self, message: &HudMessage) {
+    fn send_message(&self, message: &HudMessage) {
         let Ok(mut line) = serde_json::to_vec(message) else { return };
         line.push(b'\n');
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ fn open_to_append(path: &Path) -> Result<File, HudError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // A pipe that nobody reads is not waited for.
+        // Opening must not wait for a pipe that has no reader.
         options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());

@@ -16,7 +16,7 @@ fn every_message_is_a_line_behind_what_is_there() {
     let path = folder.path().join("hud.jsonl");
     for count in 1..=3 {
         let sink = JsonlSink::to_file(&path).unwrap();
-        sink.tell(&numbered(count));
+        sink.send_message(&numbered(count));
     }
     assert_eq!(numbers(&path), [1, 2, 3]);
 }
@@ -31,7 +31,7 @@ fn a_message_stays_on_its_line_whatever_it_says() {
         importance: Importance::MANUAL,
         ts: "2026-01-01T00:00:00Z".parse().unwrap(),
     };
-    JsonlSink::to_file(&path).unwrap().tell(&message);
+    JsonlSink::to_file(&path).unwrap().send_message(&message);
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 1);
     assert_eq!(serde_json::from_str::<HudMessage>(&text).unwrap(), message);
@@ -58,9 +58,9 @@ impl Write for Full {
 fn a_line_is_one_write_and_a_full_disk_stops_nobody() {
     let full = Full::default();
     let sink = JsonlSink::new(full.clone());
-    sink.tell(&numbered(1));
+    sink.send_message(&numbered(1));
     assert_eq!(full.0.load(Ordering::Relaxed), 1);
-    (2..=5).for_each(|count| sink.tell(&numbered(count)));
+    (2..=5).for_each(|count| sink.send_message(&numbered(count)));
     assert_eq!(full.0.load(Ordering::Relaxed), 5);
     assert!(sink.stream.lock().unwrap().has_complained);
 }

@@ -1,4 +1,4 @@
-//! Who hears of reflections. Telling never waits and never fails.
+//! Sinks that report the progress of reflections to displays and files. Sending never waits and never fails.
 
 mod bell;
 mod courier;
@@ -19,56 +19,56 @@ use futures_util::future::join_all;
 
 use crate::domain::HudMessage;
 
-pub use bell::Bell;
+pub use bell::FeedListener;
 pub use error::HudError;
-pub use feed::{FeedReader, FeedSink, Told};
+pub use feed::{FeedMessage, FileFeedReader, FileFeedSink};
 #[cfg(feature = "postgres")]
-pub use fleet::FleetSink;
+pub use fleet::FleetFeedSink;
 pub use jsonl::JsonlSink;
-pub use place::{Feed, Follower};
+pub use place::{FeedFollower, MemoryFeed};
 pub use web_socket::WebSocketSink;
 
 #[cfg(test)]
 #[path = "hud_tests.rs"]
 mod tests;
 
-/// Somebody who hears of reflections.
+/// A receiver of messages about reflections.
 #[async_trait]
 pub trait HudSink: Send + Sync + Debug {
-    /// Takes a message. Whatever becomes of it, whoever tells it goes on at once.
-    fn tell(&self, message: &HudMessage);
+    /// Accepts a message and returns at once, whatever becomes of it.
+    fn send_message(&self, message: &HudMessage);
 
-    /// Delivers what it holds, for as long as the patience lasts; returns at once where there is nothing to deliver or
-    /// nobody to deliver it to.
-    async fn finish(&self, _patience: Duration) {}
+    /// Delivers queued messages for at most the given time; returns at once if there is nothing to deliver or nothing
+    /// to deliver to.
+    async fn flush_messages(&self, _patience: Duration) {}
 }
 
-/// All who hear of reflections.
+/// All sinks that receive messages about reflections.
 #[derive(Debug, Default)]
-pub struct Hud {
+pub struct HudBroadcaster {
     sinks: Vec<Box<dyn HudSink>>,
 }
 
-impl Hud {
-    /// These hear of everything.
+impl HudBroadcaster {
+    /// Creates a broadcaster that sends every message to these sinks.
     pub fn new(sinks: Vec<Box<dyn HudSink>>) -> Self {
         Self { sinks }
     }
 
-    /// Nobody hears of anything.
-    pub fn silent() -> Self {
+    /// Creates a broadcaster without any sink.
+    pub fn without_sinks() -> Self {
         Self::default()
     }
 
-    /// Tells everybody.
-    pub fn tell(&self, message: &HudMessage) {
+    /// Sends a message to every sink.
+    pub fn send_message(&self, message: &HudMessage) {
         for sink in &self.sinks {
-            sink.tell(message);
+            sink.send_message(message);
         }
     }
 
-    /// Gives everybody a moment to deliver what they hold, before a process ends.
-    pub async fn finish(&self, patience: Duration) {
-        join_all(self.sinks.iter().map(|sink| sink.finish(patience))).await;
+    /// Gives every sink some time to deliver its queued messages before the process ends.
+    pub async fn flush_messages(&self, patience: Duration) {
+        join_all(self.sinks.iter().map(|sink| sink.flush_messages(patience))).await;
     }
 }

@@ -1,140 +1,140 @@
-//! Where a memory's feed is, for those who tell and those who read along: in a file beside the memory, or in a table on the
-//! server that machines share. Numbers mean the same in both: those of later messages are greater.
+//! The feed of a memory, for senders and followers: in a file next to the memory, or in an event table on a shared
+//! server. Numbers mean the same in both: later messages have greater ones.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
-use super::feed::{FeedReader, FeedSink, Told};
+use super::feed::{FeedMessage, FileFeedReader, FileFeedSink};
 #[cfg(feature = "postgres")]
-use super::fleet::FleetSink;
-use super::{Bell, HudSink};
+use super::fleet::FleetFeedSink;
+use super::{FeedListener, HudSink};
 #[cfg(feature = "postgres")]
-use crate::memory::postgres::Events;
+use crate::memory::postgres::EventFeed;
 
-/// Where a memory's feed is.
+/// The location of a memory's feed.
 #[derive(Debug, Clone)]
-pub struct Feed(Kind);
+pub struct MemoryFeed(FeedBackend);
 
 #[derive(Debug, Clone)]
-enum Kind {
-    /// In the directory of a memory.
+enum FeedBackend {
+    /// A file in the directory of a memory.
     Files(PathBuf),
     #[cfg(feature = "postgres")]
-    Fleet(Events),
+    Fleet(EventFeed),
 }
 
-impl Feed {
-    /// In a file of the memory in this directory.
-    pub fn in_files(memory: &Path) -> Self {
-        Self(Kind::Files(memory.to_owned()))
+impl MemoryFeed {
+    /// The feed in a file of the memory in this directory.
+    pub fn from_directory(memory: &Path) -> Self {
+        Self(FeedBackend::Files(memory.to_owned()))
     }
 
-    /// In the table of a server.
+    /// The feed in the event table of a server.
     #[cfg(feature = "postgres")]
-    pub fn of_fleet(events: Events) -> Self {
-        Self(Kind::Fleet(events))
+    pub fn from_fleet(events: EventFeed) -> Self {
+        Self(FeedBackend::Fleet(events))
     }
 
-    /// Whoever tells there.
-    pub fn sink(&self) -> Box<dyn HudSink> {
+    /// Opens a sink that writes to this feed.
+    pub fn open_sink(&self) -> Box<dyn HudSink> {
         match &self.0 {
-            Kind::Files(memory) => Box::new(FeedSink::new(memory)),
+            FeedBackend::Files(memory) => Box::new(FileFeedSink::new(memory)),
             #[cfg(feature = "postgres")]
-            Kind::Fleet(events) => Box::new(FleetSink::new(events.clone())),
+            FeedBackend::Fleet(events) => Box::new(FleetFeedSink::new(events.clone())),
         }
     }
 
-    /// Whether it must be asked over a network.
-    pub fn is_far(&self) -> bool {
-        !matches!(self.0, Kind::Files(_))
+    /// Returns true if reading the feed needs a network.
+    pub fn is_remote(&self) -> bool {
+        !matches!(self.0, FeedBackend::Files(_))
     }
 
-    /// Rings when there is something new, where it can. Must be called where there is a runtime.
-    pub fn listen(&self) -> Bell {
+    /// Starts a listener that signals new messages, where the feed supports it. Must be called within a runtime.
+    pub fn start_listener(&self) -> FeedListener {
         match &self.0 {
-            Kind::Files(_) => Bell::silent(),
+            FeedBackend::Files(_) => FeedListener::without_notifications(),
             #[cfg(feature = "postgres")]
-            Kind::Fleet(events) => Bell::of_fleet(events.listen()),
+            FeedBackend::Fleet(events) => FeedListener::from_postgres(events.start_listener()),
         }
     }
 
-    /// Everything that is told from now on, where that can be said without waiting.
-    pub fn from_here(&self) -> Option<Follower> {
+    /// Follows the messages sent from now on; `None` if finding the end of the feed needs a network.
+    pub fn follow_from_now(&self) -> Option<FeedFollower> {
         match &self.0 {
-            Kind::Files(memory) => Some(Follower(Reader::File(FeedReader::from_now(memory)))),
+            FeedBackend::Files(memory) => Some(FeedFollower(FollowerSource::File(FileFeedReader::from_now(memory)))),
             #[cfg(feature = "postgres")]
-            Kind::Fleet(_) => None,
+            FeedBackend::Fleet(_) => None,
         }
     }
 
-    /// Everything that is told from now on, and the last few messages before it; of a file all that is there.
-    pub async fn lately(&self, most: u64) -> io::Result<Follower> {
+    /// Follows the messages sent from now on and up to `most` before them; of a file, all messages unless `most` is 0.
+    pub async fn follow_recent(&self, most: u64) -> io::Result<FeedFollower> {
         let number = match &self.0 {
-            Kind::Files(memory) if most == 0 => FeedReader::from_now(memory).position(),
-            Kind::Files(_) => 0,
+            FeedBackend::Files(memory) if most == 0 => FileFeedReader::from_now(memory).read_position(),
+            FeedBackend::Files(_) => 0,
             #[cfg(feature = "postgres")]
-            Kind::Fleet(events) => events.last().await.map_err(io::Error::other)?.saturating_sub(most),
+            FeedBackend::Fleet(events) => events.last_number().await.map_err(io::Error::other)?.saturating_sub(most),
         };
-        Ok(self.after(number))
+        Ok(self.follow_after(number))
     }
 
-    /// Everything behind the message of this number that is still there.
-    pub fn after(&self, number: u64) -> Follower {
-        Follower(match &self.0 {
-            Kind::Files(memory) => Reader::File(FeedReader::after(memory, number)),
+    /// Follows the messages after the one with this number that are still stored.
+    pub fn follow_after(&self, number: u64) -> FeedFollower {
+        FeedFollower(match &self.0 {
+            FeedBackend::Files(memory) => FollowerSource::File(FileFeedReader::starting_after(memory, number)),
             #[cfg(feature = "postgres")]
-            Kind::Fleet(events) => Reader::Fleet { events: events.clone(), at: number },
+            FeedBackend::Fleet(events) => FollowerSource::Fleet { events: events.clone(), at: number },
         })
     }
 }
 
-/// Reads a feed along, wherever it is.
+/// Follows a feed in a file or on a server.
 #[derive(Debug, Clone)]
-pub struct Follower(Reader);
+pub struct FeedFollower(FollowerSource);
 
 #[derive(Debug, Clone)]
-enum Reader {
-    File(FeedReader),
+enum FollowerSource {
+    File(FileFeedReader),
     #[cfg(feature = "postgres")]
     Fleet {
-        events: Events,
+        events: EventFeed,
         at: u64,
     },
 }
 
-impl Follower {
-    /// The number of the last message that was read.
-    pub fn position(&self) -> u64 {
+impl FeedFollower {
+    /// Returns the number of the last message that was read.
+    pub fn read_position(&self) -> u64 {
         match &self.0 {
-            Reader::File(reader) => reader.position(),
+            FollowerSource::File(reader) => reader.read_position(),
             #[cfg(feature = "postgres")]
-            Reader::Fleet { at, .. } => *at,
+            FollowerSource::Fleet { at, .. } => *at,
         }
     }
 
-    /// What was told since the last look, up to a bounded amount; nothing means that there is no more. What cannot be
-    /// read as a message is passed over. A look that fails, or is not waited for, can be had again.
-    pub async fn news(&mut self) -> io::Result<Vec<Told>> {
+    /// Returns the messages since the last call, up to a bounded amount; an empty list means that there are no more.
+    /// Records that cannot be parsed are skipped. A call that fails or is cancelled can be repeated.
+    pub async fn read_new_messages(&mut self) -> io::Result<Vec<FeedMessage>> {
         match &mut self.0 {
-            Reader::File(reader) => {
+            FollowerSource::File(reader) => {
                 let mut ahead = reader.clone();
-                let read = spawn_blocking(move || ahead.news().map(|told| (ahead, told)));
+                let read = spawn_blocking(move || ahead.read_new_messages().map(|told| (ahead, told)));
                 let (ahead, told) = read.await.map_err(io::Error::other)??;
                 *reader = ahead;
                 Ok(told)
             }
             #[cfg(feature = "postgres")]
-            Reader::Fleet { events, at } => loop {
-                let page = events.after(*at).await.map_err(io::Error::other)?;
-                // Numbers that were never given out are those of a server whose last moments are lost.
+            FollowerSource::Fleet { events, at } => loop {
+                let page = events.read_after(*at).await.map_err(io::Error::other)?;
+                // A number that was never assigned is from a server that lost its last commits.
                 *at = page.events.last().map_or(page.last.min(*at), |event| event.number);
                 let told = |event: &crate::memory::postgres::StoredEvent| {
                     let message = serde_json::from_str(&event.record).ok()?;
-                    Some(Told { id: event.number, message })
+                    Some(FeedMessage { id: event.number, message })
                 };
-                let told: Vec<Told> = page.events.iter().filter_map(told).collect();
+                let told: Vec<FeedMessage> = page.events.iter().filter_map(told).collect();
                 if !told.is_empty() || page.events.is_empty() {
                     return Ok(told);
                 }

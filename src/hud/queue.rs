@@ -1,4 +1,4 @@
-//! What waits to be delivered, and how the one who delivers it gets on.
+//! The queue of messages to deliver, and the state of the connection that delivers them.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -11,146 +11,146 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 #[path = "queue_tests.rs"]
 mod tests;
 
-/// How the connection stands.
+/// The state of the connection to a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Link {
-    /// Nobody has been looked for yet.
+pub(super) enum LinkState {
+    /// No connection has been tried yet.
     Untried,
-    /// Somebody listens.
+    /// The receiver is connected.
     Up,
-    /// Nobody listened when they were last looked for.
+    /// The last attempt to connect failed, or the connection was lost.
     Down,
-    /// Nobody is looked for any more.
+    /// No further attempt is made.
     GivenUp,
     /// Everything was delivered and the connection closed.
     Closed,
 }
 
-/// Messages on their way. Full, it forgets the oldest.
+/// A bounded queue of messages to deliver. When it is full, it drops the oldest.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct MessageQueue {
     most: usize,
-    held: Mutex<Held>,
-    /// Wakes the one who delivers.
+    held: Mutex<QueuedMessages>,
+    /// Wakes the delivery task.
     arrived: Notify,
-    /// Wakes those who wait for it to get on.
+    /// Wakes those who wait for a change of the link state.
     moved: Notify,
 }
 
 #[derive(Debug)]
-struct Held {
+struct QueuedMessages {
     messages: VecDeque<Utf8Bytes>,
-    /// How many have left it so far: the number of the first one in it.
+    /// The count of messages that have left the queue, which is the number of the first one in it.
     gone: u64,
-    link: Link,
+    link: LinkState,
     is_closing: bool,
 }
 
-impl Queue {
+impl MessageQueue {
     pub(super) fn new(most: usize) -> Self {
-        let held = Held { messages: VecDeque::new(), gone: 0, link: Link::Untried, is_closing: false };
+        let held = QueuedMessages { messages: VecDeque::new(), gone: 0, link: LinkState::Untried, is_closing: false };
         Self { most, held: Mutex::new(held), arrived: Notify::new(), moved: Notify::new() }
     }
 
-    /// Puts a message last. Once nobody is looked for any more, it is dropped.
+    /// Appends a message. It is dropped if delivery was given up.
     pub(super) fn push(&self, message: String) {
-        let mut held = self.held();
-        if held.link == Link::GivenUp {
+        let mut held = self.lock_messages();
+        if held.link == LinkState::GivenUp {
             return;
         }
         if held.messages.len() >= self.most {
-            held.forget_first();
+            held.drop_first();
         }
         held.messages.push_back(message.into());
         drop(held);
         self.arrived.notify_one();
     }
 
-    /// The first message and its number. It stays until it is [`done`](Self::done).
-    pub(super) fn first(&self) -> Option<(u64, Utf8Bytes)> {
-        let held = self.held();
+    /// Returns the first message and its number. It stays queued until [`remove_delivered`](Self::remove_delivered).
+    pub(super) fn first_message(&self) -> Option<(u64, Utf8Bytes)> {
+        let held = self.lock_messages();
         Some((held.gone, held.messages.front()?.clone()))
     }
 
-    /// Takes the message out that was delivered, if it was not forgotten meanwhile.
-    pub(super) fn done(&self, number: u64) {
-        let mut held = self.held();
+    /// Removes the message with this number after its delivery, unless it was dropped in the meantime.
+    pub(super) fn remove_delivered(&self, number: u64) {
+        let mut held = self.lock_messages();
         if held.gone == number {
-            held.forget_first();
+            held.drop_first();
         }
     }
 
-    /// The first messages, and the number of the first of them. They stay until they are
-    /// [`done`](Self::done_before).
+    /// Returns the first messages and the number of the first of them. They stay queued until
+    /// [`remove_delivered_before`](Self::remove_delivered_before).
     #[cfg(feature = "postgres")]
-    pub(super) fn batch(&self, most: usize) -> (u64, Vec<Utf8Bytes>) {
-        let held = self.held();
+    pub(super) fn first_messages(&self, most: usize) -> (u64, Vec<Utf8Bytes>) {
+        let held = self.lock_messages();
         (held.gone, held.messages.iter().take(most).cloned().collect())
     }
 
-    /// Takes the messages out that come before this number, as far as they were not forgotten meanwhile.
+    /// Removes all messages before this number that were not dropped in the meantime.
     #[cfg(feature = "postgres")]
-    pub(super) fn done_before(&self, number: u64) {
-        let mut held = self.held();
+    pub(super) fn remove_delivered_before(&self, number: u64) {
+        let mut held = self.lock_messages();
         while held.gone < number && !held.messages.is_empty() {
-            held.forget_first();
+            held.drop_first();
         }
     }
 
-    /// Waits for a message, or for something else to do.
-    pub(super) async fn arrived(&self) {
+    /// Waits for a message or a request to close.
+    pub(super) async fn wait_for_work(&self) {
         self.arrived.notified().await;
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.held().messages.is_empty()
+        self.lock_messages().messages.is_empty()
     }
 
-    pub(super) fn link(&self) -> Link {
-        self.held().link
+    pub(super) fn link_state(&self) -> LinkState {
+        self.lock_messages().link
     }
 
-    /// Notes how the connection stands. Whoever gives up needs no messages.
-    pub(super) fn set_link(&self, link: Link) {
-        let mut held = self.held();
+    /// Sets the state of the connection. Giving up also clears the queue.
+    pub(super) fn set_link_state(&self, link: LinkState) {
+        let mut held = self.lock_messages();
         held.link = link;
-        if link == Link::GivenUp {
+        if link == LinkState::GivenUp {
             held.messages = VecDeque::new();
         }
         drop(held);
         self.moved.notify_waiters();
     }
 
-    /// Asks for the connection to be closed once everything is delivered, or no longer asks for it.
+    /// Requests that the connection is closed once everything is delivered, or withdraws the request.
     pub(super) fn set_closing(&self, is_closing: bool) {
-        self.held().is_closing = is_closing;
+        self.lock_messages().is_closing = is_closing;
         self.arrived.notify_one();
     }
 
     pub(super) fn is_closing(&self) -> bool {
-        self.held().is_closing
+        self.lock_messages().is_closing
     }
 
-    /// Waits until everything is delivered, or nobody listens.
-    pub(super) async fn settled(&self) {
+    /// Waits until everything is delivered or the receiver cannot be reached.
+    pub(super) async fn wait_until_delivered(&self) {
         loop {
-            // Listening begins before looking, so that nothing is missed between the two.
+            // Waiting begins before the check, so that no change between the two is missed.
             let mut moved = pin!(self.moved.notified());
             moved.as_mut().enable();
-            if !matches!(self.link(), Link::Untried | Link::Up) {
+            if !matches!(self.link_state(), LinkState::Untried | LinkState::Up) {
                 return;
             }
             moved.await;
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn lock_messages(&self) -> MutexGuard<'_, QueuedMessages> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
-    fn forget_first(&mut self) {
+impl QueuedMessages {
+    fn drop_first(&mut self) {
         if self.messages.pop_front().is_some() {
             self.gone += 1;
         }

@@ -1,7 +1,6 @@
-//! Messages for a display behind a WebSocket, such as the HUD of OpenAgents.
+//! A sink for a display behind a WebSocket, such as the HUD of OpenAgents.
 //!
-//! The display may come late, go away and come back, stop reading, or never be there at all: none of it is felt by
-//! whoever tells.
+//! The display may start late, disconnect and return, stop reading, or never be there at all; senders never notice.
 
 mod address;
 
@@ -20,39 +19,39 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::courier::Courier;
-use super::queue::{Link, Queue};
+use super::courier::BackgroundDelivery;
+use super::queue::{LinkState, MessageQueue};
 use super::{HudError, HudSink};
 use crate::domain::HudMessage;
 
-use address::Address;
+use address::DisplayAddress;
 
 #[cfg(test)]
 #[path = "web_socket_tests.rs"]
 mod tests;
 
-/// A display sends hardly anything; what is longer is not read.
+/// The longest message that is read from a display.
 const MAX_HEARD_BYTES: usize = 1024 * 1024;
 
-/// How a display is dealt with.
+/// The limits and timeouts of a connection to a display.
 #[derive(Debug, Clone, Copy)]
-struct Manners {
-    /// The most messages that wait for it.
+struct DisplayConnectionSettings {
+    /// The most messages that are queued.
     queued: usize,
-    /// How often it is looked for in vain before it is looked for no more.
+    /// The number of failed attempts after which delivery is given up.
     attempts: u32,
-    /// How long between two attempts.
+    /// The pause between two attempts.
     pause: Duration,
-    /// How long one attempt may take.
+    /// The time limit of one attempt to connect.
     connecting: Duration,
-    /// How long it may take one message in.
+    /// The time limit for sending one message.
     sending: Duration,
-    /// How long it may take to say goodbye.
+    /// The time limit for closing the connection.
     parting: Duration,
 }
 
-/// What the HUD of OpenAgents is used to.
-const MANNERS: Manners = Manners {
+/// The settings that fit the HUD of OpenAgents.
+const MANNERS: DisplayConnectionSettings = DisplayConnectionSettings {
     queued: 1000,
     attempts: 10,
     pause: Duration::from_secs(2),
@@ -61,59 +60,63 @@ const MANNERS: Manners = Manners {
     parting: Duration::from_millis(250),
 };
 
-/// Sends every message as a text frame to a display, if one listens.
+/// Sends every message as a text frame to a display, if one is connected.
 #[derive(Debug)]
 pub struct WebSocketSink {
-    address: Arc<Address>,
-    manners: Manners,
-    courier: Courier,
+    address: Arc<DisplayAddress>,
+    manners: DisplayConnectionSettings,
+    courier: BackgroundDelivery,
 }
 
 impl WebSocketSink {
-    /// A display at an address such as `ws://localhost:8080/ws`. Nothing is connected before there is something to say.
+    /// Creates a sink for an address such as `ws://localhost:8080/ws`. It connects when the first message is sent.
     pub fn new(address: &str) -> Result<Self, HudError> {
-        Self::with_manners(address, MANNERS)
+        Self::with_settings(address, MANNERS)
     }
 
-    fn with_manners(address: &str, manners: Manners) -> Result<Self, HudError> {
-        Ok(Self { address: Arc::new(Address::parse(address)?), manners, courier: Courier::new(manners.queued) })
+    fn with_settings(address: &str, manners: DisplayConnectionSettings) -> Result<Self, HudError> {
+        Ok(Self {
+            address: Arc::new(DisplayAddress::parse(address)?),
+            manners,
+            courier: BackgroundDelivery::new(manners.queued),
+        })
     }
 
-    fn deliver(&self, queue: Arc<Queue>) -> impl Future<Output = ()> + Send + use<> {
-        deliver(Arc::clone(&self.address), self.manners, queue)
+    fn deliver_queue(&self, queue: Arc<MessageQueue>) -> impl Future<Output = ()> + Send + use<> {
+        deliver_messages(Arc::clone(&self.address), self.manners, queue)
     }
 }
 
 #[async_trait]
 impl HudSink for WebSocketSink {
-    fn tell(&self, message: &HudMessage) {
-        self.courier.take(message, |queue| self.deliver(queue));
+    fn send_message(&self, message: &HudMessage) {
+        self.courier.enqueue_message(message, |queue| self.deliver_queue(queue));
     }
 
-    async fn finish(&self, patience: Duration) {
-        self.courier.finish(patience, |queue| self.deliver(queue)).await;
+    async fn flush_messages(&self, patience: Duration) {
+        self.courier.flush_queue(patience, |queue| self.deliver_queue(queue)).await;
     }
 }
 
-/// How a conversation ended.
-enum End {
-    /// All was said.
+/// The way in which a connection ended.
+enum ConnectionEnd {
+    /// Everything was sent and the connection closed.
     Closed,
-    /// The display is gone; whether it heard anything.
+    /// The connection was lost; `heard` is true if a message had been sent on it.
     Lost { heard: bool },
 }
 
-/// Looks for the display, tells it what waits, and looks for it again when it is gone.
-async fn deliver(address: Arc<Address>, manners: Manners, queue: Arc<Queue>) {
+/// Connects to the display, sends the queued messages, and reconnects when the connection is lost.
+async fn deliver_messages(address: Arc<DisplayAddress>, manners: DisplayConnectionSettings, queue: Arc<MessageQueue>) {
     let mut in_vain = 0;
     while in_vain < manners.attempts {
-        match connect(&address, manners.connecting).await {
+        match connect_to_display(&address, manners.connecting).await {
             Ok(socket) => {
-                queue.set_link(Link::Up);
-                match converse(socket, manners, &queue).await {
-                    End::Closed => return queue.set_link(Link::Closed),
-                    End::Lost { heard: true } => in_vain = 0,
-                    End::Lost { heard: false } => in_vain += 1,
+                queue.set_link_state(LinkState::Up);
+                match send_queued_messages(socket, manners, &queue).await {
+                    ConnectionEnd::Closed => return queue.set_link_state(LinkState::Closed),
+                    ConnectionEnd::Lost { heard: true } => in_vain = 0,
+                    ConnectionEnd::Lost { heard: false } => in_vain += 1,
                 }
             }
             Err(error) => {
@@ -121,17 +124,20 @@ async fn deliver(address: Arc<Address>, manners: Manners, queue: Arc<Queue>) {
                 tracing::trace!(display = %address, %error, "nobody listens");
             }
         }
-        queue.set_link(Link::Down);
+        queue.set_link_state(LinkState::Down);
         sleep(manners.pause).await;
     }
     tracing::debug!(display = %address, "nobody listened for too long; nothing more is sent");
-    queue.set_link(Link::GivenUp);
+    queue.set_link_state(LinkState::GivenUp);
 }
 
-async fn connect(address: &Address, patience: Duration) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
+async fn connect_to_display(
+    address: &DisplayAddress,
+    patience: Duration,
+) -> Result<WebSocketStream<TcpStream>, tungstenite::Error> {
     let connecting = async {
-        let stream = TcpStream::connect(resolved(address).await?.as_slice()).await?;
-        // A message is small and wants to be seen now.
+        let stream = TcpStream::connect(resolve_address(address).await?.as_slice()).await?;
+        // Messages are small and must not be delayed.
         stream.set_nodelay(true)?;
         let limits =
             WebSocketConfig::default().max_message_size(Some(MAX_HEARD_BYTES)).max_frame_size(Some(MAX_HEARD_BYTES));
@@ -141,45 +147,49 @@ async fn connect(address: &Address, patience: Duration) -> Result<WebSocketStrea
     timeout(patience, connecting).await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
-/// Asks the system in a thread of its own: it may take its time over a name, and a process that ends would wait for it.
-async fn resolved(address: &Address) -> io::Result<Vec<SocketAddr>> {
+/// Resolves the host in a thread of its own: a slow name lookup must not delay the end of the process.
+async fn resolve_address(address: &DisplayAddress) -> io::Result<Vec<SocketAddr>> {
     let (tell, told) = oneshot::channel();
     let (host, port) = address.host_and_port();
     thread::Builder::new().name("display-address".to_owned()).spawn(move || {
         let found = (host.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // Nobody may want to know any more.
+        // The receiver may be gone already.
         let _ = tell.send(found);
     })?;
     told.await.unwrap_or_else(|_| Err(io::ErrorKind::Interrupted.into()))
 }
 
-/// Tells the display what there is to tell, until it is gone or all is said.
-async fn converse(mut socket: WebSocketStream<TcpStream>, manners: Manners, queue: &Queue) -> End {
+/// Sends queued messages until the connection is lost, or until all are sent and closing is requested.
+async fn send_queued_messages(
+    mut socket: WebSocketStream<TcpStream>,
+    manners: DisplayConnectionSettings,
+    queue: &MessageQueue,
+) -> ConnectionEnd {
     let mut heard = false;
     loop {
-        while let Some((number, message)) = queue.first() {
+        while let Some((number, message)) = queue.first_message() {
             match timeout(manners.sending, socket.send(Message::Text(message))).await {
-                Ok(Ok(())) => queue.done(number),
-                Ok(Err(_)) | Err(_) => return End::Lost { heard },
+                Ok(Ok(())) => queue.remove_delivered(number),
+                Ok(Err(_)) | Err(_) => return ConnectionEnd::Lost { heard },
             }
             heard = true;
         }
         if queue.is_closing() {
-            let _ = timeout(manners.parting, part(&mut socket)).await;
-            return End::Closed;
+            let _ = timeout(manners.parting, close_connection(&mut socket)).await;
+            return ConnectionEnd::Closed;
         }
-        // What a display says is not for us, but it must be read: a connection that is closed over unread words may
-        // take the last message with it.
+        // Messages from the display are ignored, but they must be read: closing a connection with unread data may
+        // lose the last message.
         tokio::select! {
             biased;
-            said = socket.next() => if !matches!(said, Some(Ok(_))) { return End::Lost { heard } },
-            () = queue.arrived() => {}
+            said = socket.next() => if !matches!(said, Some(Ok(_))) { return ConnectionEnd::Lost { heard } },
+            () = queue.wait_for_work() => {}
         }
     }
 }
 
-/// Says goodbye, and waits until the display has heard everything and says so too.
-async fn part(socket: &mut WebSocketStream<TcpStream>) -> Result<(), tungstenite::Error> {
+/// Closes the connection and waits for the display to confirm that it received everything.
+async fn close_connection(socket: &mut WebSocketStream<TcpStream>) -> Result<(), tungstenite::Error> {
     socket.close(None).await?;
     while let Some(said) = socket.next().await {
         said?;

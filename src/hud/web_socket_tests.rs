@@ -9,7 +9,7 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Everything as it is, but in a hurry.
-const HURRIED: Manners = Manners { pause: Duration::from_millis(20), ..MANNERS };
+const HURRIED: DisplayConnectionSettings = DisplayConnectionSettings { pause: Duration::from_millis(20), ..MANNERS };
 
 async fn listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -51,8 +51,8 @@ async fn a_display_hears_everything_in_order_before_the_process_ends() {
         hear(&mut socket, usize::MAX).await
     });
     let sink = WebSocketSink::new(&address).unwrap();
-    (0..500).for_each(|count| sink.tell(&numbered(count)));
-    sink.finish(PATIENCE).await;
+    (0..500).for_each(|count| sink.send_message(&numbered(count)));
+    sink.flush_messages(PATIENCE).await;
     assert!(sink.courier.queue.is_empty());
     drop(sink);
     assert_eq!(display.await.unwrap(), (0..500).collect::<Vec<_>>());
@@ -67,8 +67,8 @@ async fn a_sink_that_finished_can_be_told_more() {
     });
     let sink = WebSocketSink::new(&address).unwrap();
     for count in 1..=2 {
-        sink.tell(&numbered(count));
-        sink.finish(PATIENCE).await;
+        sink.send_message(&numbered(count));
+        sink.flush_messages(PATIENCE).await;
     }
     assert_eq!(display.await.unwrap(), (vec![1], vec![2]));
 }
@@ -77,40 +77,40 @@ async fn a_sink_that_finished_can_be_told_more() {
 async fn where_nobody_listens_telling_costs_nothing_and_finishing_hardly_anything() {
     let sink = WebSocketSink::new(&deserted().await).unwrap();
     let began = Instant::now();
-    (0..5000).for_each(|count| sink.tell(&numbered(count)));
+    (0..5000).for_each(|count| sink.send_message(&numbered(count)));
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     // The oldest are forgotten.
-    let (first, _) = sink.courier.queue.first().unwrap();
+    let (first, _) = sink.courier.queue.first_message().unwrap();
     assert_eq!(first, 4000);
     let began = Instant::now();
-    sink.finish(Duration::from_secs(60)).await;
+    sink.flush_messages(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    assert_eq!(sink.courier.queue.link(), Link::Down);
+    assert_eq!(sink.courier.queue.link_state(), LinkState::Down);
     let began = Instant::now();
-    sink.finish(Duration::from_secs(60)).await;
+    sink.flush_messages(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
 async fn nothing_to_deliver_is_delivered_at_once() {
     let sink = WebSocketSink::new(&deserted().await).unwrap();
-    sink.finish(Duration::from_secs(60)).await;
-    assert_eq!(sink.courier.queue.link(), Link::Untried);
+    sink.flush_messages(Duration::from_secs(60)).await;
+    assert_eq!(sink.courier.queue.link_state(), LinkState::Untried);
 }
 
 #[tokio::test]
 async fn a_display_is_looked_for_ten_times_and_then_no_more() {
-    let sink = WebSocketSink::with_manners(&deserted().await, HURRIED).unwrap();
-    sink.tell(&numbered(1));
+    let sink = WebSocketSink::with_settings(&deserted().await, HURRIED).unwrap();
+    sink.send_message(&numbered(1));
     let given_up = async {
-        while sink.courier.queue.link() != Link::GivenUp {
+        while sink.courier.queue.link_state() != LinkState::GivenUp {
             sleep(Duration::from_millis(10)).await;
         }
     };
     timeout(Duration::from_secs(30), given_up).await.unwrap();
-    sink.tell(&numbered(2));
+    sink.send_message(&numbered(2));
     assert!(sink.courier.queue.is_empty());
-    sink.finish(Duration::from_secs(60)).await;
+    sink.flush_messages(Duration::from_secs(60)).await;
 }
 
 #[tokio::test]
@@ -118,9 +118,9 @@ async fn a_display_that_comes_late_hears_what_waited_for_it() {
     let (listener, address) = listener().await;
     let at = listener.local_addr().unwrap();
     drop(listener);
-    let sink = WebSocketSink::with_manners(&address, Manners { attempts: 1000, ..HURRIED }).unwrap();
-    (1..=3).for_each(|count| sink.tell(&numbered(count)));
-    while sink.courier.queue.link() != Link::Down {
+    let sink = WebSocketSink::with_settings(&address, DisplayConnectionSettings { attempts: 1000, ..HURRIED }).unwrap();
+    (1..=3).for_each(|count| sink.send_message(&numbered(count)));
+    while sink.courier.queue.link_state() != LinkState::Down {
         sleep(Duration::from_millis(5)).await;
     }
     let listener = TcpListener::bind(at).await.unwrap();
@@ -130,16 +130,16 @@ async fn a_display_that_comes_late_hears_what_waited_for_it() {
 #[tokio::test]
 async fn a_display_that_dies_and_comes_back_goes_on_hearing() {
     let (listener, address) = listener().await;
-    let sink = WebSocketSink::with_manners(&address, HURRIED).unwrap();
+    let sink = WebSocketSink::with_settings(&address, HURRIED).unwrap();
     for life in 0..3 {
-        sink.tell(&numbered(2 * life));
+        sink.send_message(&numbered(2 * life));
         let mut socket = accepted(&listener).await;
         assert_eq!(hear(&mut socket, 1).await, [2 * life]);
-        sink.tell(&numbered(2 * life + 1));
+        sink.send_message(&numbered(2 * life + 1));
         assert_eq!(hear(&mut socket, 1).await, [2 * life + 1]);
         // Without a goodbye.
         drop(socket);
-        while sink.courier.queue.link() == Link::Up {
+        while sink.courier.queue.link_state() == LinkState::Up {
             sleep(Duration::from_millis(5)).await;
         }
     }
@@ -148,8 +148,8 @@ async fn a_display_that_dies_and_comes_back_goes_on_hearing() {
 #[tokio::test]
 async fn a_display_that_never_reads_holds_nobody_up() {
     let (listener, address) = listener().await;
-    let manners = Manners { sending: Duration::from_millis(100), ..HURRIED };
-    let sink = WebSocketSink::with_manners(&address, manners).unwrap();
+    let manners = DisplayConnectionSettings { sending: Duration::from_millis(100), ..HURRIED };
+    let sink = WebSocketSink::with_settings(&address, manners).unwrap();
     let display = tokio::spawn(async move {
         let mut deaf = Vec::new();
         loop {
@@ -164,12 +164,12 @@ async fn a_display_that_never_reads_holds_nobody_up() {
     };
     for _ in 0..20 {
         let began = Instant::now();
-        (0..100).for_each(|_| sink.tell(&long));
+        (0..100).for_each(|_| sink.send_message(&long));
         assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
         sleep(Duration::from_millis(10)).await;
     }
     let began = Instant::now();
-    sink.finish(Duration::from_millis(500)).await;
+    sink.flush_messages(Duration::from_millis(500)).await;
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     display.abort();
 }
@@ -177,39 +177,39 @@ async fn a_display_that_never_reads_holds_nobody_up() {
 #[tokio::test]
 async fn somebody_who_listens_but_is_no_display_holds_nobody_up() {
     let (listener, address) = listener().await;
-    let manners = Manners { connecting: Duration::from_millis(100), ..HURRIED };
-    let sink = WebSocketSink::with_manners(&address, manners).unwrap();
-    sink.tell(&numbered(1));
+    let manners = DisplayConnectionSettings { connecting: Duration::from_millis(100), ..HURRIED };
+    let sink = WebSocketSink::with_settings(&address, manners).unwrap();
+    sink.send_message(&numbered(1));
     // It takes the connection and never answers.
     let _held = listener.accept().await.unwrap();
     let began = Instant::now();
-    sink.finish(Duration::from_secs(60)).await;
+    sink.flush_messages(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[test]
 fn outside_of_a_runtime_messages_wait_for_one() {
     let sink = WebSocketSink::new("ws://127.0.0.1:9/ws").unwrap();
-    sink.tell(&numbered(1));
+    sink.send_message(&numbered(1));
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (listener, address) = runtime().block_on(listener());
     drop(listener);
     let sink = WebSocketSink::new(&address).unwrap();
-    sink.tell(&numbered(1));
-    assert_eq!(sink.courier.queue.link(), Link::Untried);
+    sink.send_message(&numbered(1));
+    assert_eq!(sink.courier.queue.link_state(), LinkState::Untried);
     let heard = |count| {
         runtime().block_on(async {
             let listener =
                 TcpListener::bind(address.trim_start_matches("ws://").trim_end_matches("/ws")).await.unwrap();
             let display = tokio::spawn(async move { hear(&mut accepted(&listener).await, usize::MAX).await });
-            sink.tell(&numbered(count));
-            sink.finish(PATIENCE).await;
+            sink.send_message(&numbered(count));
+            sink.flush_messages(PATIENCE).await;
             display.await.unwrap()
         })
     };
     assert_eq!(heard(2), [1, 2]);
     // The runtime is gone, and so is whoever delivered on it.
-    sink.tell(&numbered(3));
+    sink.send_message(&numbered(3));
     assert_eq!(heard(4), [3, 4]);
 }
 

@@ -3,9 +3,9 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::ArcheFlow;
-use crate::domain::{EpisodeStatus, Event, Speaker};
-use crate::ingest::Format;
+use super::ArcheFlowReader;
+use crate::domain::{EpisodeStatus, Speaker, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{calls, damaged, events, json, outputs, read, said, steps};
 
 const RUN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/archeflow/run.jsonl"));
@@ -13,8 +13,8 @@ const RUN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/lo
 #[test]
 fn a_whole_run_is_read() {
     let (format, events) = read(RUN);
-    assert_eq!(format, Format::ArcheFlow);
-    let Event::About(about) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(format, LogFormat::ArcheFlow);
+    let TrajectoryEvent::About(about) = &events[0] else { panic!("{events:?}") };
     assert_eq!(about.session_id.as_deref(), Some("2026-04-03-cart"));
     assert_eq!(about.agent.as_deref(), Some("archeflow"));
     assert_eq!(
@@ -54,11 +54,14 @@ fn a_whole_run_is_read() {
     let calls = calls(&events);
     assert_eq!((calls.len(), calls[0].2, &calls[0].3["source"]), (1, "fix", &json!("guardian")));
     assert_eq!(steps(&events)[5].subagent.as_deref(), Some("guardian"));
-    let outcome =
-        events.iter().find_map(|event| if let Event::Outcome(outcome) = event { Some(outcome) } else { None });
+    let outcome = events
+        .iter()
+        .find_map(|event| if let TrajectoryEvent::Outcome(outcome) = event { Some(outcome) } else { None });
     assert_eq!(outcome.unwrap().status, EpisodeStatus::Success);
-    let skipped: Vec<_> =
-        events.iter().filter_map(|event| if let Event::Skipped(s) = event { Some(s.line) } else { None }).collect();
+    let skipped: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let TrajectoryEvent::Skipped(s) = event { Some(s.line) } else { None })
+        .collect();
     assert_eq!(skipped, [6], "the bad line is counted, the rest is read");
 }
 
@@ -77,7 +80,7 @@ fn severities_count_whatever_their_case() {
         (json!("low"), false),
     ] {
         let line = json!({"run_id": "r", "type": "review.verdict", "data": {"findings": [{"severity": severity, "description": "d"}]}});
-        let events = events::<ArcheFlow>(&[line]);
+        let events = events::<ArcheFlowReader>(&[line]);
         assert_eq!(outputs(&events).len(), usize::from(is_fault), "{severity}");
         assert_eq!(steps(&events)[0].speaker, Speaker::OtherAgent);
     }
@@ -85,7 +88,7 @@ fn severities_count_whatever_their_case() {
 
 #[test]
 fn findings_and_fixes_of_other_shapes() {
-    let events = events::<ArcheFlow>(&[
+    let events = events::<ArcheFlowReader>(&[
         json!({"run_id": "r", "type": "review.verdict", "agent": "sage", "data": {"verdict": "approved", "findings": "none"}}),
         json!({"run_id": "r", "type": "review.verdict", "data": {"findings": ["a bare one"]}}),
         json!({"run_id": "r", "type": "fix.applied", "data": {"source": "guardian"}}),
@@ -105,8 +108,8 @@ fn findings_and_fixes_of_other_shapes() {
 #[test]
 fn another_run_begins_another_trajectory() {
     let line = |run: &str| json!({"run_id": run, "type": "run.start", "data": {"task": "t"}});
-    let events = events::<ArcheFlow>(&[line("a"), line("b")]);
-    assert_eq!(events.iter().filter(|event| **event == Event::Begin).count(), 1);
+    let events = events::<ArcheFlowReader>(&[line("a"), line("b")]);
+    assert_eq!(events.iter().filter(|event| **event == TrajectoryEvent::Begin).count(), 1);
 }
 
 #[test]
@@ -132,7 +135,7 @@ proptest! {
 
     #[test]
     fn nothing_makes_it_panic(lines in prop::collection::vec(json(), 0..6), damaged in damaged(RUN)) {
-        events::<ArcheFlow>(&lines);
-        events::<ArcheFlow>(&damaged);
+        events::<ArcheFlowReader>(&lines);
+        events::<ArcheFlowReader>(&damaged);
     }
 }

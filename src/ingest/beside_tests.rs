@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// The outcome of a trial with these files.
-fn trial(files: &[(&str, &str)]) -> Option<Outcome> {
+fn trial(files: &[(&str, &str)]) -> Option<SessionOutcome> {
     let folder = TempDir::new().unwrap();
     let write = |path: &str, text: &str| {
         let path = folder.path().join("sort__a").join(path);
@@ -15,11 +15,11 @@ fn trial(files: &[(&str, &str)]) -> Option<Outcome> {
     };
     write("agent/trajectory.json", "{}");
     files.iter().for_each(|(path, text)| write(path, text));
-    outcome(&folder.path().join("sort__a/agent/trajectory.json"))
+    read_trial_outcome(&folder.path().join("sort__a/agent/trajectory.json"))
 }
 
-fn expect(status: EpisodeStatus, reward: Option<f64>, error: Option<&str>, from: &str) -> Option<Outcome> {
-    Some(Outcome { status, reward, error: error.map(str::to_owned), from: from.to_owned() })
+fn expect(status: EpisodeStatus, reward: Option<f64>, error: Option<&str>, from: &str) -> Option<SessionOutcome> {
+    Some(SessionOutcome { status, reward, error: error.map(str::to_owned), from: from.to_owned() })
 }
 
 #[test]
@@ -52,8 +52,9 @@ fn exceptions_fail_unless_a_reward_says_otherwise() {
     });
     let said = "AgentTimeoutError: Agent execution timed out after 900 seconds";
     let reward = |reward: f64| json!({"rewards": {"reward": reward}});
-    let check =
-        |text: String, expected: Option<Outcome>| assert_eq!(trial(&[("result.json", &text)]), expected, "{text}");
+    let check = |text: String, expected: Option<SessionOutcome>| {
+        assert_eq!(trial(&[("result.json", &text)]), expected, "{text}");
+    };
     check(result(json!(null), timeout.clone()), expect(EpisodeStatus::Failed, None, Some(said), "result.json"));
     check(result(reward(0.0), timeout.clone()), expect(EpisodeStatus::Failed, Some(0.0), Some(said), "result.json"));
     check(result(reward(1.0), timeout), expect(EpisodeStatus::Success, Some(1.0), Some(said), "result.json"));
@@ -104,13 +105,13 @@ fn only_the_folder_and_its_trial_are_looked_at() {
     let folder = TempDir::new().unwrap();
     fs::create_dir_all(folder.path().join("runs")).unwrap();
     fs::write(folder.path().join("exception.txt"), "boom").unwrap();
-    assert_eq!(outcome(&folder.path().join("runs/t.json")), None);
+    assert_eq!(read_trial_outcome(&folder.path().join("runs/t.json")), None);
     fs::write(folder.path().join("runs/exception.txt"), "bang").unwrap();
     assert_eq!(
-        outcome(&folder.path().join("runs/t.json")),
+        read_trial_outcome(&folder.path().join("runs/t.json")),
         expect(EpisodeStatus::Failed, None, Some("bang"), "exception.txt")
     );
-    assert_eq!(outcome(Path::new("")), None);
+    assert_eq!(read_trial_outcome(Path::new("")), None);
 }
 
 #[test]
@@ -121,5 +122,5 @@ fn what_is_too_long_or_no_file_is_not_read() {
     fs::create_dir(folder.path().join("result.json")).unwrap();
     fs::write(folder.path().join("elsewhere"), "boom").unwrap();
     std::os::unix::fs::symlink(folder.path().join("elsewhere"), folder.path().join("exception.txt")).unwrap();
-    assert_eq!(outcome(&folder.path().join("t.json")), None);
+    assert_eq!(read_trial_outcome(&folder.path().join("t.json")), None);
 }

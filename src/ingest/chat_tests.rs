@@ -4,50 +4,53 @@ use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::json;
 
-use super::super::{Format, Reader, Reading, Rules};
-use super::{Content, call, usage};
-use crate::domain::{Event, OutputOf, Step, Usage};
+use super::super::{LogFormat, LogReader, ReaderSettings, SessionReader};
+use super::{ChatContent, parse_call, parse_usage};
+use crate::domain::{OutputOwner, Step, TokenUsage, TrajectoryEvent};
 
 /// What a reader tells of these lines.
-pub(in crate::ingest) fn events<R: Reader + Default>(lines: &[Value]) -> Vec<Event> {
+pub(in crate::ingest) fn events<R: LogReader + Default>(lines: &[Value]) -> Vec<TrajectoryEvent> {
     let mut reader = R::default();
     let mut events = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        reader.line(at as u64 + 1, line.clone(), &mut events);
+        reader.read_log_line(at as u64 + 1, line.clone(), &mut events);
     }
-    reader.end(&mut events);
+    reader.finish_log(&mut events);
     assert_sound(&events);
     events
 }
 
 /// What a whole log tells, through detection.
-pub(in crate::ingest) fn read(log: &str) -> (Format, Vec<Event>) {
+pub(in crate::ingest) fn read(log: &str) -> (LogFormat, Vec<TrajectoryEvent>) {
     let mut events = Vec::new();
-    let format = Reading::new(Rules::default()).read(&mut log.as_bytes(), &mut events).unwrap();
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut log.as_bytes(), &mut events).unwrap();
     assert_sound(&events);
     (format, events)
 }
 
 /// The steps among events.
-pub(in crate::ingest) fn steps(events: &[Event]) -> Vec<&Step> {
-    events.iter().filter_map(|event| if let Event::Step(step) = event { Some(&**step) } else { None }).collect()
+pub(in crate::ingest) fn steps(events: &[TrajectoryEvent]) -> Vec<&Step> {
+    events
+        .iter()
+        .filter_map(|event| if let TrajectoryEvent::Step(step) = event { Some(&**step) } else { None })
+        .collect()
 }
 
 /// Who spoke, and what.
-pub(in crate::ingest) fn said(events: &[Event]) -> Vec<(&str, &str)> {
+pub(in crate::ingest) fn said(events: &[TrajectoryEvent]) -> Vec<(&str, &str)> {
     steps(events).into_iter().map(|step| (step.speaker.as_str(), step.text.as_str())).collect()
 }
 
 /// Outputs: the call's id or the step's number, the text, whether it failed.
-pub(in crate::ingest) fn outputs(events: &[Event]) -> Vec<(String, &str, Option<bool>)> {
-    let of = |of: &OutputOf| match of {
-        OutputOf::Call(id) => id.clone(),
-        OutputOf::Step(step) => format!("step {step}"),
+pub(in crate::ingest) fn outputs(events: &[TrajectoryEvent]) -> Vec<(String, &str, Option<bool>)> {
+    let of = |of: &OutputOwner| match of {
+        OutputOwner::Call(id) => id.clone(),
+        OutputOwner::Step(step) => format!("step {step}"),
     };
     events
         .iter()
         .filter_map(|event| {
-            if let Event::Output(whose, output) = event {
+            if let TrajectoryEvent::Output(whose, output) = event {
                 Some((of(whose), output.text.as_str(), output.failed))
             } else {
                 None
@@ -57,11 +60,11 @@ pub(in crate::ingest) fn outputs(events: &[Event]) -> Vec<(String, &str, Option<
 }
 
 /// Calls: the step's number, the id, the tool, the arguments.
-pub(in crate::ingest) fn calls(events: &[Event]) -> Vec<(u32, &str, &str, &Value)> {
+pub(in crate::ingest) fn calls(events: &[TrajectoryEvent]) -> Vec<(u32, &str, &str, &Value)> {
     events
         .iter()
         .filter_map(|event| {
-            if let Event::Call(step, call) = event {
+            if let TrajectoryEvent::Call(step, call) = event {
                 Some((*step, call.id.as_str(), call.tool.as_str(), &call.arguments))
             } else {
                 None
@@ -71,19 +74,21 @@ pub(in crate::ingest) fn calls(events: &[Event]) -> Vec<(u32, &str, &str, &Value
 }
 
 /// Numbers rise by one within a trajectory, and nothing names a step that was not told.
-pub(in crate::ingest) fn assert_sound(events: &[Event]) {
+pub(in crate::ingest) fn assert_sound(events: &[TrajectoryEvent]) {
     let mut last = 0;
     for event in events {
         match event {
-            Event::Begin => last = 0,
-            Event::Step(step) => {
+            TrajectoryEvent::Begin => last = 0,
+            TrajectoryEvent::Step(step) => {
                 assert_eq!(step.number, last + 1, "{events:?}");
                 last = step.number;
             }
-            Event::Call(step, _) | Event::Output(OutputOf::Step(step), _) | Event::Spent(step, _) => {
+            TrajectoryEvent::Call(step, _)
+            | TrajectoryEvent::Output(OutputOwner::Step(step), _)
+            | TrajectoryEvent::Spent(step, _) => {
                 assert!((1..=last).contains(step), "{event:?} after step {last}");
             }
-            Event::Happened(step, _, _) => assert!(*step <= last),
+            TrajectoryEvent::Happened(step, _, _) => assert!(*step <= last),
             _ => {}
         }
     }
@@ -143,9 +148,9 @@ fn hurt(value: &mut Value, place: usize, other: Value) {
 
 #[test]
 fn contents_of_all_shapes_give_words_thoughts_calls_and_outputs() {
-    assert_eq!(Content::of(json!("hello")).text, "hello");
-    assert_eq!(Content::of(Value::Null).text, "");
-    let content = Content::of(json!([
+    assert_eq!(ChatContent::from_value(json!("hello")).text, "hello");
+    assert_eq!(ChatContent::from_value(Value::Null).text, "");
+    let content = ChatContent::from_value(json!([
         "bare",
         {"type": "text", "text": "one"},
         {"type": "thinking", "thinking": "hm", "signature": "x"},
@@ -173,16 +178,16 @@ fn calls_of_all_shapes() {
         (json!({}), "", "", Value::Null),
     ];
     for (line, id, tool, arguments) in cases {
-        let call = call(line).unwrap();
+        let call = parse_call(line).unwrap();
         assert_eq!((call.id.as_str(), call.tool.as_str(), call.arguments), (id, tool, arguments));
     }
-    assert!(call(json!("no call")).is_none());
+    assert!(parse_call(json!("no call")).is_none());
 }
 
 #[test]
 fn prompts_include_what_was_cached_however_it_is_counted() {
-    let of = |value: Value| usage(value.as_object().unwrap());
-    let all = |prompt, completion, cached, write| Usage {
+    let of = |value: Value| parse_usage(value.as_object().unwrap());
+    let all = |prompt, completion, cached, write| TokenUsage {
         prompt_tokens: prompt,
         completion_tokens: completion,
         cached_tokens: cached,

@@ -1,54 +1,54 @@
-//! What Codex wrote before its rollouts, put into their words: the stream that `codex exec --json` printed in 2025, and
-//! the sessions of the CLI before that, each in one document.
+//! Translates the logs that Codex wrote before its rollouts into rollout records: the stream that `codex exec --json`
+//! printed in 2025, and the sessions of the CLI before that, each in one document.
 
 use serde_json::Value;
 use serde_json::json;
 
-use super::Reader;
-use super::codex::Codex;
+use super::LogReader;
+use super::codex::CodexRolloutReader;
 use super::pick;
 use super::pick::Object;
-use crate::domain::Sink;
+use crate::domain::EventSink;
 
 #[cfg(test)]
 #[path = "codex_early_tests.rs"]
 mod tests;
 
-/// Reads Codex's logs of all ages.
+/// Reads Codex's logs of all generations.
 #[derive(Debug, Default)]
-pub(super) struct AnyCodex(Codex);
+pub(super) struct AnyCodexReader(CodexRolloutReader);
 
-impl Reader for AnyCodex {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
+impl LogReader for AnyCodexReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
         let Value::Object(mut line) = line else { return };
         if line.get("items").is_some_and(Value::is_array)
             && let Some(session) = pick::take_object(&mut line, "session")
         {
-            self.0.line(number, Value::Object(session), sink);
-            pick::take_array(&mut line, "items").into_iter().for_each(|item| self.0.line(number, item, sink));
+            self.0.read_log_line(number, Value::Object(session), sink);
+            pick::take_array(&mut line, "items").into_iter().for_each(|item| self.0.read_log_line(number, item, sink));
             return;
         }
-        let line = if line.contains_key("type") { Value::Object(line) } else { in_words_of_rollouts(line) };
-        self.0.line(number, line, sink);
+        let line = if line.contains_key("type") { Value::Object(line) } else { to_rollout_record(line) };
+        self.0.read_log_line(number, line, sink);
     }
 
-    fn end(&mut self, sink: &mut dyn Sink) {
-        self.0.end(sink);
+    fn finish_log(&mut self, sink: &mut dyn EventSink) {
+        self.0.finish_log(sink);
     }
 }
 
-/// A line of the early stream as one of a rollout; any other as it is.
-fn in_words_of_rollouts(mut line: Object) -> Value {
+/// Converts a line of the early stream into a rollout record; any other line stays unchanged.
+fn to_rollout_record(mut line: Object) -> Value {
     if line.len() == 2
         && let Some(message) = pick::take_object(&mut line, "msg")
     {
         json!({"type": "event_msg", "payload": message})
     } else if line.len() == 1
-        && let Some(prompt) = pick::string(&line, "prompt")
+        && let Some(prompt) = pick::get_string(&line, "prompt")
     {
         json!({"type": "event_msg", "payload": {"type": "user_message", "message": prompt}})
-    } else if let Some(directory) = pick::string(&line, "workdir") {
-        json!({"type": "turn_context", "payload": {"cwd": directory, "model": pick::string(&line, "model")}})
+    } else if let Some(directory) = pick::get_string(&line, "workdir") {
+        json!({"type": "turn_context", "payload": {"cwd": directory, "model": pick::get_string(&line, "model")}})
     } else {
         Value::Object(line)
     }

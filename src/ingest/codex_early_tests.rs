@@ -1,17 +1,17 @@
-use crate::domain::{Event, OutputOf, Speaker};
-use crate::ingest::{Format, Reading, Rules};
+use crate::domain::{OutputOwner, Speaker, TrajectoryEvent};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
-fn read(text: &str) -> Vec<Event> {
+fn read(text: &str) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
-    let format = Reading::new(Rules::default()).read(&mut text.as_bytes(), &mut events).unwrap();
-    assert_eq!(format, Format::Codex);
-    assert!(!events.iter().any(|event| matches!(event, Event::Skipped(_))), "{events:?}");
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut text.as_bytes(), &mut events).unwrap();
+    assert_eq!(format, LogFormat::Codex);
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Skipped(_))), "{events:?}");
     events
 }
 
-fn said(events: &[Event]) -> Vec<(Speaker, &str)> {
+fn said(events: &[TrajectoryEvent]) -> Vec<(Speaker, &str)> {
     let said = events.iter().filter_map(|event| match event {
-        Event::Step(step) => Some((step.speaker.clone(), step.text.as_str())),
+        TrajectoryEvent::Step(step) => Some((step.speaker.clone(), step.text.as_str())),
         _ => None,
     });
     said.collect()
@@ -38,9 +38,10 @@ fn the_stream_of_2025_is_read() {
     let said = said(&events);
     assert_eq!(said.first(), Some(&(Speaker::User, "fix it")));
     assert_eq!(said.last(), Some(&(Speaker::Agent, "done")));
-    let is_output = |event: &&Event| matches!(event, Event::Output(OutputOf::Call(id), _) if id == "c1");
+    let is_output =
+        |event: &&TrajectoryEvent| matches!(event, TrajectoryEvent::Output(OutputOwner::Call(id), _) if id == "c1");
     assert_eq!(events.iter().filter(is_output).count(), 1);
-    assert!(events.iter().any(|event| matches!(event, Event::About(about) if about.directory.is_some())));
+    assert!(events.iter().any(|event| matches!(event, TrajectoryEvent::About(about) if about.directory.is_some())));
 }
 
 #[test]
@@ -55,8 +56,8 @@ fn a_session_in_one_document_is_read() {
 }"#;
     let events = read(text);
     assert_eq!(said(&events).first(), Some(&(Speaker::User, "fix")));
-    let is_call = |event: &&Event| matches!(event, Event::Call(_, call) if call.id == "c1");
+    let is_call = |event: &&TrajectoryEvent| matches!(event, TrajectoryEvent::Call(_, call) if call.id == "c1");
     assert_eq!(events.iter().filter(is_call).count(), 1);
-    let is_named = |event: &Event| matches!(event, Event::About(about) if about.session_id.as_deref() == Some("abc"));
+    let is_named = |event: &TrajectoryEvent| matches!(event, TrajectoryEvent::About(about) if about.session_id.as_deref() == Some("abc"));
     assert!(events.iter().any(is_named));
 }

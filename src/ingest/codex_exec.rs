@@ -1,136 +1,137 @@
-//! What `codex exec --json` prints: a stream of items, each told when it is complete.
+//! Reads the stream that `codex exec --json` prints: items, each of which is emitted when it is complete.
 
 use serde_json::Value;
 
-use super::Reader;
-use super::codex::Moment;
-use super::codex::Steps;
+use super::LogReader;
+use super::codex::CodexLineContext;
+use super::codex::CodexStepEmitter;
 use super::codex::TypedItem;
 use super::codex::error_message;
 use super::codex::has_grown;
+use super::codex::parse_codex_usage;
 use super::codex::typed_item;
-use super::codex::usage;
 use super::pick;
 use super::pick::Object;
-use super::unknown::Unknown;
-use crate::domain::About;
-use crate::domain::Elsewhere;
+use super::unknown::UnknownKinds;
 use crate::domain::EpisodeStatus;
-use crate::domain::Event;
+use crate::domain::EventSink;
 use crate::domain::Happening;
-use crate::domain::Outcome;
-use crate::domain::OutputOf;
+use crate::domain::LogReference;
+use crate::domain::OutputOwner;
 use crate::domain::Part;
-use crate::domain::Sink;
-use crate::domain::Usage;
+use crate::domain::SessionDetails;
+use crate::domain::SessionOutcome;
+use crate::domain::TokenUsage;
+use crate::domain::TrajectoryEvent;
 
 #[cfg(test)]
 #[path = "codex_exec_tests.rs"]
 mod tests;
 
-/// So many items may be under way; with one more, the oldest is told as it is.
+/// The maximum number of items in progress; beyond it, the oldest is emitted as it is.
 const MAX_UNDER_WAY: usize = 64;
 
-/// So many threads are remembered; the totals of older ones count anew.
+/// The maximum number of threads that are remembered; the totals of older ones count from zero again.
 const MAX_THREADS: usize = 64;
 
-/// Reads the stream.
+/// Reads the stream of `codex exec --json`.
 #[derive(Debug, Default)]
-pub(super) struct CodexExec {
+pub(super) struct CodexExecReader {
     line: u64,
-    steps: Steps,
-    /// Items that began, by id, in their last state.
+    steps: CodexStepEmitter,
+    /// The items in progress by id, each in its last state.
     under_way: Vec<(String, Object)>,
-    /// Who is at work.
+    /// The id of the thread that is active.
     thread: Option<String>,
-    /// The last totals of each thread: a turn's figures include those of all turns before.
-    totals: Vec<(Option<String>, Usage)>,
-    spent: Usage,
-    /// How the last turn ended, if it went wrong.
-    failure: Option<Outcome>,
-    unknown: Unknown,
+    /// The last totals of each thread: a turn's figures include those of all earlier turns.
+    totals: Vec<(Option<String>, TokenUsage)>,
+    spent: TokenUsage,
+    /// The outcome of the last turn, if it failed.
+    failure: Option<SessionOutcome>,
+    unknown: UnknownKinds,
 }
 
-impl Reader for CodexExec {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
+impl LogReader for CodexExecReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
         self.line = number;
-        let mut line = pick::object(line);
-        let kind = pick::string(&line, "type").unwrap_or_default();
+        let mut line = pick::into_object(line);
+        let kind = pick::get_string(&line, "type").unwrap_or_default();
         match kind.as_str() {
             "thread.started" => {
-                self.thread = pick::string(&line, "thread_id");
-                sink.hear(Event::About(Box::new(About {
+                self.thread = pick::get_string(&line, "thread_id");
+                sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
                     session_id: self.thread.clone(),
                     agent: Some("codex".to_owned()),
-                    ..About::default()
+                    ..SessionDetails::default()
                 })));
             }
-            "turn.started" => self.steps.close(),
+            "turn.started" => self.steps.close_step(),
             "turn.completed" => {
-                self.steps.close();
+                self.steps.close_step();
                 self.failure = None;
                 if let Some(counts) = pick::take_object(&mut line, "usage") {
-                    self.count(usage(&counts));
+                    self.add_thread_total(parse_codex_usage(&counts));
                 }
             }
             "turn.failed" | "error" => {
                 let error = line.get_mut("error").map(Value::take).filter(|error| !error.is_null());
                 let text = error.map_or_else(|| error_message(Value::Object(line)), error_message);
-                self.failed(kind, text, sink);
+                self.record_failure(kind, text, sink);
             }
             "item.started" | "item.updated" => {
                 if let Some(item) = pick::take_object(&mut line, "item") {
-                    self.began(item, sink);
+                    self.track_started_item(item, sink);
                 }
             }
             "item.completed" => {
                 if let Some(item) = pick::take_object(&mut line, "item") {
-                    let id = pick::string(&item, "id").unwrap_or_default();
+                    let id = pick::get_string(&item, "id").unwrap_or_default();
                     self.under_way.retain(|(known, _)| *known != id);
-                    self.item(item, sink);
+                    self.emit_item(item, sink);
                 }
             }
             "item.plan.delta" | "request_user_input" => {}
-            kind => self.unknown.report(kind, self.line, sink),
+            kind => self.unknown.report_once(kind, self.line, sink),
         }
     }
 
-    fn end(&mut self, sink: &mut dyn Sink) {
+    fn finish_log(&mut self, sink: &mut dyn EventSink) {
         for (_, item) in std::mem::take(&mut self.under_way) {
-            self.item(item, sink);
+            self.emit_item(item, sink);
         }
         if !self.spent.is_unknown() {
-            sink.hear(Event::Total(self.spent));
+            sink.receive_event(TrajectoryEvent::Total(self.spent));
         }
         if let Some(failure) = self.failure.take() {
-            sink.hear(Event::Outcome(failure));
+            sink.receive_event(TrajectoryEvent::Outcome(failure));
         }
     }
 }
 
-impl CodexExec {
-    /// Hears the totals of the current thread. Totals that shrank were begun anew.
-    fn count(&mut self, total: Usage) {
+impl CodexExecReader {
+    /// Adds the totals of the current thread. Totals that shrank were reset.
+    fn add_thread_total(&mut self, total: TokenUsage) {
         let at = self.totals.iter().position(|(thread, _)| *thread == self.thread);
         let before = at.map(|at| self.totals.remove(at).1).filter(|before| has_grown(*before, total));
-        self.spent = self.spent.plus(before.map_or(total, |before| total.minus(before)));
+        self.spent = self.spent.add_usage(before.map_or(total, |before| total.subtract_usage(before)));
         self.totals.push((self.thread.clone(), total));
         if self.totals.len() > MAX_THREADS {
             self.totals.remove(0);
         }
     }
 
-    fn failed(&mut self, kind: String, text: String, sink: &mut dyn Sink) {
-        // A fatal error is told twice: by itself and as the end of its turn.
+    fn record_failure(&mut self, kind: String, text: String, sink: &mut dyn EventSink) {
+        // A fatal error is reported twice: by itself and as the end of its turn.
         let is_news = self.failure.as_ref().is_none_or(|failure| failure.error.as_ref() != Some(&text));
         if is_news {
-            sink.hear(Event::Happened(self.steps.last(), Happening::ApiError, text.clone()));
+            sink.receive_event(TrajectoryEvent::Happened(self.steps.last_step(), Happening::ApiError, text.clone()));
         }
-        self.failure = Some(Outcome { status: EpisodeStatus::Failed, reward: None, error: Some(text), from: kind });
+        self.failure =
+            Some(SessionOutcome { status: EpisodeStatus::Failed, reward: None, error: Some(text), from: kind });
     }
 
-    fn began(&mut self, item: Object, sink: &mut dyn Sink) {
-        let id = pick::string(&item, "id").unwrap_or_default();
+    fn track_started_item(&mut self, item: Object, sink: &mut dyn EventSink) {
+        let id = pick::get_string(&item, "id").unwrap_or_default();
         if let Some((_, known)) = self.under_way.iter_mut().find(|(known, _)| *known == id) {
             *known = item;
             return;
@@ -138,20 +139,25 @@ impl CodexExec {
         self.under_way.push((id, item));
         if self.under_way.len() > MAX_UNDER_WAY {
             let (_, oldest) = self.under_way.remove(0);
-            self.item(oldest, sink);
+            self.emit_item(oldest, sink);
         }
     }
 
-    fn item(&mut self, item: Object, sink: &mut dyn Sink) {
-        let kind = pick::string(&item, "type").unwrap_or_default();
+    fn emit_item(&mut self, item: Object, sink: &mut dyn EventSink) {
+        let kind = pick::get_string(&item, "type").unwrap_or_default();
         match typed_item(item) {
             TypedItem::Words(text) if !text.is_empty() => {
                 self.close_after_calls();
-                self.steps.say(text, None, Moment::default(), sink);
+                self.steps.emit_agent_text(text, None, CodexLineContext::default(), sink);
             }
             TypedItem::Thoughts(thoughts) if !thoughts.is_empty() => {
                 self.close_after_calls();
-                self.steps.say(String::new(), Some(thoughts.join("\n\n")), Moment::default(), sink);
+                self.steps.emit_agent_text(
+                    String::new(),
+                    Some(thoughts.join("\n\n")),
+                    CodexLineContext::default(),
+                    sink,
+                );
             }
             TypedItem::Work(mut call, agents) => {
                 let output = call.output.take();
@@ -159,28 +165,40 @@ impl CodexExec {
                     call.id = format!("{}-{}", call.tool, self.line);
                 }
                 let id = call.id.clone();
-                self.steps.call(call, Moment::default(), sink);
+                self.steps.emit_call(call, CodexLineContext::default(), sink);
                 if let Some(output) = output {
-                    sink.hear(Event::Output(OutputOf::Call(id), output));
+                    sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
                 }
                 for thread in agents {
-                    sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(thread) }));
+                    sink.receive_event(TrajectoryEvent::Elsewhere(LogReference {
+                        part: Part::Subagent,
+                        path: None,
+                        id: Some(thread),
+                    }));
                 }
             }
-            TypedItem::Trouble(text) => sink.hear(Event::Happened(self.steps.last(), Happening::ApiError, text)),
-            TypedItem::Compaction => {
-                sink.hear(Event::Happened(self.steps.last(), Happening::Compacted, String::new()));
+            TypedItem::Trouble(text) => {
+                sink.receive_event(TrajectoryEvent::Happened(self.steps.last_step(), Happening::ApiError, text));
             }
-            TypedItem::Hook(text) => sink.hear(Event::Happened(self.steps.last(), Happening::HookFeedback, text)),
-            TypedItem::Unknown => self.unknown.report(&kind, self.line, sink),
+            TypedItem::Compaction => {
+                sink.receive_event(TrajectoryEvent::Happened(
+                    self.steps.last_step(),
+                    Happening::Compacted,
+                    String::new(),
+                ));
+            }
+            TypedItem::Hook(text) => {
+                sink.receive_event(TrajectoryEvent::Happened(self.steps.last_step(), Happening::HookFeedback, text));
+            }
+            TypedItem::Unknown => self.unknown.report_once(&kind, self.line, sink),
             _ => {}
         }
     }
 
-    /// What is said after calls is another request's.
+    /// Closes the step if it has calls: text after calls belongs to another request.
     fn close_after_calls(&mut self) {
         if self.steps.has_calls() {
-            self.steps.close();
+            self.steps.close_step();
         }
     }
 }

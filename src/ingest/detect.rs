@@ -1,62 +1,62 @@
-//! Which format a log is in: by what it holds, never by its name.
+//! Detects the format of a log by its content, never by its name.
 
 use std::io::Cursor;
 use std::io::Read;
 
-use super::Unreadable;
+use super::UnreadableLog;
 use super::lines::read_some;
-use super::packed::Damage;
-use super::packed::Unpacked;
-use super::packed::is_packed;
-use super::shape::Shape;
-use super::shape::trimmed;
+use super::packed::DamageFlag;
+use super::packed::DecompressedLog;
+use super::packed::is_zstd_compressed;
+use super::shape::ObjectShape;
+use super::shape::trim_leading_blanks;
 
 #[cfg(test)]
 #[path = "detect_tests.rs"]
 mod tests;
 
-/// How much is looked at.
+/// The number of bytes that are examined.
 const LOOKED_AT_BYTES: usize = 256 * 1024;
 
-/// How many lines are looked at where something else than JSON comes first.
+/// The number of lines that are examined where the log does not begin with JSON.
 const LOOKED_AT_LINES: usize = 40;
 
-/// What a log is written in.
+/// The format in which a log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(into = "&'static str")]
-pub enum Format {
-    /// Harbor's interchange format, in one document, or in an array of them.
+pub enum LogFormat {
+    /// Harbor's interchange format, as one document or as an array of documents.
     Atif,
-    /// The same, one step a line.
+    /// Harbor's interchange format with one step per line.
     AtifStream,
     /// Claude Code's transcripts, and the stream of its headless mode.
     ClaudeCode,
     /// Codex's rollouts, of all generations.
     Codex,
-    /// What `codex exec --json` prints.
+    /// The stream that `codex exec --json` prints.
     CodexExec,
-    /// OpenAgents' sessions.
+    /// The session logs of OpenAgents.
     OpenAgentsSession,
-    /// OpenAgents' run logs.
+    /// The run logs of OpenAgents.
     OpenAgentsRunLog,
     /// OpenAgents' own trajectory records.
     OpenAgentsTrajectories,
     /// OpenAgents' small documents: run metadata, stream index, Healer state, APM snapshots.
     OpenAgentsState,
-    /// OpenAgents' `progress.md`.
+    /// The `progress.md` of OpenAgents.
     ProgressNotes,
     /// ArcheFlow's run events.
     ArcheFlow,
-    /// Gemini CLI's chats.
+    /// The chats of Gemini CLI.
     Gemini,
     /// OpenCode's exported sessions.
     OpenCode,
-    /// Chat messages, one a line: see `docs/formats.md`.
+    /// Chat messages, one per line: see `docs/formats.md`.
     Generic,
 }
 
-impl Format {
-    /// Its name in `inspect --json`.
+impl LogFormat {
+    /// Returns its name in `inspect --json`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Atif => "atif",
@@ -77,68 +77,71 @@ impl Format {
     }
 }
 
-impl From<Format> for &'static str {
-    fn from(format: Format) -> Self {
+impl From<LogFormat> for &'static str {
+    fn from(format: LogFormat) -> Self {
         format.as_str()
     }
 }
 
-/// How a log's JSON is laid out.
+/// The way in which a log's JSON is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// One object a line.
+pub(super) enum LogLayout {
+    /// One JSON object per line.
     Lines,
-    /// Values over many lines, or an array.
+    /// Values that span several lines, or an array.
     Document,
 }
 
-/// A log whose format is known.
-pub(super) struct Detected<'i> {
-    pub(super) format: Format,
-    pub(super) layout: Layout,
-    /// From its beginning, and unpacked if it was packed.
+/// A log whose format was detected or given.
+pub(super) struct DetectedLog<'i> {
+    pub(super) format: LogFormat,
+    pub(super) layout: LogLayout,
+    /// The log from its beginning, decompressed if it was compressed.
     pub(super) input: Box<dyn Read + Send + 'i>,
-    /// Whether it could not be unpacked to its end.
-    pub(super) damage: Damage,
+    /// Set when the log could not be decompressed to its end.
+    pub(super) damage: DamageFlag,
 }
 
-/// Looks at the beginning of a log.
-pub(super) fn detect<'i>(input: &'i mut (dyn Read + Send)) -> Result<Detected<'i>, Unreadable> {
-    let (beginning, rest, damage) = unpacked(input)?;
-    let (format, layout) = format_of(&beginning)?;
-    Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
+/// Detects the format of a log from its beginning.
+pub(super) fn detect_format<'i>(input: &'i mut (dyn Read + Send)) -> Result<DetectedLog<'i>, UnreadableLog> {
+    let (beginning, rest, damage) = decompress_beginning(input)?;
+    let (format, layout) = classify_beginning(&beginning)?;
+    Ok(DetectedLog { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
 }
 
-/// A log of a known format.
-pub(super) fn known<'i>(format: Format, input: &'i mut (dyn Read + Send)) -> std::io::Result<Detected<'i>> {
-    let (beginning, rest, damage) = unpacked(input)?;
-    let text = text_of(&beginning);
+/// Opens a log as one of the given format.
+pub(super) fn open_in_format<'i>(
+    format: LogFormat,
+    input: &'i mut (dyn Read + Send),
+) -> std::io::Result<DetectedLog<'i>> {
+    let (beginning, rest, damage) = decompress_beginning(input)?;
+    let text = trim_beginning(&beginning);
     let layout = match text.first() {
-        Some(b'[') if Shape::of(text.get(1..).unwrap_or_default()).is_some() => Layout::Document,
-        Some(b'{') => layout_of(text),
-        _ => Layout::Lines,
+        Some(b'[') if ObjectShape::from_bytes(text.get(1..).unwrap_or_default()).is_some() => LogLayout::Document,
+        Some(b'{') => detect_layout(text),
+        _ => LogLayout::Lines,
     };
-    Ok(Detected { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
+    Ok(DetectedLog { format, layout, input: Box::new(Cursor::new(beginning).chain(rest)), damage })
 }
 
-type Beginning<'i> = (Vec<u8>, Box<dyn Read + Send + 'i>, Damage);
+type Beginning<'i> = (Vec<u8>, Box<dyn Read + Send + 'i>, DamageFlag);
 
-/// The beginning of a log and the rest of it, unpacked if it was packed.
-fn unpacked<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<Beginning<'i>> {
-    let packed = beginning(input)?;
-    if !is_packed(&packed) {
-        return Ok((packed, Box::new(input), Damage::default()));
+/// Returns the beginning of a log and the rest of it, decompressed if it was compressed.
+fn decompress_beginning<'i>(input: &'i mut (dyn Read + Send)) -> std::io::Result<Beginning<'i>> {
+    let packed = read_beginning(input)?;
+    if !is_zstd_compressed(&packed) {
+        return Ok((packed, Box::new(input), DamageFlag::default()));
     }
-    let mut rest = Unpacked::new(packed, input);
-    let damage = rest.damage();
-    let beginning = beginning(&mut rest)?;
-    if beginning.is_empty() && damage.is_there() {
+    let mut rest = DecompressedLog::new(packed, input);
+    let damage = rest.damage_flag();
+    let beginning = read_beginning(&mut rest)?;
+    if beginning.is_empty() && damage.is_set() {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "it cannot be unpacked"));
     }
     Ok((beginning, Box::new(rest), damage))
 }
 
-fn beginning(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+fn read_beginning(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![0; LOOKED_AT_BYTES];
     let mut filled = 0;
     while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
@@ -151,149 +154,153 @@ fn beginning(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn text_of(beginning: &[u8]) -> &[u8] {
-    trimmed(beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning))
+fn trim_beginning(beginning: &[u8]) -> &[u8] {
+    trim_leading_blanks(beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning))
 }
 
-/// The format of a log that begins like this.
-fn format_of(beginning: &[u8]) -> Result<(Format, Layout), Unreadable> {
-    let text = text_of(beginning);
+/// Returns the format and layout of a log with this beginning.
+fn classify_beginning(beginning: &[u8]) -> Result<(LogFormat, LogLayout), UnreadableLog> {
+    let text = trim_beginning(beginning);
     match text.first() {
-        None => Err(if beginning.contains(&0) { not_json(beginning) } else { Unreadable::Empty }),
-        Some(b'{') => format_of_objects(text),
+        None => Err(if beginning.contains(&0) { not_json_error(beginning) } else { UnreadableLog::Empty }),
+        Some(b'{') => classify_objects(text),
         Some(b'[') => {
-            let element = Shape::of(text.get(1..).unwrap_or_default());
-            if let Some(format) = element.as_ref().and_then(classify) {
-                return Ok((format, Layout::Document));
+            let element = ObjectShape::from_bytes(text.get(1..).unwrap_or_default());
+            if let Some(format) = element.as_ref().and_then(classify_object) {
+                return Ok((format, LogLayout::Document));
             }
-            let array = || Unreadable::UnknownFormat("it is a JSON array".to_owned());
-            format_among_others(text).map(|format| (format, Layout::Lines)).ok_or_else(array)
+            let array = || UnreadableLog::UnknownFormat("it is a JSON array".to_owned());
+            find_format_in_lines(text).map(|format| (format, LogLayout::Lines)).ok_or_else(array)
         }
         Some(_) => {
             let is_progress = ["# Session Progress", "## Session Info", "## Session info"]
                 .iter()
                 .any(|heading| memchr::memmem::find(text, heading.as_bytes()).is_some());
-            match format_among_others(text) {
-                _ if is_progress => Ok((Format::ProgressNotes, Layout::Document)),
-                Some(format) => Ok((format, Layout::Lines)),
-                None => Err(not_json(beginning)),
+            match find_format_in_lines(text) {
+                _ if is_progress => Ok((LogFormat::ProgressNotes, LogLayout::Document)),
+                Some(format) => Ok((format, LogLayout::Lines)),
+                None => Err(not_json_error(beginning)),
             }
         }
     }
 }
 
-/// The format of a log that begins with an object.
-fn format_of_objects(text: &[u8]) -> Result<(Format, Layout), Unreadable> {
-    let document = Some(layout_of(text)).filter(|layout| *layout == Layout::Document).and_then(|_| Shape::of(text));
-    if let Some(format) = document.as_ref().and_then(classify) {
-        return Ok((format, Layout::Document));
+/// Returns the format and layout of a log that begins with an object.
+fn classify_objects(text: &[u8]) -> Result<(LogFormat, LogLayout), UnreadableLog> {
+    let document = Some(detect_layout(text))
+        .filter(|layout| *layout == LogLayout::Document)
+        .and_then(|_| ObjectShape::from_bytes(text));
+    if let Some(format) = document.as_ref().and_then(classify_object) {
+        return Ok((format, LogLayout::Document));
     }
-    let mut lines = text.split(|byte| *byte == b'\n').filter_map(Shape::of);
-    let first: Vec<Shape> = lines.by_ref().take(LOOKED_AT_LINES).collect();
-    if let Some(format) = first.iter().find_map(classify) {
-        return Ok((format, Layout::Lines));
+    let mut lines = text.split(|byte| *byte == b'\n').filter_map(ObjectShape::from_bytes);
+    let first: Vec<ObjectShape> = lines.by_ref().take(LOOKED_AT_LINES).collect();
+    if let Some(format) = first.iter().find_map(classify_object) {
+        return Ok((format, LogLayout::Lines));
     }
-    let stranger = document.iter().chain(&first).find_map(known_stranger);
+    let stranger = document.iter().chain(&first).find_map(describe_other_file);
     if stranger.is_none()
-        && let Some(format) = lines.find_map(|line| classify(&line))
+        && let Some(format) = lines.find_map(|line| classify_object(&line))
     {
-        return Ok((format, Layout::Lines));
+        return Ok((format, LogLayout::Lines));
     }
-    Err(Unreadable::UnknownFormat(stranger.unwrap_or("none of its first lines is one of a session log").to_owned()))
+    Err(UnreadableLog::UnknownFormat(stranger.unwrap_or("none of its first lines is one of a session log").to_owned()))
 }
 
-/// The format of a log whose first line is none of JSON: something else was printed before it, or it lost its beginning.
-fn format_among_others(text: &[u8]) -> Option<Format> {
+/// Returns the format of a log whose first line is not JSON: other output precedes it, or its beginning is lost.
+fn find_format_in_lines(text: &[u8]) -> Option<LogFormat> {
     let mut lines = text.split(|byte| *byte == b'\n').take(LOOKED_AT_LINES);
-    lines.find_map(|line| Shape::of(line).filter(|_| line.starts_with(b"{")).as_ref().and_then(classify))
+    lines.find_map(|line| {
+        ObjectShape::from_bytes(line).filter(|_| line.starts_with(b"{")).as_ref().and_then(classify_object)
+    })
 }
 
-/// How a log that begins with an object is laid out.
-fn layout_of(text: &[u8]) -> Layout {
+/// Returns the layout of a log that begins with an object.
+fn detect_layout(text: &[u8]) -> LogLayout {
     let mut lines = text.split(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
-    let is_whole = |text: &[u8]| Shape::of(text).is_some_and(|shape| shape.is_whole());
+    let is_whole = |text: &[u8]| ObjectShape::from_bytes(text).is_some_and(|shape| shape.is_whole());
     if first.len() == text.len() || is_whole(first) {
-        return Layout::Lines;
+        return LogLayout::Lines;
     }
     if is_whole(text) {
-        return Layout::Document;
+        return LogLayout::Document;
     }
-    // The first line may be cut off. Then there are others that are whole, and no elements of an array.
+    // The first line may be cut off. Then other lines are complete objects, and are not elements of an array.
     let mut last = first.trim_ascii_end().last().copied();
     for line in lines {
         if line.starts_with(b"{") && !matches!(last, Some(b'[' | b',' | b':')) && is_whole(line) {
-            return Layout::Lines;
+            return LogLayout::Lines;
         }
         last = line.trim_ascii_end().last().copied().or(last);
     }
-    Layout::Document
+    LogLayout::Document
 }
 
-fn not_json(text: &[u8]) -> Unreadable {
+fn not_json_error(text: &[u8]) -> UnreadableLog {
     let is_text = std::str::from_utf8(text.get(..text.len().min(1024)).unwrap_or_default())
         .map_or_else(|error| error.error_len().is_none(), |text| !text.contains('\0'));
-    Unreadable::UnknownFormat(
+    UnreadableLog::UnknownFormat(
         if is_text { "it is neither JSON nor progress notes" } else { "it is not text" }.to_owned(),
     )
 }
 
-/// The format in which an object of this shape is written. The order matters: what is more telling comes first.
-fn classify(shape: &Shape) -> Option<Format> {
-    let has = |key: &str| shape.has(key);
+/// Returns the format in which an object of this shape is written. More specific formats are tested first.
+fn classify_object(shape: &ObjectShape) -> Option<LogFormat> {
+    let has = |key: &str| shape.has_key(key);
     let kind = shape.text("type").unwrap_or_default();
     let is_one_of = |kinds: &[&str]| kinds.contains(&kind);
     let format = if has("__header__") || (has("step_id") && has("source")) {
-        Format::AtifStream
-    } else if has("steps") && (has("schema_version") || has("agent") || has("session_id") || is_step(shape)) {
-        Format::Atif
+        LogFormat::AtifStream
+    } else if has("steps") && (has("schema_version") || has("agent") || has("session_id") || has_atif_step(shape)) {
+        LogFormat::Atif
     } else if kind.starts_with("thread.") || kind.starts_with("turn.") || (kind.starts_with("item.") && has("item")) {
-        Format::CodexExec
+        LogFormat::CodexExec
     } else if (has("payload") && has("type")) || has("record_type") || is_early_codex(shape) {
-        Format::Codex
+        LogFormat::Codex
     } else if has("actions") && has("outcome") {
-        Format::OpenAgentsTrajectories
+        LogFormat::OpenAgentsTrajectories
     } else if (has("run_id") || has("runId")) && has("type") && (has("data") || has("phase")) {
-        Format::ArcheFlow
+        LogFormat::ArcheFlow
     } else if has("ts") && is_one_of(RUN_LOG_TYPES) {
-        Format::OpenAgentsRunLog
+        LogFormat::OpenAgentsRunLog
     } else if is_one_of(&["session_start", "session_end", "user_message", "turn"]) && has("timestamp") {
-        Format::OpenAgentsSession
-    } else if is_state(shape) {
-        Format::OpenAgentsState
+        LogFormat::OpenAgentsSession
+    } else if is_openagents_state(shape) {
+        LogFormat::OpenAgentsState
     } else if has("projectHash") || (has("sessionId") && has("messages")) {
-        Format::Gemini
+        LogFormat::Gemini
     } else if has("info") && has("messages") {
-        Format::OpenCode
-    } else if is_headless_session(shape, kind) {
-        Format::OpenAgentsSession
-    } else if is_claude(shape, kind) {
-        Format::ClaudeCode
+        LogFormat::OpenCode
+    } else if is_openagents_session(shape, kind) {
+        LogFormat::OpenAgentsSession
+    } else if is_claude_line(shape, kind) {
+        LogFormat::ClaudeCode
     } else if is_flat_codex(shape, kind) {
-        Format::Codex
-    } else if has("role") && (has("content") || has("tool_calls")) || has("session") && shape.keys() == 1 {
-        Format::Generic
+        LogFormat::Codex
+    } else if has("role") && (has("content") || has("tool_calls")) || has("session") && shape.key_count() == 1 {
+        LogFormat::Generic
     } else {
         return None;
     };
     Some(format)
 }
 
-/// Whether the first of the steps is one of ATIF.
-fn is_step(shape: &Shape) -> bool {
-    shape.step_has("source") && (shape.step_has("step_id") || shape.step_has("message"))
+/// Returns true if the first step is an ATIF step.
+fn has_atif_step(shape: &ObjectShape) -> bool {
+    shape.step_has_key("source") && (shape.step_has_key("step_id") || shape.step_has_key("message"))
 }
 
-/// OpenAgents' first sessions look like Claude Code's, apart from their ids; here one has lost its first line.
-fn is_headless_session(shape: &Shape, kind: &str) -> bool {
+/// Returns true for a line of OpenAgents' first sessions, which differ from Claude Code's only in their ids.
+fn is_openagents_session(shape: &ObjectShape, kind: &str) -> bool {
     matches!(kind, "user" | "assistant" | "tool_result")
-        && shape.has("message")
-        && !shape.has("isSidechain")
+        && shape.has_key("message")
+        && !shape.has_key("isSidechain")
         && shape.text("sessionId").is_some_and(|id| id.starts_with("session-"))
 }
 
-fn is_claude(shape: &Shape, kind: &str) -> bool {
-    let has = |key: &str| shape.has(key);
+fn is_claude_line(shape: &ObjectShape, kind: &str) -> bool {
+    let has = |key: &str| shape.has_key(key);
     (has("message") && matches!(kind, "user" | "assistant" | "progress"))
         || (has("message") && (has("sessionId") || has("requestId") || has("costUSD")))
         || (has("uuid") && has("sessionId"))
@@ -309,45 +316,45 @@ fn is_claude(shape: &Shape, kind: &str) -> bool {
                 | "last-prompt"
                 | "permission-mode"
         )
-        // All of what it notes beside the messages is written-like-this.
+        // Lines of Claude Code other than messages have types in kebab case.
         || (has("sessionId") && (kind.contains('-') || matches!(kind, "mode" | "tag" | "attachment" | "system")))
 }
 
-/// What `codex exec --json` printed in 2025, and the sessions of the CLI before that.
-fn is_early_codex(shape: &Shape) -> bool {
-    (shape.keys() == 2 && shape.is_text("id") && shape.is_object("msg"))
-        || (shape.keys() == 2 && shape.is_object("session") && shape.is_list("items"))
+/// Returns true for the stream of `codex exec --json` of 2025 and for the sessions of the CLI before that.
+fn is_early_codex(shape: &ObjectShape) -> bool {
+    (shape.key_count() == 2 && shape.has_string("id") && shape.has_object("msg"))
+        || (shape.key_count() == 2 && shape.has_object("session") && shape.has_object_array("items"))
 }
 
-/// Codex of 2025: bare items, under a first line that has no type.
-fn is_flat_codex(shape: &Shape, kind: &str) -> bool {
-    let has = |key: &str| shape.has(key);
+/// Returns true for Codex logs of 2025: bare items after a first line that has no type.
+fn is_flat_codex(shape: &ObjectShape, kind: &str) -> bool {
+    let has = |key: &str| shape.has_key(key);
     (kind.is_empty() && has("id") && has("timestamp") && (has("instructions") || has("git")))
         || (kind == "message" && has("role") && has("content") && !is_chat_message(shape))
         || (kind == "reasoning" && has("summary"))
         || (has("call_id") && matches!(kind, "function_call" | "function_call_output" | "local_shell_call"))
 }
 
-/// What is typed like an item of Codex, but is none.
-fn is_chat_message(shape: &Shape) -> bool {
-    shape.has("tool_calls")
-        || shape.has("tool_call_id")
+/// Returns true for a chat message that has the same type as a Codex item.
+fn is_chat_message(shape: &ObjectShape) -> bool {
+    shape.has_key("tool_calls")
+        || shape.has_key("tool_call_id")
         || shape.text("role") == Some("tool")
-        || shape.is_text("content")
+        || shape.has_string("content")
 }
 
-fn is_state(shape: &Shape) -> bool {
-    let has = |key: &str| shape.has(key);
+fn is_openagents_state(shape: &ObjectShape) -> bool {
+    let has = |key: &str| shape.has_key(key);
     (has("taskId") && (has("logFilePath") || has("sessionFilePath") || has("totalTurns")))
         || (has("session_id") && has("checkpoint"))
-        || shape.is_list("attempts")
+        || shape.has_object_array("attempts")
         || (has("combined") && has("comparison"))
         || matches!(shape.text("type"), Some("apm_snapshot" | "apm_update" | "usage_update"))
 }
 
-/// Files that lie beside logs and hold no session, so that the message can say so.
-fn known_stranger(shape: &Shape) -> Option<&'static str> {
-    let has = |key: &str| shape.has(key);
+/// Describes files that lie next to logs but contain no session, for the error message.
+fn describe_other_file(shape: &ObjectShape) -> Option<&'static str> {
+    let has = |key: &str| shape.has_key(key);
     if has("memoryType") || (has("category") && has("importance")) {
         Some("it looks like a memory store; `archivist import` is for those")
     } else if has("suiteVersion") {

@@ -1,12 +1,12 @@
 use super::*;
 
-fn format(text: &str) -> Result<Format, String> {
-    detect(&mut text.as_bytes()).map(|detected| detected.format).map_err(|error| error.to_string())
+fn format(text: &str) -> Result<LogFormat, String> {
+    detect_format(&mut text.as_bytes()).map(|detected| detected.format).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_format_is_known_by_what_it_holds() {
-    use Format::*;
+    use LogFormat::*;
     let table = [
         (r#"{"schema_version":"ATIF-v1.7","agent":{},"steps":[]}"#, Atif),
         ("{\n  \"session_id\": \"s\",\n  \"steps\": [\n    {\"step_id\": 1}", Atif),
@@ -60,8 +60,8 @@ fn a_format_is_known_by_what_it_holds() {
 
 const CLAUDE: &str = r#"{"type":"user","message":{"role":"user","content":"hi"},"sessionId":"s"}"#;
 
-fn laid_out(text: &str) -> Option<(Format, Layout)> {
-    detect(&mut text.as_bytes()).ok().map(|detected| (detected.format, detected.layout))
+fn laid_out(text: &str) -> Option<(LogFormat, LogLayout)> {
+    detect_format(&mut text.as_bytes()).ok().map(|detected| (detected.format, detected.layout))
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn lines_that_tell_nothing_do_not_hide_the_format() {
         format!("{long}{CLAUDE}\n"),
     ];
     for text in table {
-        assert_eq!(laid_out(&text), Some((Format::ClaudeCode, Layout::Lines)), "{text}");
+        assert_eq!(laid_out(&text), Some((LogFormat::ClaudeCode, LogLayout::Lines)), "{text}");
     }
 }
 
@@ -89,20 +89,20 @@ fn a_document_is_told_from_lines() {
     let step = r#"{"step_id":1,"source":"user","message":"x"}"#;
     let long = "x".repeat(400_000);
     let table = [
-        (format!("{{\"steps\": [\n{step},\n{step}\n], \"agent\": {{}}}}"), Layout::Document),
-        (format!("{{\"steps\": [\n{step}\n], \"agent\": {{}}}}\n"), Layout::Document),
-        (format!("{{\"steps\": [\n{step},\n{step},\n{long}"), Layout::Document),
-        (format!("{{\"steps\":[{step}],\"agent\":{{}}}}\n{{\"steps\":[{step}]}}"), Layout::Lines),
-        (format!("{{\"steps\":[{{\"step_id\":1,\"source\":\"user\",\"message\":\"{long}\"}}]}}"), Layout::Lines),
+        (format!("{{\"steps\": [\n{step},\n{step}\n], \"agent\": {{}}}}"), LogLayout::Document),
+        (format!("{{\"steps\": [\n{step}\n], \"agent\": {{}}}}\n"), LogLayout::Document),
+        (format!("{{\"steps\": [\n{step},\n{step},\n{long}"), LogLayout::Document),
+        (format!("{{\"steps\":[{step}],\"agent\":{{}}}}\n{{\"steps\":[{step}]}}"), LogLayout::Lines),
+        (format!("{{\"steps\":[{{\"step_id\":1,\"source\":\"user\",\"message\":\"{long}\"}}]}}"), LogLayout::Lines),
         (
             format!(
                 "{{\n \"steps\": [\n  {{\n   \"step_id\": 1,\n   \"source\": \"user\", \"message\": \"{long}\"}}]}}"
             ),
-            Layout::Document,
+            LogLayout::Document,
         ),
     ];
     for (text, layout) in table {
-        assert_eq!(laid_out(&text), Some((Format::Atif, layout)), "{text:.200}");
+        assert_eq!(laid_out(&text), Some((LogFormat::Atif, layout)), "{text:.200}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_first_line_beyond_what_is_looked_at_is_known() {
     let line = format!(
         r#"{{"parentUuid":null,"isSidechain":false,"cwd":"/w","message":{{"content":"{long}"}},"type":"user"}}"#
     );
-    assert_eq!(laid_out(&line), Some((Format::ClaudeCode, Layout::Lines)));
+    assert_eq!(laid_out(&line), Some((LogFormat::ClaudeCode, LogLayout::Lines)));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_log_is_handed_on_from_its_beginning() {
     let text = format!("{{\"role\":\"user\",\"content\":\"{}\"}}\n", "x".repeat(600_000));
     let mut input = text.as_bytes();
     let mut whole = String::new();
-    detect(&mut input).unwrap().input.read_to_string(&mut whole).unwrap();
+    detect_format(&mut input).unwrap().input.read_to_string(&mut whole).unwrap();
     assert_eq!(whole, text);
 }
 
@@ -156,14 +156,14 @@ fn a_packed_log_is_unpacked() {
     let text = "{\"role\":\"user\",\"content\":\"hi\"}\n".repeat(5000);
     let packed = ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
     let mut input = packed.as_slice();
-    let mut detected = detect(&mut input).unwrap();
+    let mut detected = detect_format(&mut input).unwrap();
     let mut whole = String::new();
     detected.input.read_to_string(&mut whole).unwrap();
-    assert_eq!((detected.format, whole), (Format::Generic, text));
+    assert_eq!((detected.format, whole), (LogFormat::Generic, text));
 }
 
 #[test]
 fn a_log_that_cannot_be_unpacked_is_an_error() {
-    let error = detect(&mut b"\x28\xb5\x2f\xfdxxxxxxxxxx".as_slice()).map(|_| ()).unwrap_err();
+    let error = detect_format(&mut b"\x28\xb5\x2f\xfdxxxxxxxxxx".as_slice()).map(|_| ()).unwrap_err();
     assert_eq!(error.to_string(), "it could not be read: it cannot be unpacked");
 }

@@ -29,11 +29,11 @@ fn trial() -> (TempDir, PathBuf) {
 fn references_stay_in_the_trial() {
     let (_folder, trial) = trial();
     let from = trial.join("agent/main.json");
-    let check = |reference: &str, expected: Result<&str, Refused>| {
-        let found = resolve(&from, reference);
+    let check = |reference: &str, expected: Result<&str, LogReferenceError>| {
+        let found = resolve_reference(&from, reference);
         assert_eq!(found, expected.map(|path| trial.join(path)), "{reference}");
     };
-    let outside = || Err(Refused::Outside(trial.clone()));
+    let outside = || Err(LogReferenceError::Outside(trial.clone()));
     check("next.json", Ok("agent/next.json"));
     check(" ./sub/../next.json ", Ok("agent/next.json"));
     check("sub/child.json", Ok("agent/sub/child.json"));
@@ -46,14 +46,14 @@ fn references_stay_in_the_trial() {
     check("/nowhere/at/all", outside());
     check("out.json", outside());
     check("up/secret.json", outside());
-    check("", Err(Refused::Empty));
-    check("a\0b", Err(Refused::Empty));
-    check("https://example.com/next.json", Err(Refused::Url));
-    check("s3://bucket/next.json", Err(Refused::Url));
-    check("file:///etc/hostname", Err(Refused::Url));
-    check("data:application/json,{}", Err(Refused::Url));
-    check("gone.json", Err(Refused::Missing));
-    check("sub", Err(Refused::NotAFile));
+    check("", Err(LogReferenceError::Empty));
+    check("a\0b", Err(LogReferenceError::Empty));
+    check("https://example.com/next.json", Err(LogReferenceError::Url));
+    check("s3://bucket/next.json", Err(LogReferenceError::Url));
+    check("file:///etc/hostname", Err(LogReferenceError::Url));
+    check("data:application/json,{}", Err(LogReferenceError::Url));
+    check("gone.json", Err(LogReferenceError::Missing));
+    check("sub", Err(LogReferenceError::NotAFile));
     check("main.json", Ok("agent/main.json"));
 }
 
@@ -61,31 +61,34 @@ fn references_stay_in_the_trial() {
 fn elsewhere_references_stay_in_the_folder() {
     let (_folder, trial) = trial();
     let from = trial.join("result.json");
-    assert_eq!(resolve(&from, "agent/next.json"), Ok(trial.join("agent/next.json")));
-    assert_eq!(resolve(&from, "../secret.json"), Err(Refused::Outside(trial.clone())));
-    assert_eq!(resolve(Path::new("/nowhere/log.json"), "next.json"), Err(Refused::Missing));
+    assert_eq!(resolve_reference(&from, "agent/next.json"), Ok(trial.join("agent/next.json")));
+    assert_eq!(resolve_reference(&from, "../secret.json"), Err(LogReferenceError::Outside(trial.clone())));
+    assert_eq!(resolve_reference(Path::new("/nowhere/log.json"), "next.json"), Err(LogReferenceError::Missing));
 }
 
 #[test]
 fn a_file_with_a_strange_name_can_be_read() {
     let (_folder, trial) = trial();
     fs::write(trial.join("agent/10:30 log.json"), "{}").unwrap();
-    assert_eq!(resolve(&trial.join("agent/main.json"), "./10:30 log.json"), Ok(trial.join("agent/10:30 log.json")));
+    assert_eq!(
+        resolve_reference(&trial.join("agent/main.json"), "./10:30 log.json"),
+        Ok(trial.join("agent/10:30 log.json"))
+    );
 }
 
 #[test]
 fn a_trail_enters_each_file_once() {
     let (_folder, trial) = trial();
-    let mut trail = Trail::default();
+    let mut trail = ReferenceTrail::default();
     let main = trial.join("agent/main.json");
-    assert_eq!(trail.enter(&main), Ok(()));
-    assert_eq!(trail.follow(&main, "main.json"), Err(Refused::Again));
-    assert_eq!(trail.follow(&main, "../../secret.json"), Err(Refused::Outside(trial.clone())));
-    assert_eq!(trail.follow(&main, "in.json"), Ok(trial.join("agent/next.json")));
-    assert_eq!(trail.enter(&trial.join("agent/next.json")), Ok(()));
-    assert_eq!(trail.enter(&trial.join("agent/in.json")), Err(Refused::Again));
-    assert_eq!(trail.enter(&trial.join("agent/gone.json")), Err(Refused::Missing));
-    assert_eq!(trail.follow(&trial.join("agent/next.json"), "main.json"), Err(Refused::Again));
+    assert_eq!(trail.enter_file(&main), Ok(()));
+    assert_eq!(trail.follow_reference(&main, "main.json"), Err(LogReferenceError::Again));
+    assert_eq!(trail.follow_reference(&main, "../../secret.json"), Err(LogReferenceError::Outside(trial.clone())));
+    assert_eq!(trail.follow_reference(&main, "in.json"), Ok(trial.join("agent/next.json")));
+    assert_eq!(trail.enter_file(&trial.join("agent/next.json")), Ok(()));
+    assert_eq!(trail.enter_file(&trial.join("agent/in.json")), Err(LogReferenceError::Again));
+    assert_eq!(trail.enter_file(&trial.join("agent/gone.json")), Err(LogReferenceError::Missing));
+    assert_eq!(trail.follow_reference(&trial.join("agent/next.json"), "main.json"), Err(LogReferenceError::Again));
 }
 
 #[test]
@@ -96,18 +99,18 @@ fn a_trail_ends() {
         fs::write(&path, "").unwrap();
         path
     };
-    let mut deep = Trail::default();
+    let mut deep = ReferenceTrail::default();
     let end = (0..100).find_map(|number| {
         let from = file(number);
         let next = file(number + 1);
-        assert_eq!(deep.enter(&from), Ok(()));
-        deep.follow(&from, next.file_name().unwrap().to_str().unwrap()).err().map(|why| (number, why))
+        assert_eq!(deep.enter_file(&from), Ok(()));
+        deep.follow_reference(&from, next.file_name().unwrap().to_str().unwrap()).err().map(|why| (number, why))
     });
-    assert_eq!(end, Some((MAX_DEPTH, Refused::TooDeep)));
+    assert_eq!(end, Some((MAX_DEPTH, LogReferenceError::TooDeep)));
 
-    let mut wide = Trail::default();
-    let end = (0..1000).find_map(|number| wide.enter(&file(number)).err().map(|why| (number, why)));
-    assert_eq!(end, Some((MAX_FILES, Refused::TooMany)));
+    let mut wide = ReferenceTrail::default();
+    let end = (0..1000).find_map(|number| wide.enter_file(&file(number)).err().map(|why| (number, why)));
+    assert_eq!(end, Some((MAX_FILES, LogReferenceError::TooMany)));
 }
 
 static TRIAL: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
@@ -126,7 +129,7 @@ proptest! {
         let from = trial.join("agent/main.json");
         let start = if is_absolute { trial.to_str().unwrap().to_owned() + "/" } else { String::new() };
         for reference in [format!("{start}{}", parts.join("/")), format!("{start}{}{noise}", parts.join("/"))] {
-            if let Ok(found) = resolve(&from, &reference) {
+            if let Ok(found) = resolve_reference(&from, &reference) {
                 prop_assert!(found.starts_with(trial), "{} -> {:?}", reference, found);
                 prop_assert!(found.canonicalize().unwrap() == found && found.is_file());
             }
@@ -142,6 +145,6 @@ fn a_folder_that_is_only_called_agent_opens_nothing_beside_it() {
     fs::create_dir_all(home.join("other")).unwrap();
     fs::write(home.join("agent/trajectory.json"), "{}").unwrap();
     fs::write(home.join("other/session.jsonl"), "{}").unwrap();
-    let refused = resolve(&home.join("agent/trajectory.json"), "../other/session.jsonl");
-    assert_eq!(refused, Err(Refused::Outside(home.join("agent"))));
+    let refused = resolve_reference(&home.join("agent/trajectory.json"), "../other/session.jsonl");
+    assert_eq!(refused, Err(LogReferenceError::Outside(home.join("agent"))));
 }

@@ -1,67 +1,69 @@
-//! Chat messages, one a line, for whoever has no format of its own. `docs/formats.md` describes it.
+//! Reads chat messages, one per line, for agents without a format of their own. `docs/formats.md` describes it.
 
 use serde_json::Value;
 
-use super::Reader;
-use super::chat::{self, Content, Teller};
+use super::LogReader;
+use super::chat::{self, ChatContent, ChatEventEmitter};
 use super::pick::{self, Object};
-use super::unknown::Unknown;
-use crate::domain::{About, EpisodeStatus, Event, Outcome, Output, Sink, Speaker, Step, Timestamp};
+use super::unknown::UnknownKinds;
+use crate::domain::{
+    EpisodeStatus, EventSink, SessionDetails, SessionOutcome, Speaker, Step, Timestamp, ToolOutput, TrajectoryEvent,
+};
 
 #[cfg(test)]
 #[path = "generic_tests.rs"]
 mod tests;
 
-/// A key at which this reader breaks, so that tests see what becomes of a reflection whose reader does.
+/// A key that makes this reader panic, so that tests can check how a reflection handles it.
 #[cfg(test)]
 pub(crate) const PANIC: &str = "archivist-test-panic";
 
-/// Reads the generic log.
+/// Reads a log in the generic chat format.
 #[derive(Debug, Default)]
-pub(super) struct Generic {
-    teller: Teller,
-    unknown: Unknown,
+pub(super) struct GenericReader {
+    teller: ChatEventEmitter,
+    unknown: UnknownKinds,
     has_told: bool,
     model: Option<String>,
 }
 
-impl Reader for Generic {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
-        let mut line = pick::object(line);
+impl LogReader for GenericReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
+        let mut line = pick::into_object(line);
         #[cfg(test)]
         assert!(!line.contains_key(PANIC), "a reader that breaks");
         if line.contains_key("role") || line.contains_key("content") || line.contains_key("tool_calls") {
             self.has_told = true;
-            self.message(line, sink);
+            self.read_message(line, sink);
             return;
         }
         let session = pick::take_object(&mut line, "session");
         let outcome = line.get_mut("outcome").map(Value::take);
-        let usage = line.get("usage").and_then(Value::as_object).map(chat::usage);
+        let usage = line.get("usage").and_then(Value::as_object).map(chat::parse_usage);
         if session.is_none() && outcome.is_none() && usage.is_none() {
-            self.unknown.report(pick::str(&line, "type").unwrap_or_default(), number, sink);
+            self.unknown.report_once(pick::get_str(&line, "type").unwrap_or_default(), number, sink);
         }
         if let Some(session) = session {
-            self.session(&session, sink);
+            self.read_session(&session, sink);
         }
         if let Some(usage) = usage.filter(|usage| !usage.is_unknown()) {
-            sink.hear(Event::Total(usage));
+            sink.receive_event(TrajectoryEvent::Total(usage));
         }
-        if let Some(outcome) = outcome.and_then(outcome_of) {
-            sink.hear(Event::Outcome(outcome));
+        if let Some(outcome) = outcome.and_then(parse_outcome) {
+            sink.receive_event(TrajectoryEvent::Outcome(outcome));
         }
     }
 }
 
-impl Generic {
-    fn session(&mut self, session: &Object, sink: &mut dyn Sink) {
+impl GenericReader {
+    fn read_session(&mut self, session: &Object, sink: &mut dyn EventSink) {
         if std::mem::take(&mut self.has_told) {
-            self.teller.begin(sink);
+            self.teller.begin_trajectory(sink);
         }
-        let text = |keys: &[&str]| keys.iter().find_map(|key| pick::string(session, key));
-        let time = |keys: &[&str]| keys.iter().find_map(|key| pick::time(session, key));
+        let text = |keys: &[&str]| keys.iter().find_map(|key| pick::get_string(session, key));
+        let time = |keys: &[&str]| keys.iter().find_map(|key| pick::get_time(session, key));
         self.model = text(&["model"]);
-        sink.hear(Event::About(Box::new(About {
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
             session_id: text(&["id", "sessionId", "session_id"]),
             agent: text(&["agent"]),
             agent_version: text(&["agentVersion", "agent_version"]),
@@ -75,15 +77,16 @@ impl Generic {
             title: text(&["title"]),
             started_at: time(&["startedAt", "started_at"]),
             finished_at: time(&["finishedAt", "finished_at"]),
-            ..About::default()
+            ..SessionDetails::default()
         })));
     }
 
-    fn message(&mut self, mut line: Object, sink: &mut dyn Sink) {
-        let at = ["timestamp", "created_at", "createdAt", "ts", "time"].iter().find_map(|key| pick::time(&line, key));
-        let speaker = match pick::str(&line, "role").unwrap_or_default() {
+    fn read_message(&mut self, mut line: Object, sink: &mut dyn EventSink) {
+        let at =
+            ["timestamp", "created_at", "createdAt", "ts", "time"].iter().find_map(|key| pick::get_time(&line, key));
+        let speaker = match pick::get_str(&line, "role").unwrap_or_default() {
             "tool" | "function" => {
-                self.tool(line, at, sink);
+                self.read_tool_output(line, at, sink);
                 return;
             }
             "user" | "human" => Speaker::User,
@@ -91,57 +94,61 @@ impl Generic {
             "other_agent" => Speaker::OtherAgent,
             _ => Speaker::System,
         };
-        let mut content = Content::of(line.get_mut("content").map(Value::take).unwrap_or_default());
-        content.calls.extend(pick::take_array(&mut line, "tool_calls").into_iter().filter_map(chat::call));
-        content.calls.extend(line.get_mut("function_call").map(Value::take).and_then(chat::call));
-        let aside = chat::take_words(&mut line, &["reasoning", "reasoning_content", "thinking"]);
-        let Content { text, reasoning, calls, outputs } = content;
+        let mut content = ChatContent::from_value(line.get_mut("content").map(Value::take).unwrap_or_default());
+        content.calls.extend(pick::take_array(&mut line, "tool_calls").into_iter().filter_map(chat::parse_call));
+        content.calls.extend(line.get_mut("function_call").map(Value::take).and_then(chat::parse_call));
+        let aside = chat::take_first_text(&mut line, &["reasoning", "reasoning_content", "thinking"]);
+        let ChatContent { text, reasoning, calls, outputs } = content;
         let reasoning = [aside, reasoning].into_iter().find(|words| !words.is_empty());
         for (id, output) in outputs {
-            self.teller.output(&id, None, Output { at, ..output }, sink);
+            self.teller.emit_output(&id, None, ToolOutput { at, ..output }, sink);
         }
-        let usage = line.get("usage").and_then(Value::as_object).map(chat::usage).unwrap_or_default();
+        let usage = line.get("usage").and_then(Value::as_object).map(chat::parse_usage).unwrap_or_default();
         if text.is_empty() && reasoning.is_none() && calls.is_empty() && usage.is_unknown() {
             return;
         }
         let speaker = if calls.is_empty() { speaker } else { Speaker::Agent };
-        let model = self.spoke(pick::string(&line, "model"), sink);
-        let step = self.teller.step(Step { speaker, text, reasoning, model, at, ..Step::default() }, sink);
+        let model = self.resolve_step_model(pick::get_string(&line, "model"), sink);
+        let step = self.teller.emit_step(Step { speaker, text, reasoning, model, at, ..Step::default() }, sink);
         for call in calls {
-            self.teller.call(step, call, sink);
+            self.teller.emit_call(step, call, sink);
         }
         if !usage.is_unknown() {
-            sink.hear(Event::Spent(step, usage));
+            sink.receive_event(TrajectoryEvent::Spent(step, usage));
         }
     }
 
-    fn tool(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let id = ["tool_call_id", "tool_use_id"].iter().find_map(|key| pick::string(&line, key)).unwrap_or_default();
-        let name = pick::string(&line, "name");
-        let output = Output { at, ..chat::output(&mut line) };
-        self.teller.output(&id, name.as_deref(), output, sink);
+    fn read_tool_output(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let id =
+            ["tool_call_id", "tool_use_id"].iter().find_map(|key| pick::get_string(&line, key)).unwrap_or_default();
+        let name = pick::get_string(&line, "name");
+        let output = ToolOutput { at, ..chat::parse_output(&mut line) };
+        self.teller.emit_output(&id, name.as_deref(), output, sink);
     }
 
-    /// The first model is the session's; a step names only another.
-    fn spoke(&mut self, model: Option<String>, sink: &mut dyn Sink) -> Option<String> {
+    /// Returns the model of a step if it differs from the session's; the first model becomes the session's.
+    fn resolve_step_model(&mut self, model: Option<String>, sink: &mut dyn EventSink) -> Option<String> {
         let model = model?;
         if self.model.is_none() {
             self.model = Some(model.clone());
-            sink.hear(Event::About(Box::new(About { model: Some(model), ..About::default() })));
+            sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+                model: Some(model),
+                ..SessionDetails::default()
+            })));
             return None;
         }
         Some(model).filter(|model| self.model.as_ref() != Some(model))
     }
 }
 
-/// `{"status", "reward", "error"}`, or the status alone. A reward without a status speaks for itself.
-fn outcome_of(value: Value) -> Option<Outcome> {
+/// Parses `{"status", "reward", "error"}`, or the status alone. Without a status, the reward decides.
+fn parse_outcome(value: Value) -> Option<SessionOutcome> {
     let mut outcome = match value {
         Value::Object(outcome) => outcome,
         status => Object::from_iter([("status".to_owned(), status)]),
     };
-    let reward = pick::amount(&outcome, "reward");
-    let status = match EpisodeStatus::from_outcome(pick::str(&outcome, "status").unwrap_or_default()) {
+    let reward = pick::get_amount(&outcome, "reward");
+    let status = match EpisodeStatus::from_outcome(pick::get_str(&outcome, "status").unwrap_or_default()) {
         Ok(status) => status,
         Err(_) => match reward? {
             reward if reward >= 1.0 => EpisodeStatus::Success,
@@ -149,6 +156,6 @@ fn outcome_of(value: Value) -> Option<Outcome> {
             _ => EpisodeStatus::Failed,
         },
     };
-    let error = Some(chat::take_words(&mut outcome, &["error"])).filter(|error| !error.is_empty());
-    Some(Outcome { status, reward, error, from: "outcome".to_owned() })
+    let error = Some(chat::take_first_text(&mut outcome, &["error"])).filter(|error| !error.is_empty());
+    Some(SessionOutcome { status, reward, error, from: "outcome".to_owned() })
 }

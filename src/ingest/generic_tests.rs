@@ -2,9 +2,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::json;
 
-use super::Generic;
-use crate::domain::{EpisodeStatus, Event, Speaker, Usage};
-use crate::ingest::Format;
+use super::GenericReader;
+use crate::domain::{EpisodeStatus, Speaker, TokenUsage, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{calls, damaged, events, json, outputs, read, said, steps};
 
 const SESSION: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/generic/session.jsonl"));
@@ -12,8 +12,8 @@ const SESSION: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixture
 #[test]
 fn a_whole_session_is_read() {
     let (format, events) = read(SESSION);
-    assert_eq!(format, Format::Generic);
-    let Event::About(about) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(format, LogFormat::Generic);
+    let TrajectoryEvent::About(about) = &events[0] else { panic!("{events:?}") };
     assert_eq!(about.session_id.as_deref(), Some("shop-2026-02-11"));
     assert_eq!(about.agent_version.as_deref(), Some("2.3.0"));
     assert_eq!(about.repository.as_deref(), Some("example/shop"));
@@ -45,11 +45,13 @@ fn a_whole_session_is_read() {
             ("c3".to_owned(), "12 passing", Some(false)),
         ]
     );
-    let spent: Vec<&Usage> =
-        events.iter().filter_map(|event| if let Event::Spent(_, usage) = event { Some(usage) } else { None }).collect();
+    let spent: Vec<&TokenUsage> = events
+        .iter()
+        .filter_map(|event| if let TrajectoryEvent::Spent(_, usage) = event { Some(usage) } else { None })
+        .collect();
     assert_eq!(spent[0].prompt_tokens, Some(1200));
     assert_eq!(spent[1].prompt_tokens, Some(1600));
-    let Some(Event::Outcome(outcome)) = events.last() else { panic!("{events:?}") };
+    let Some(TrajectoryEvent::Outcome(outcome)) = events.last() else { panic!("{events:?}") };
     assert_eq!((outcome.status.clone(), outcome.reward), (EpisodeStatus::Success, Some(1.0)));
 }
 
@@ -63,14 +65,14 @@ fn roles_say_who_speaks() {
         ("other_agent", Speaker::OtherAgent),
         ("critic", Speaker::System),
     ] {
-        let events = events::<Generic>(&[json!({"role": role, "content": "x"})]);
+        let events = events::<GenericReader>(&[json!({"role": role, "content": "x"})]);
         assert_eq!(steps(&events)[0].speaker, speaker, "{role}");
     }
 }
 
 #[test]
 fn anthropic_blocks_are_understood() {
-    let events = events::<Generic>(&[
+    let events = events::<GenericReader>(&[
         json!({"role": "assistant", "content": [{"type": "text", "text": "look"}, {"type": "tool_use", "id": "t", "name": "ls", "input": {}}]}),
         json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": "gone"}, {"type": "text", "text": "stop"}]}),
     ]);
@@ -80,7 +82,7 @@ fn anthropic_blocks_are_understood() {
 
 #[test]
 fn outputs_find_their_calls_without_ids_and_are_never_lost() {
-    let events = events::<Generic>(&[
+    let events = events::<GenericReader>(&[
         json!({"role": "assistant", "tool_calls": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}),
         json!({"role": "tool", "name": "b", "content": "of b"}),
         json!({"role": "tool", "content": "of the first a"}),
@@ -100,33 +102,37 @@ fn outputs_find_their_calls_without_ids_and_are_never_lost() {
 
 #[test]
 fn the_first_model_is_the_sessions() {
-    let events = events::<Generic>(&[
+    let events = events::<GenericReader>(&[
         json!({"role": "assistant", "content": "a", "model": "m1"}),
         json!({"role": "assistant", "content": "b", "model": "m1"}),
         json!({"role": "assistant", "content": "c", "model": "m2"}),
     ]);
-    assert!(matches!(&events[0], Event::About(about) if about.model.as_deref() == Some("m1")));
+    assert!(matches!(&events[0], TrajectoryEvent::About(about) if about.model.as_deref() == Some("m1")));
     let models: Vec<_> = steps(&events).iter().map(|step| step.model.clone()).collect();
     assert_eq!(models, [None, None, Some("m2".to_owned())]);
 }
 
 #[test]
 fn another_session_line_begins_another_trajectory() {
-    let events = events::<Generic>(&[
+    let events = events::<GenericReader>(&[
         json!({"session": {"id": "1"}}),
         json!({"role": "user", "content": "a"}),
         json!({"session": {"id": "2"}}),
         json!({"role": "user", "content": "b"}),
     ]);
-    assert_eq!(events.iter().filter(|event| **event == Event::Begin).count(), 1);
+    assert_eq!(events.iter().filter(|event| **event == TrajectoryEvent::Begin).count(), 1);
     assert_eq!(steps(&events)[1].number, 1);
 }
 
 #[test]
 fn outcomes_of_all_shapes() {
     let of = |value: Value| {
-        events::<Generic>(&[json!({ "outcome": value })]).into_iter().find_map(|event| {
-            if let Event::Outcome(outcome) = event { Some((outcome.status.clone(), outcome.error)) } else { None }
+        events::<GenericReader>(&[json!({ "outcome": value })]).into_iter().find_map(|event| {
+            if let TrajectoryEvent::Outcome(outcome) = event {
+                Some((outcome.status.clone(), outcome.error))
+            } else {
+                None
+            }
         })
     };
     assert_eq!(of(json!("passed")), Some((EpisodeStatus::Success, None)));
@@ -143,11 +149,19 @@ fn outcomes_of_all_shapes() {
 
 #[test]
 fn unknown_lines_are_reported_once_a_kind() {
-    let events = events::<Generic>(&[json!({"type": "ping"}), json!({"type": "ping"}), json!({"x": 1}), json!({})]);
-    let why: Vec<_> = events
-        .iter()
-        .map(|event| if let Event::Skipped(skipped) = event { (skipped.line, skipped.why.as_str()) } else { (0, "") })
-        .collect();
+    let events =
+        events::<GenericReader>(&[json!({"type": "ping"}), json!({"type": "ping"}), json!({"x": 1}), json!({})]);
+    let why: Vec<_> =
+        events
+            .iter()
+            .map(|event| {
+                if let TrajectoryEvent::Skipped(skipped) = event {
+                    (skipped.line, skipped.why.as_str())
+                } else {
+                    (0, "")
+                }
+            })
+            .collect();
     assert_eq!(why, [(1, "unknown type `ping`"), (3, "no type")]);
 }
 
@@ -156,7 +170,7 @@ proptest! {
 
     #[test]
     fn nothing_makes_it_panic(lines in prop::collection::vec(json(), 0..6), damaged in damaged(SESSION)) {
-        events::<Generic>(&lines);
-        events::<Generic>(&damaged);
+        events::<GenericReader>(&lines);
+        events::<GenericReader>(&damaged);
     }
 }

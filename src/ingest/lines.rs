@@ -1,4 +1,4 @@
-//! JSON Lines, without trusting their length or their bytes.
+//! Reads JSON Lines without assuming a maximum length or valid bytes.
 
 use std::io::Read;
 use std::sync::mpsc::sync_channel;
@@ -6,121 +6,130 @@ use std::sync::mpsc::sync_channel;
 use memchr::memchr;
 use serde_json::Value;
 
-use super::Reader;
+use super::LogReader;
 use super::mend;
-use super::squeeze::Squeeze;
-use crate::domain::Cut;
-use crate::domain::Event;
-use crate::domain::Sink;
-use crate::domain::Skipped;
+use super::squeeze::JsonTruncator;
+use crate::domain::EventSink;
+use crate::domain::SkippedLogLine;
+use crate::domain::TrajectoryEvent;
+use crate::domain::TruncationCount;
 
 #[cfg(test)]
 #[path = "lines_tests.rs"]
 mod tests;
 
-/// A longer line is squeezed.
+/// The length above which a line is truncated by `JsonTruncator`.
 const LONG_LINE_BYTES: usize = 1024 * 1024;
 
-/// A line that is longer even then is given up.
+/// The length above which a truncated line is skipped.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A log that is longer than this is read on one thread and listened to on another.
+/// The size above which a log is parsed on one thread and its events are handled on another.
 const LONG_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What it tells goes from one to the other by so many bytes of lines, and so many such batches may wait.
+/// The size of a batch of lines between the two threads, and the number of batches that may wait.
 const BATCH_BYTES: usize = 512 * 1024;
 const WAITING_BATCHES: usize = 2;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// One line as it was read.
-enum Line {
-    /// It stands in the buffer.
+/// The result of reading one line.
+enum RawLogLine {
+    /// The line is complete and in the buffer.
     Whole,
-    /// It was given up.
+    /// The line was too long and is skipped.
     TooLong,
 }
 
-/// One line as it was understood.
-struct Parsed {
+/// The result of parsing one line.
+struct ParsedLogLine {
     number: u64,
-    cut: Cut,
-    /// The object, or why there is none.
+    cut: TruncationCount,
+    /// The object, or the reason why there is none.
     object: Result<Value, String>,
 }
 
-impl Parsed {
-    fn tell(self, reader: &mut dyn Reader, sink: &mut dyn Sink) {
-        if self.cut != Cut::default() {
-            sink.hear(Event::Cut(self.cut));
+impl ParsedLogLine {
+    fn pass_to_reader(self, reader: &mut dyn LogReader, sink: &mut dyn EventSink) {
+        if self.cut != TruncationCount::default() {
+            sink.receive_event(TrajectoryEvent::Cut(self.cut));
         }
         match self.object {
-            Ok(object) => reader.line(self.number, object, sink),
-            Err(why) => sink.hear(Event::Skipped(Skipped { line: self.number, why })),
+            Ok(object) => reader.read_log_line(self.number, object, sink),
+            Err(why) => sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line: self.number, why })),
         }
     }
 }
 
 /// The lines of a log.
-pub(super) struct Lines<'i> {
+pub(super) struct LogLines<'i> {
     input: &'i mut (dyn Read + Send),
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     number: u64,
     line: Vec<u8>,
-    cut: Cut,
-    /// How much was read of everything.
+    cut: TruncationCount,
+    /// The number of bytes that were read so far.
     bytes: u64,
 }
 
-impl<'i> Lines<'i> {
+impl<'i> LogLines<'i> {
     pub(super) fn new(input: &'i mut (dyn Read + Send)) -> Self {
-        Self { input, buffer: Vec::new(), start: 0, end: 0, number: 0, line: Vec::new(), cut: Cut::default(), bytes: 0 }
+        Self {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            number: 0,
+            line: Vec::new(),
+            cut: TruncationCount::default(),
+            bytes: 0,
+        }
     }
 
-    /// Hands every line that is a JSON object to a reader; what is none is reported.
-    pub(super) fn each(&mut self, reader: &mut dyn Reader, sink: &mut dyn Sink) -> std::io::Result<()> {
+    /// Passes every line that is a JSON object to a reader; other lines are reported as skipped.
+    pub(super) fn read_all(&mut self, reader: &mut dyn LogReader, sink: &mut dyn EventSink) -> std::io::Result<()> {
         while self.bytes < LONG_LOG_BYTES {
-            match self.parsed() {
-                Ok(Some(parsed)) => parsed.tell(reader, sink),
+            match self.next_parsed() {
+                Ok(Some(parsed)) => parsed.pass_to_reader(reader, sink),
                 ended => {
-                    reader.end(sink);
+                    reader.finish_log(sink);
                     return ended.map(|_| ());
                 }
             }
         }
-        // Events, not lines, go from one thread to the other: a parsed line is a hundred small pieces of memory, and
-        // those are best freed where they were taken.
+        // Events, not lines, go from one thread to the other: a parsed line is a hundred small allocations, and those
+        // are best freed on the thread that made them.
         std::thread::scope(|scope| {
             let (ready, batches) = sync_channel(WAITING_BATCHES);
             let teller = scope.spawn(move || {
                 loop {
-                    let (batch, is_more) = self.batch(reader);
+                    let (batch, is_more) = self.read_batch(reader);
                     if ready.send(batch).is_err() || !matches!(is_more, Ok(true)) {
                         return is_more.map(|_| ());
                     }
                 }
             });
             for event in batches.into_iter().flatten() {
-                sink.hear(event);
+                sink.receive_event(event);
             }
             teller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
-    /// What the next lines tell, as many as make a batch, and whether there are more.
-    fn batch(&mut self, reader: &mut dyn Reader) -> (Vec<Event>, std::io::Result<bool>) {
+    /// Returns the events of the next batch of lines, and whether there are more lines.
+    fn read_batch(&mut self, reader: &mut dyn LogReader) -> (Vec<TrajectoryEvent>, std::io::Result<bool>) {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while bytes < BATCH_BYTES {
-            match self.parsed() {
+            match self.next_parsed() {
                 Ok(Some(parsed)) => {
                     bytes += self.line.len();
-                    parsed.tell(reader, &mut batch);
+                    parsed.pass_to_reader(reader, &mut batch);
                 }
                 ended => {
-                    reader.end(&mut batch);
+                    reader.finish_log(&mut batch);
                     return (batch, ended.map(|_| false));
                 }
             }
@@ -128,30 +137,30 @@ impl<'i> Lines<'i> {
         (batch, Ok(true))
     }
 
-    /// The next line that is not empty.
-    fn parsed(&mut self) -> std::io::Result<Option<Parsed>> {
-        while let Some(line) = self.next()? {
+    /// Returns the next line that is not empty, parsed.
+    fn next_parsed(&mut self) -> std::io::Result<Option<ParsedLogLine>> {
+        while let Some(line) = self.read_line()? {
             let object = match line {
-                Line::Whole if self.line.trim_ascii().is_empty() => continue,
-                Line::Whole => parse(&self.line),
-                Line::TooLong => Err(format!("the line is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)),
+                RawLogLine::Whole if self.line.trim_ascii().is_empty() => continue,
+                RawLogLine::Whole => parse_object(&self.line),
+                RawLogLine::TooLong => Err(format!("the line is longer than {} MB", MAX_LINE_BYTES / 1024 / 1024)),
             };
-            return Ok(Some(Parsed { number: self.number, cut: std::mem::take(&mut self.cut), object }));
+            return Ok(Some(ParsedLogLine { number: self.number, cut: std::mem::take(&mut self.cut), object }));
         }
         Ok(None)
     }
 
-    /// The next line into `self.line`.
-    fn next(&mut self) -> std::io::Result<Option<Line>> {
+    /// Reads the next line into `self.line`.
+    fn read_line(&mut self) -> std::io::Result<Option<RawLogLine>> {
         self.line.clear();
         self.line.shrink_to(LONG_LINE_BYTES);
-        let mut squeeze: Option<Squeeze> = None;
+        let mut squeeze: Option<JsonTruncator> = None;
         let mut is_any = false;
         let mut is_too_long = false;
         loop {
             let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
             if unread.is_empty() {
-                if !self.fill()? {
+                if !self.fill_buffer()? {
                     break;
                 }
                 continue;
@@ -163,13 +172,13 @@ impl<'i> Lines<'i> {
                 _ if is_too_long => {}
                 None if self.line.len() + piece.len() <= LONG_LINE_BYTES => self.line.extend_from_slice(piece),
                 None => {
-                    let mut fresh = Squeeze::new();
+                    let mut fresh = JsonTruncator::new();
                     let beginning = std::mem::take(&mut self.line);
-                    fresh.feed(&beginning, &mut self.line);
-                    fresh.feed(piece, &mut self.line);
+                    fresh.feed_bytes(&beginning, &mut self.line);
+                    fresh.feed_bytes(piece, &mut self.line);
                     squeeze = Some(fresh);
                 }
-                Some(squeeze) => squeeze.feed(piece, &mut self.line),
+                Some(squeeze) => squeeze.feed_bytes(piece, &mut self.line),
             }
             if self.line.len() > MAX_LINE_BYTES {
                 is_too_long = true;
@@ -185,15 +194,15 @@ impl<'i> Lines<'i> {
         }
         self.number += 1;
         if is_too_long {
-            return Ok(Some(Line::TooLong));
+            return Ok(Some(RawLogLine::TooLong));
         }
         if let Some(squeeze) = squeeze {
-            self.cut = squeeze.cut();
+            self.cut = squeeze.cut_amount();
         }
-        Ok(Some(Line::Whole))
+        Ok(Some(RawLogLine::Whole))
     }
 
-    fn fill(&mut self) -> std::io::Result<bool> {
+    fn fill_buffer(&mut self) -> std::io::Result<bool> {
         self.buffer.resize(BUFFER_BYTES, 0);
         self.start = 0;
         self.end = read_some(self.input, &mut self.buffer)?;
@@ -202,7 +211,7 @@ impl<'i> Lines<'i> {
     }
 }
 
-/// Reads what is there, however often the system is interrupted.
+/// Reads available bytes and retries when the call is interrupted.
 pub(super) fn read_some(input: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     loop {
         match input.read(buffer) {
@@ -212,12 +221,12 @@ pub(super) fn read_some(input: &mut dyn Read, buffer: &mut [u8]) -> std::io::Res
     }
 }
 
-/// One JSON object. What a parser refuses is mended rather than lost.
-fn parse(bytes: &[u8]) -> Result<Value, String> {
+/// Parses one JSON object. What the parser rejects is repaired if possible.
+fn parse_object(bytes: &[u8]) -> Result<Value, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let value = match serde_json::from_slice::<Value>(bytes) {
         Ok(value) => value,
-        Err(error) => mend::mended(bytes).map_err(|_| why(&error))?,
+        Err(error) => mend::repair_value(bytes).map_err(|_| describe_error(&error))?,
     };
     match value {
         Value::Object(_) => Ok(value),
@@ -226,6 +235,6 @@ fn parse(bytes: &[u8]) -> Result<Value, String> {
     }
 }
 
-fn why(error: &serde_json::Error) -> String {
+fn describe_error(error: &serde_json::Error) -> String {
     if error.is_eof() { "the JSON is cut off".to_owned() } else { format!("not JSON (column {})", error.column()) }
 }

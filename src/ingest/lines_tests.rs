@@ -8,12 +8,12 @@ struct Collect {
     is_over: bool,
 }
 
-impl Reader for Collect {
-    fn line(&mut self, number: u64, line: Value, _sink: &mut dyn Sink) {
+impl LogReader for Collect {
+    fn read_log_line(&mut self, number: u64, line: Value, _sink: &mut dyn EventSink) {
         self.lines.push((number, line));
     }
 
-    fn end(&mut self, _sink: &mut dyn Sink) {
+    fn finish_log(&mut self, _sink: &mut dyn EventSink) {
         self.is_over = true;
     }
 }
@@ -31,16 +31,16 @@ impl Read for Dribble<'_> {
     }
 }
 
-fn read(bytes: &[u8]) -> (Collect, Vec<Event>) {
+fn read(bytes: &[u8]) -> (Collect, Vec<TrajectoryEvent>) {
     let mut collect = Collect::default();
     let mut events = Vec::new();
-    Lines::new(&mut Dribble(bytes, 3)).each(&mut collect, &mut events).unwrap();
+    LogLines::new(&mut Dribble(bytes, 3)).read_all(&mut collect, &mut events).unwrap();
     assert!(collect.is_over);
     (collect, events)
 }
 
-fn skipped(line: u64, why: &str) -> Event {
-    Event::Skipped(Skipped { line, why: why.to_owned() })
+fn skipped(line: u64, why: &str) -> TrajectoryEvent {
+    TrajectoryEvent::Skipped(SkippedLogLine { line, why: why.to_owned() })
 }
 
 #[test]
@@ -86,7 +86,10 @@ fn a_line_of_megabytes_is_squeezed_and_its_neighbours_are_not() {
     let numbers: Vec<_> = collect.lines.iter().map(|(_, line)| line["n"].as_i64().unwrap()).collect();
     assert_eq!(numbers, [1, 2, 3]);
     assert!(collect.lines[1].1["image"].as_str().unwrap().len() < 250_000);
-    assert!(matches!(events.as_slice(), [Event::Cut(cut)] if cut.values == 1 && cut.bytes > 4_700_000), "{events:?}");
+    assert!(
+        matches!(events.as_slice(), [TrajectoryEvent::Cut(cut)] if cut.values == 1 && cut.bytes > 4_700_000),
+        "{events:?}"
+    );
 }
 
 #[test]
@@ -107,7 +110,10 @@ fn a_line_of_very_many_values_keeps_the_first_of_them_and_what_comes_after() {
     let kept = line["rows"]["of"].as_array().unwrap().len();
     assert!((1000..20_000).contains(&kept), "{kept}");
     assert_eq!(line["message"], json!({"content": [1, 2], "id": "m"}));
-    assert!(matches!(events.as_slice(), [Event::Cut(cut)] if cut.values == 1 && cut.bytes > 6_000_000), "{events:?}");
+    assert!(
+        matches!(events.as_slice(), [TrajectoryEvent::Cut(cut)] if cut.values == 1 && cut.bytes > 6_000_000),
+        "{events:?}"
+    );
 }
 
 #[test]
@@ -143,7 +149,7 @@ impl Read for Broken {
 #[test]
 fn an_error_of_the_disk_is_one_wherever_it_comes() {
     for bytes in [0, 100, 20_000_000] {
-        let error = Lines::new(&mut Broken(bytes)).each(&mut Collect::default(), &mut Vec::new()).unwrap_err();
+        let error = LogLines::new(&mut Broken(bytes)).read_all(&mut Collect::default(), &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "the disk is gone");
     }
 }
@@ -153,7 +159,8 @@ fn what_was_read_before_an_error_is_told() {
     let text = format!("{}\n", json!({"filler": "z".repeat(900)})).repeat(6000);
     for length in [text.len() / 60, text.len()] {
         let mut collect = Collect::default();
-        let error = Lines::new(&mut (&text.as_bytes()[..length]).chain(Broken(0))).each(&mut collect, &mut Vec::new());
+        let error =
+            LogLines::new(&mut (&text.as_bytes()[..length]).chain(Broken(0))).read_all(&mut collect, &mut Vec::new());
         assert_eq!(error.unwrap_err().to_string(), "the disk is gone");
         assert_eq!(collect.lines.len(), length / (text.len() / 6000));
         assert!(collect.is_over);

@@ -1,7 +1,7 @@
-//! JSON as it is found, made fit to be parsed while it is read.
+//! Repairs invalid JSON while it is read, so that a parser accepts it.
 //!
 //! Python writes `NaN`, JavaScript cuts strings through the middle of a character, terminals leave control characters
-//! and stray bytes. A parser would give up the whole document for any of them. Long values are squeezed on the way.
+//! and stray bytes. A parser would reject the whole document for any of them. Long values are truncated on the way.
 
 use std::io::Read;
 
@@ -11,8 +11,8 @@ use memchr::memchr3;
 use serde_json::Value;
 
 use super::lines::read_some;
-use super::squeeze::Squeeze;
-use crate::domain::Cut;
+use super::squeeze::JsonTruncator;
+use crate::domain::TruncationCount;
 
 #[cfg(test)]
 #[path = "mend_tests.rs"]
@@ -22,26 +22,26 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What stands for `NaN` and `Infinity`, which JSON has no words for: no whole number, and no amount worth a thought.
+/// The replacements for `NaN` and `Infinity`, which JSON lacks: neither a whole number nor a relevant amount.
 const NOT_A_NUMBER: &[u8] = b"-5e-324";
 const INFINITY: &[u8] = b"5e-324";
 
-/// Half of a pair of surrogates is no character.
+/// The replacement for a lone surrogate, which is not a character.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
-/// So many numbers that are too large are replaced in one line.
+/// The maximum number of numbers out of range that are replaced in one line.
 const MAX_HUGE_NUMBERS: usize = 64;
 
-/// One value that a parser refused, mended.
-pub(super) fn mended(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+/// Repairs and parses one value that the parser rejected.
+pub(super) fn repair_value(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let text = String::from_utf8_lossy(bytes);
     let mut mended = Vec::with_capacity(text.len());
-    Mend::default().feed(text.as_bytes(), &mut mended);
+    JsonRepair::default().feed_bytes(text.as_bytes(), &mut mended);
     let mut short = Vec::with_capacity(mended.len());
-    Squeeze::new().feed(&mended, &mut short);
+    JsonTruncator::new().feed_bytes(&mended, &mut short);
     for _ in 0..MAX_HUGE_NUMBERS {
         match serde_json::from_slice(&short) {
-            Err(error) if is_huge_number(&error) && replace_number(&mut short, &error) => {}
+            Err(error) if is_huge_number(&error) && replace_huge_number(&mut short, &error) => {}
             parsed => return parsed,
         }
     }
@@ -52,8 +52,8 @@ fn is_huge_number(error: &serde_json::Error) -> bool {
     error.is_syntax() && error.to_string().starts_with("number out of range")
 }
 
-/// Puts infinity where a number is that no float can hold.
-fn replace_number(text: &mut Vec<u8>, error: &serde_json::Error) -> bool {
+/// Replaces a number that no float can represent by the one that stands for infinity; returns false if it fails.
+fn replace_huge_number(text: &mut Vec<u8>, error: &serde_json::Error) -> bool {
     let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
     let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
     let at = lines.map(<[u8]>::len).sum::<usize>() + error.column().saturating_sub(1);
@@ -68,32 +68,32 @@ fn replace_number(text: &mut Vec<u8>, error: &serde_json::Error) -> bool {
     true
 }
 
-/// A reader of whatever is called JSON, from which JSON can be read.
-pub(super) struct Mended<'i> {
+/// A reader that repairs and truncates the JSON of its input.
+pub(super) struct JsonRepairReader<'i> {
     input: &'i mut dyn Read,
     raw: Vec<u8>,
-    /// Bytes at the beginning of `raw` that are a character not yet whole.
+    /// The number of bytes at the beginning of `raw` that are an incomplete character.
     kept: usize,
     text: Vec<u8>,
-    mend: Mend,
+    mend: JsonRepair,
     mended: Vec<u8>,
-    squeeze: Squeeze,
+    squeeze: JsonTruncator,
     out: Vec<u8>,
     start: usize,
     is_begun: bool,
     flaw: Option<&'static str>,
 }
 
-impl<'i> Mended<'i> {
+impl<'i> JsonRepairReader<'i> {
     pub(super) fn new(input: &'i mut dyn Read) -> Self {
         Self {
             input,
             raw: vec![0; BUFFER_BYTES],
             kept: 0,
             text: Vec::new(),
-            mend: Mend::default(),
+            mend: JsonRepair::default(),
             mended: Vec::new(),
-            squeeze: Squeeze::of_document(),
+            squeeze: JsonTruncator::for_document(),
             out: Vec::new(),
             start: 0,
             is_begun: false,
@@ -101,17 +101,17 @@ impl<'i> Mended<'i> {
         }
     }
 
-    /// What was too long.
-    pub(super) fn cut(&self) -> Cut {
-        self.squeeze.cut()
+    /// Returns the amount of text that was cut because it was too long.
+    pub(super) fn cut_amount(&self) -> TruncationCount {
+        self.squeeze.cut_amount()
     }
 
-    /// Something that was mended though JSON forbids it, if there was anything.
-    pub(super) fn flaw(&self) -> Option<&'static str> {
+    /// Returns a violation of JSON that was repaired, if there was any.
+    pub(super) fn repaired_flaw(&self) -> Option<&'static str> {
         self.flaw.or(self.mend.flaw)
     }
 
-    fn fill(&mut self) -> std::io::Result<()> {
+    fn fill_buffer(&mut self) -> std::io::Result<()> {
         self.out.clear();
         self.start = 0;
         while self.out.is_empty() {
@@ -121,16 +121,16 @@ impl<'i> Mended<'i> {
             if end == 0 {
                 return Ok(());
             }
-            self.kept = self.take_text(end, read == 0);
+            self.kept = self.decode_text(end, read == 0);
             self.mended.clear();
-            self.mend.feed(&self.text, &mut self.mended);
-            self.squeeze.feed(&self.mended, &mut self.out);
+            self.mend.feed_bytes(&self.text, &mut self.mended);
+            self.squeeze.feed_bytes(&self.mended, &mut self.out);
         }
         Ok(())
     }
 
-    /// Moves the first bytes of `raw` to `text`, stray ones replaced. What is left may become a character yet.
-    fn take_text(&mut self, end: usize, is_last: bool) -> usize {
+    /// Decodes the first bytes of `raw` into `text`, replacing invalid ones. Returns the length of an incomplete rest.
+    fn decode_text(&mut self, end: usize, is_last: bool) -> usize {
         self.text.clear();
         let mut rest = self.raw.get(..end).unwrap_or_default();
         while let Err(error) = std::str::from_utf8(rest) {
@@ -163,10 +163,10 @@ impl<'i> Mended<'i> {
     }
 }
 
-impl Read for Mended<'_> {
+impl Read for JsonRepairReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.start >= self.out.len() {
-            self.fill()?;
+            self.fill_buffer()?;
         }
         let unread = self.out.get(self.start..).unwrap_or_default();
         let length = unread.len().min(buffer.len());
@@ -179,86 +179,86 @@ impl Read for Mended<'_> {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum RepairState {
     #[default]
     Outside,
-    /// In a bare word that was replaced.
+    /// Inside a bare word that was replaced.
     Word,
     Text,
     Escape,
 }
 
 #[derive(Debug, Default)]
-struct Mend {
-    place: Place,
-    /// An escape that is not whole yet.
+struct JsonRepair {
+    place: RepairState,
+    /// An escape that is not complete yet.
     escape: Vec<u8>,
-    /// The escaped first half of a pair of surrogates.
+    /// The escaped first half of a surrogate pair.
     half: Vec<u8>,
     flaw: Option<&'static str>,
 }
 
-impl Mend {
-    fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
+impl JsonRepair {
+    fn feed_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while let Some((&first, rest)) = bytes.split_first() {
             match self.place {
-                Place::Outside => {
-                    let (run, found, rest) = split(bytes, memchr3(b'"', b'N', b'I', bytes));
-                    blank(run, out);
+                RepairState::Outside => {
+                    let (run, found, rest) = split_around(bytes, memchr3(b'"', b'N', b'I', bytes));
+                    copy_outside_bytes(run, out);
                     bytes = rest;
                     match found {
                         Some(b'"') => {
                             out.extend_from_slice(b"\"");
-                            self.place = Place::Text;
+                            self.place = RepairState::Text;
                         }
                         Some(letter) => {
                             out.extend_from_slice(if letter == b'N' { NOT_A_NUMBER } else { INFINITY });
-                            self.place = Place::Word;
+                            self.place = RepairState::Word;
                         }
                         None => {}
                     }
                 }
-                Place::Word if first.is_ascii_alphabetic() => bytes = rest,
-                Place::Word => self.place = Place::Outside,
-                Place::Text => {
-                    let (run, found, rest) = split(bytes, memchr2(b'"', b'\\', bytes));
+                RepairState::Word if first.is_ascii_alphabetic() => bytes = rest,
+                RepairState::Word => self.place = RepairState::Outside,
+                RepairState::Text => {
+                    let (run, found, rest) = split_around(bytes, memchr2(b'"', b'\\', bytes));
                     if !run.is_empty() {
-                        self.settle(out);
-                        self.plain(run, out);
+                        self.replace_lone_surrogate(out);
+                        self.copy_string_bytes(run, out);
                     }
                     bytes = rest;
                     match found {
                         Some(b'"') => {
-                            self.settle(out);
+                            self.replace_lone_surrogate(out);
                             out.extend_from_slice(b"\"");
-                            self.place = Place::Outside;
+                            self.place = RepairState::Outside;
                         }
                         Some(_) => {
                             self.escape.push(b'\\');
-                            self.place = Place::Escape;
+                            self.place = RepairState::Escape;
                         }
                         None => {}
                     }
                 }
-                Place::Escape => {
+                RepairState::Escape => {
                     self.escape.push(first);
                     bytes = rest;
                     let is_whole = self.escape.len() == 6 || self.escape.get(1) != Some(&b'u');
                     if is_whole {
-                        self.escaped(out);
+                        self.finish_escape(out);
                     }
                 }
             }
         }
     }
 
-    /// A whole escape.
-    fn escaped(&mut self, out: &mut Vec<u8>) {
-        self.place = Place::Text;
+    /// Writes a complete escape, or keeps it if it is the first half of a surrogate pair.
+    fn finish_escape(&mut self, out: &mut Vec<u8>) {
+        self.place = RepairState::Text;
         let escape = std::mem::take(&mut self.escape);
         match escape.as_slice() {
             [_, b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', _, _] => {
-                self.settle(out);
+                self.replace_lone_surrogate(out);
                 self.half = escape;
             }
             [_, b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', _, _] if self.half.is_empty() => {
@@ -269,7 +269,7 @@ impl Mend {
                 out.extend_from_slice(&escape);
             }
             _ => {
-                self.settle(out);
+                self.replace_lone_surrogate(out);
                 out.extend_from_slice(&escape);
                 self.escape = escape;
                 self.escape.clear();
@@ -277,18 +277,18 @@ impl Mend {
         }
     }
 
-    /// The second half of a pair did not come.
-    fn settle(&mut self, out: &mut Vec<u8>) {
+    /// Writes a replacement for a first half of a surrogate pair whose second half is missing.
+    fn replace_lone_surrogate(&mut self, out: &mut Vec<u8>) {
         if !self.half.is_empty() {
             self.half.clear();
             out.extend_from_slice(REPLACEMENT);
         }
     }
 
-    /// Bytes of a string; control characters must be escaped there.
-    fn plain(&mut self, mut run: &[u8], out: &mut Vec<u8>) {
+    /// Copies bytes of a string and escapes control characters.
+    fn copy_string_bytes(&mut self, mut run: &[u8], out: &mut Vec<u8>) {
         while let Some(at) = run.iter().position(|byte| *byte < b' ') {
-            let (before, found, rest) = split(run, Some(at));
+            let (before, found, rest) = split_around(run, Some(at));
             out.extend_from_slice(before);
             out.extend_from_slice(format!("\\u{:04x}", found.unwrap_or_default()).as_bytes());
             self.flaw = Some("has a bare control character in a string");
@@ -298,8 +298,8 @@ impl Mend {
     }
 }
 
-/// Bytes outside of strings; zeros, which a crash leaves, are blanks.
-fn blank(run: &[u8], out: &mut Vec<u8>) {
+/// Copies bytes outside of strings; null bytes, which a crash leaves, become spaces.
+fn copy_outside_bytes(run: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(run);
     if memchr(0, run).is_some() {
@@ -307,8 +307,8 @@ fn blank(run: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What stands before a byte, the byte, and what stands behind it.
-fn split(bytes: &[u8], at: Option<usize>) -> (&[u8], Option<u8>, &[u8]) {
+/// Returns the bytes before a position, the byte at it, and the bytes after it.
+fn split_around(bytes: &[u8], at: Option<usize>) -> (&[u8], Option<u8>, &[u8]) {
     let (run, rest) = bytes.split_at_checked(at.unwrap_or(bytes.len())).unwrap_or((bytes, &[]));
     match rest.split_first() {
         Some((found, rest)) => (run, Some(*found), rest),

@@ -3,8 +3,8 @@ use std::io::Read;
 use serde_json::Value;
 use serde_json::json;
 
-use super::Mended;
-use super::mended as mended_line;
+use super::JsonRepairReader;
+use super::repair_value as mended_line;
 
 /// Gives out so many bytes at a time.
 struct Slowly<'b>(&'b [u8], usize);
@@ -18,10 +18,10 @@ impl Read for Slowly<'_> {
 
 fn mended(bytes: &[u8], at_a_time: usize) -> (String, Option<&'static str>) {
     let mut slowly = Slowly(bytes, at_a_time);
-    let mut mended = Mended::new(&mut slowly);
+    let mut mended = JsonRepairReader::new(&mut slowly);
     let mut out = String::new();
     mended.read_to_string(&mut out).expect("text");
-    (out, mended.flaw())
+    (out, mended.repaired_flaw())
 }
 
 #[test]

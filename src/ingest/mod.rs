@@ -1,8 +1,8 @@
-//! What agents did, read from the logs they leave.
+//! Reads the logs of agents and turns them into a common stream of events.
 //!
-//! One file for each format: it knows the format's words and turns them into [`Event`]s, and nothing else. The format
-//! is known by content, never by name. Logs are read once, in bounded memory; what is too long loses its middle, what
-//! cannot be read is skipped and reported, and only a log of which nothing can be read is an error.
+//! There is one file for each format, which turns the format's records into [`Event`]s and does nothing else. A format
+//! is detected by content, never by name. Logs are read once, in bounded memory; long values are truncated, unreadable
+//! records are skipped and reported, and only a log that is entirely unreadable is an error.
 
 mod beside;
 mod chat;
@@ -38,127 +38,132 @@ use std::io::Read;
 
 use serde_json::Value;
 
-use crate::domain::{Event, Sink, Skipped};
-use detect::{Detected, Layout};
+use crate::domain::{EventSink, SkippedLogLine, TrajectoryEvent};
+use detect::{DetectedLog, LogLayout};
 
 pub use archeflow::FINDINGS;
-pub use beside::outcome as outcome_beside;
-pub use detect::Format;
-pub use discover::subagents_beside;
+pub use beside::read_trial_outcome as outcome_beside;
+pub use detect::LogFormat;
+pub use discover::find_subagent_logs;
 #[cfg(test)]
 pub(crate) use generic::PANIC;
 
-pub use follow::{Refused, Trail};
+pub use follow::{LogReferenceError, ReferenceTrail};
 pub use progress::{
-    ClaudeSession, LessonSection, PreviousSession, Progress, Tokens, parse as parse_progress, without_lessons,
+    ClaudeSession, LessonSection, PreviousSession, ProgressNotes, ProgressTokenCounts, parse as parse_progress,
+    strip_lesson_sections,
 };
 
-/// How to read.
+/// The settings for reading logs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rules {
-    /// Whether to hold the log against its format's own rules as well.
+pub struct ReaderSettings {
+    /// True if the log is also checked against the rules of its format.
     pub strict: bool,
 }
 
-/// Why nothing of a log could be read.
+/// The reason why nothing of a log could be read.
 #[derive(Debug, thiserror::Error)]
-pub enum Unreadable {
-    /// There is nothing in it.
+pub enum UnreadableLog {
+    /// The log is empty.
     #[error("it is empty")]
     Empty,
-    /// Nobody here knows the format.
+    /// The format is unknown.
     #[error("it is in no format that is known here: {0}")]
     UnknownFormat(String),
-    /// The operating system would not hand it over.
+    /// The operating system reported an error.
     #[error("it could not be read: {0}")]
     Io(#[from] std::io::Error),
 }
 
-impl Unreadable {
-    /// Whether this is simply no log: nothing that somebody would miss.
-    pub fn is_no_log(&self) -> bool {
+impl UnreadableLog {
+    /// Returns true if the file is not a log at all, so that nothing is lost by ignoring it.
+    pub fn is_not_a_log(&self) -> bool {
         matches!(self, Self::Empty | Self::UnknownFormat(_))
     }
 }
 
-/// Turns lines of one format into events. Several files of one session go through one reader, so that what they share
-/// is told once.
-trait Reader: Send {
-    /// One line of the log, or the document that it is. Always an object.
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink);
+/// Turns lines of one format into events. Several files of one session may go through one reader, so that records that
+/// they share are emitted once.
+trait LogReader: Send {
+    /// Reads one line of the log, or the whole document. It is always an object.
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink);
 
-    /// The log is over.
-    fn end(&mut self, _sink: &mut dyn Sink) {}
+    /// Emits what is left when the log ends.
+    fn finish_log(&mut self, _sink: &mut dyn EventSink) {}
 }
 
 /// Reads the files of one session, one after the other.
 #[derive(Debug, Default)]
-pub struct Reading {
-    rules: Rules,
-    claude: claude::Claude,
+pub struct SessionReader {
+    rules: ReaderSettings,
+    claude: claude::ClaudeReader,
 }
 
-impl Reading {
-    /// Nothing is read yet.
-    pub fn new(rules: Rules) -> Self {
-        Self { rules, claude: claude::Claude::default() }
+impl SessionReader {
+    /// Creates a reader that has not read anything yet.
+    pub fn new(rules: ReaderSettings) -> Self {
+        Self { rules, claude: claude::ClaudeReader::default() }
     }
 
-    /// Reads a log to its end, whatever its format is, and says what that was.
-    pub fn read(&mut self, input: &mut (dyn Read + Send), sink: &mut dyn Sink) -> Result<Format, Unreadable> {
-        let detected = detect::detect(input)?;
+    /// Reads a log of any format to its end and returns the format.
+    pub fn read_log(
+        &mut self,
+        input: &mut (dyn Read + Send),
+        sink: &mut dyn EventSink,
+    ) -> Result<LogFormat, UnreadableLog> {
+        let detected = detect::detect_format(input)?;
         let format = detected.format;
-        self.read_in(detected, sink)?;
+        self.read_detected(detected, sink)?;
         Ok(format)
     }
 
-    /// Reads a log that is known to be in a format, or is to be read as if it were.
-    pub fn read_as(
+    /// Reads a log as one of the given format.
+    pub fn read_log_as(
         &mut self,
-        format: Format,
+        format: LogFormat,
         input: &mut (dyn Read + Send),
-        sink: &mut dyn Sink,
-    ) -> Result<(), Unreadable> {
-        self.read_in(detect::known(format, input)?, sink)
+        sink: &mut dyn EventSink,
+    ) -> Result<(), UnreadableLog> {
+        self.read_detected(detect::open_in_format(format, input)?, sink)
     }
 
-    fn read_in(&mut self, detected: Detected<'_>, sink: &mut dyn Sink) -> Result<(), Unreadable> {
-        let Detected { format, layout, mut input, damage } = detected;
-        self.read_through(format, layout, &mut input, sink)?;
-        if damage.is_there() {
+    fn read_detected(&mut self, detected: DetectedLog<'_>, sink: &mut dyn EventSink) -> Result<(), UnreadableLog> {
+        let DetectedLog { format, layout, mut input, damage } = detected;
+        self.read_in_format(format, layout, &mut input, sink)?;
+        if damage.is_set() {
             let why = "the packed log is damaged, and ends here".to_owned();
-            sink.hear(Event::Skipped(Skipped { line: 0, why }));
+            sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line: 0, why }));
         }
         Ok(())
     }
 
-    fn read_through(
+    fn read_in_format(
         &mut self,
-        format: Format,
-        layout: Layout,
+        format: LogFormat,
+        layout: LogLayout,
         input: &mut (dyn Read + Send),
-        sink: &mut dyn Sink,
+        sink: &mut dyn EventSink,
     ) -> std::io::Result<()> {
-        let reader: &mut dyn Reader = match format {
-            Format::Atif if layout == Layout::Lines => return atif::lines(input, self.rules, sink),
-            Format::Atif => return atif::documents(input, self.rules, sink),
-            Format::ProgressNotes => return progress::read(input, sink),
-            Format::AtifStream => &mut atif::Stream::new(self.rules),
-            Format::ClaudeCode => &mut self.claude,
-            Format::Codex => &mut codex_early::AnyCodex::default(),
-            Format::CodexExec => &mut codex_exec::CodexExec::default(),
-            Format::OpenAgentsSession => &mut openagents::Session::default(),
-            Format::OpenAgentsRunLog => &mut openagents::RunLog::default(),
-            Format::OpenAgentsTrajectories => &mut openagents::Trajectories::default(),
-            Format::OpenAgentsState => &mut openagents::State::default(),
-            Format::ArcheFlow => &mut archeflow::ArcheFlow::default(),
-            Format::Gemini => &mut gemini::Gemini::default(),
-            Format::OpenCode => &mut opencode::OpenCode::default(),
-            Format::Generic => &mut generic::Generic::default(),
+        let reader: &mut dyn LogReader = match format {
+            LogFormat::Atif if layout == LogLayout::Lines => return atif::read_document_lines(input, self.rules, sink),
+            LogFormat::Atif => return atif::read_documents(input, self.rules, sink),
+            LogFormat::ProgressNotes => return progress::read_notes(input, sink),
+            LogFormat::AtifStream => &mut atif::AtifStreamReader::new(self.rules),
+            LogFormat::ClaudeCode => &mut self.claude,
+            LogFormat::Codex => &mut codex_early::AnyCodexReader::default(),
+            LogFormat::CodexExec => &mut codex_exec::CodexExecReader::default(),
+            LogFormat::OpenAgentsSession => &mut openagents::OpenAgentsSessionReader::default(),
+            LogFormat::OpenAgentsRunLog => &mut openagents::RunLogReader::default(),
+            LogFormat::OpenAgentsTrajectories => &mut openagents::TrajectoryRecordReader::default(),
+            LogFormat::OpenAgentsState => &mut openagents::OpenAgentsStateReader::default(),
+            LogFormat::ArcheFlow => &mut archeflow::ArcheFlowReader::default(),
+            LogFormat::Gemini => &mut gemini::GeminiReader::default(),
+            LogFormat::OpenCode => &mut opencode::OpenCodeReader::default(),
+            LogFormat::Generic => &mut generic::GenericReader::default(),
         };
         match layout {
-            Layout::Lines => lines::Lines::new(input).each(reader, sink),
-            Layout::Document => values::each(input, reader, sink),
+            LogLayout::Lines => lines::LogLines::new(input).read_all(reader, sink),
+            LogLayout::Document => values::read_documents(input, reader, sink),
         }
     }
 }

@@ -1,109 +1,110 @@
-//! OpenCode's sessions, as `opencode export` writes them: one document.
+//! Reads OpenCode's sessions as `opencode export` writes them: one document.
 
 use serde_json::Value;
 
-use super::Reader;
+use super::LogReader;
 use super::pick;
 use super::pick::Object;
-use crate::domain::About;
-use crate::domain::Call;
-use crate::domain::Elsewhere;
-use crate::domain::Event;
+use crate::domain::EventSink;
 use crate::domain::Happening;
-use crate::domain::Output;
-use crate::domain::OutputOf;
+use crate::domain::LogReference;
+use crate::domain::OutputOwner;
 use crate::domain::Part;
-use crate::domain::Sink;
+use crate::domain::SessionDetails;
 use crate::domain::Speaker;
 use crate::domain::Step;
 use crate::domain::Timestamp;
-use crate::domain::Usage;
+use crate::domain::TokenUsage;
+use crate::domain::ToolCall;
+use crate::domain::ToolOutput;
+use crate::domain::TrajectoryEvent;
 
 #[cfg(test)]
 #[path = "opencode_tests.rs"]
 mod tests;
 
-/// Reads an exported session.
+/// Reads an exported session of OpenCode.
 #[derive(Debug, Default)]
-pub(super) struct OpenCode {
+pub(super) struct OpenCodeReader {
     last: u32,
     model: Option<String>,
     is_subagent: bool,
-    /// Whether a compaction was asked for, and its summary has not come yet.
+    /// True if a compaction was requested and its summary has not followed yet.
     is_compacting: bool,
 }
 
-/// What is read of one message until one of its steps is whole.
+/// A step of a message that is still being read.
 #[derive(Debug, Default)]
-struct Draft {
+struct OpenCodeStepDraft {
     text: Vec<String>,
     thoughts: Vec<String>,
-    calls: Vec<(Call, Option<Output>)>,
+    calls: Vec<(ToolCall, Option<ToolOutput>)>,
     at: Option<Timestamp>,
-    spent: Usage,
+    spent: TokenUsage,
 }
 
-impl Draft {
+impl OpenCodeStepDraft {
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.thoughts.is_empty() && self.calls.is_empty()
     }
 }
 
-impl Reader for OpenCode {
-    fn line(&mut self, _number: u64, line: Value, sink: &mut dyn Sink) {
-        let mut document = pick::object(line);
+impl LogReader for OpenCodeReader {
+    fn read_log_line(&mut self, _number: u64, line: Value, sink: &mut dyn EventSink) {
+        let mut document = pick::into_object(line);
         let mut info = pick::take_object(&mut document, "info").unwrap_or_default();
-        self.about(&mut info, sink);
+        self.read_session_info(&mut info, sink);
         for message in pick::take_array(&mut document, "messages") {
-            let mut message = pick::object(message);
+            let mut message = pick::into_object(message);
             let info = pick::take_object(&mut message, "info").unwrap_or_default();
             let parts = pick::take_array(&mut message, "parts");
-            if pick::str(&info, "role") == Some("user") {
-                self.user(info, parts, sink);
+            if pick::get_str(&info, "role") == Some("user") {
+                self.read_user_message(info, parts, sink);
             } else {
-                self.assistant(info, parts, sink);
+                self.read_assistant_message(info, parts, sink);
             }
         }
         if info.get("revert").is_some_and(Value::is_object) {
-            sink.hear(Event::Happened(self.last, Happening::RolledBack, String::new()));
+            sink.receive_event(TrajectoryEvent::Happened(self.last, Happening::RolledBack, String::new()));
         }
     }
 }
 
-impl OpenCode {
-    fn about(&mut self, info: &mut Object, sink: &mut dyn Sink) {
+impl OpenCodeReader {
+    fn read_session_info(&mut self, info: &mut Object, sink: &mut dyn EventSink) {
         let time = pick::take_object(info, "time").unwrap_or_default();
-        self.is_subagent = pick::str(info, "parentID").is_some();
-        let mut about = About {
-            session_id: pick::string(info, "id"),
+        self.is_subagent = pick::get_str(info, "parentID").is_some();
+        let mut about = SessionDetails {
+            session_id: pick::get_string(info, "id"),
             agent: Some("opencode".to_owned()),
-            agent_version: pick::string(info, "version"),
-            directory: pick::string(info, "directory"),
-            parent_session_id: pick::string(info, "parentID"),
-            title: pick::string(info, "title"),
-            ..About::default()
+            agent_version: pick::get_string(info, "version"),
+            directory: pick::get_string(info, "directory"),
+            parent_session_id: pick::get_string(info, "parentID"),
+            title: pick::get_string(info, "title"),
+            ..SessionDetails::default()
         };
-        about.lived(pick::time(&time, "created"));
-        about.lived(pick::time(&time, "updated"));
-        sink.hear(Event::About(Box::new(about)));
+        about.extend_time_span(pick::get_time(&time, "created"));
+        about.extend_time_span(pick::get_time(&time, "updated"));
+        sink.receive_event(TrajectoryEvent::About(Box::new(about)));
     }
 
-    fn user(&mut self, mut info: Object, parts: Vec<Value>, sink: &mut dyn Sink) {
+    fn read_user_message(&mut self, mut info: Object, parts: Vec<Value>, sink: &mut dyn EventSink) {
         let time = pick::take_object(&mut info, "time").unwrap_or_default();
-        let at = pick::time(&time, "created");
+        let at = pick::get_time(&time, "created");
         let mut own: Vec<String> = Vec::new();
         let mut added: Vec<String> = Vec::new();
         for part in parts {
-            let mut part = pick::object(part);
-            let is_added = pick::flag(&part, "synthetic") == Some(true) || pick::flag(&part, "ignored") == Some(true);
-            match pick::str(&part, "type").unwrap_or_default() {
-                "text" if is_added => added.extend(words(&mut part, "text")),
-                "text" => own.extend(words(&mut part, "text")),
-                "file" => own.push(format!("[{}]", pick::str(&part, "filename").unwrap_or("file"))),
-                "subtask" => added.extend(words(&mut part, "prompt")),
+            let mut part = pick::into_object(part);
+            let is_added =
+                pick::get_flag(&part, "synthetic") == Some(true) || pick::get_flag(&part, "ignored") == Some(true);
+            match pick::get_str(&part, "type").unwrap_or_default() {
+                "text" if is_added => added.extend(take_text(&mut part, "text")),
+                "text" => own.extend(take_text(&mut part, "text")),
+                "file" => own.push(format!("[{}]", pick::get_str(&part, "filename").unwrap_or("file"))),
+                "subtask" => added.extend(take_text(&mut part, "prompt")),
                 "compaction" => {
                     self.is_compacting = true;
-                    sink.hear(Event::Happened(self.last, Happening::Compacted, String::new()));
+                    sink.receive_event(TrajectoryEvent::Happened(self.last, Happening::Compacted, String::new()));
                 }
                 _ => {}
             }
@@ -111,42 +112,42 @@ impl OpenCode {
         let speaker = if self.is_subagent { Speaker::OtherAgent } else { Speaker::User };
         for (speaker, texts) in [(speaker, own), (Speaker::System, added)] {
             if !texts.is_empty() {
-                self.tell(Step { speaker, text: texts.join("\n"), at, ..Step::default() }, sink);
+                self.emit_step(Step { speaker, text: texts.join("\n"), at, ..Step::default() }, sink);
             }
         }
     }
 
-    fn assistant(&mut self, mut info: Object, parts: Vec<Value>, sink: &mut dyn Sink) {
+    fn read_assistant_message(&mut self, mut info: Object, parts: Vec<Value>, sink: &mut dyn EventSink) {
         let time = pick::take_object(&mut info, "time").unwrap_or_default();
-        let at = pick::time(&time, "created");
-        let is_summary = pick::flag(&info, "summary") == Some(true);
+        let at = pick::get_time(&time, "created");
+        let is_summary = pick::get_flag(&info, "summary") == Some(true);
         if is_summary && !std::mem::take(&mut self.is_compacting) {
-            sink.hear(Event::Happened(self.last, Happening::Compacted, String::new()));
+            sink.receive_event(TrajectoryEvent::Happened(self.last, Happening::Compacted, String::new()));
         }
         let step = Step {
             speaker: if is_summary { Speaker::System } else { Speaker::Agent },
-            model: self.model(pick::string(&info, "modelID"), sink),
+            model: self.resolve_step_model(pick::get_string(&info, "modelID"), sink),
             ..Step::default()
         };
-        let mut draft = Draft { at, ..Draft::default() };
-        let mut steps: Vec<Draft> = Vec::new();
+        let mut draft = OpenCodeStepDraft { at, ..OpenCodeStepDraft::default() };
+        let mut steps: Vec<OpenCodeStepDraft> = Vec::new();
         for part in parts {
-            let mut part = pick::object(part);
-            match pick::str(&part, "type").unwrap_or_default() {
-                "text" => draft.text.extend(words(&mut part, "text")),
-                "reasoning" => draft.thoughts.extend(words(&mut part, "text")),
+            let mut part = pick::into_object(part);
+            match pick::get_str(&part, "type").unwrap_or_default() {
+                "text" => draft.text.extend(take_text(&mut part, "text")),
+                "reasoning" => draft.thoughts.extend(take_text(&mut part, "text")),
                 "tool" => {
-                    draft.at = draft.at.or_else(|| begun(&part));
-                    draft.calls.push(tool(part, sink));
+                    draft.at = draft.at.or_else(|| tool_start_time(&part));
+                    draft.calls.push(read_tool_part(part, sink));
                 }
                 "step-start" if !draft.is_empty() => steps.push(std::mem::take(&mut draft)),
                 "step-finish" => {
-                    draft.spent = spent(&mut part);
+                    draft.spent = parse_usage(&mut part);
                     steps.push(std::mem::take(&mut draft));
                 }
                 "retry" => {
                     let error = part.get_mut("error").map(Value::take).unwrap_or_default();
-                    sink.hear(Event::Happened(self.last, Happening::ApiError, trouble(error).1));
+                    sink.receive_event(TrajectoryEvent::Happened(self.last, Happening::ApiError, parse_error(error).1));
                 }
                 _ => {}
             }
@@ -157,113 +158,127 @@ impl OpenCode {
         if steps.iter().all(|step| step.spent.is_unknown())
             && let Some(last) = steps.last_mut()
         {
-            last.spent = spent(&mut info);
+            last.spent = parse_usage(&mut info);
         }
         for draft in steps {
-            self.tell_draft(draft, step.clone(), sink);
+            self.emit_draft(draft, step.clone(), sink);
         }
         if let Some(error) = info.get_mut("error").map(Value::take).filter(|error| !error.is_null()) {
-            let (happening, text) = trouble(error);
-            sink.hear(Event::Happened(self.last, happening, text));
+            let (happening, text) = parse_error(error);
+            sink.receive_event(TrajectoryEvent::Happened(self.last, happening, text));
         }
     }
 
-    /// The model of a step, if it is not the session's.
-    fn model(&mut self, model: Option<String>, sink: &mut dyn Sink) -> Option<String> {
+    /// Returns the model of a step if it differs from the session's; the first model becomes the session's.
+    fn resolve_step_model(&mut self, model: Option<String>, sink: &mut dyn EventSink) -> Option<String> {
         if self.model.is_none() && model.is_some() {
             self.model.clone_from(&model);
-            sink.hear(Event::About(Box::new(About { model: model.clone(), ..About::default() })));
+            sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+                model: model.clone(),
+                ..SessionDetails::default()
+            })));
         }
         model.filter(|model| Some(model) != self.model.as_ref())
     }
 
-    fn tell_draft(&mut self, draft: Draft, step: Step, sink: &mut dyn Sink) {
+    fn emit_draft(&mut self, draft: OpenCodeStepDraft, step: Step, sink: &mut dyn EventSink) {
         let reasoning = (!draft.thoughts.is_empty()).then(|| draft.thoughts.join("\n\n"));
-        let number = self.tell(Step { text: draft.text.join("\n"), reasoning, at: draft.at, ..step }, sink);
+        let number = self.emit_step(Step { text: draft.text.join("\n"), reasoning, at: draft.at, ..step }, sink);
         for (call, output) in draft.calls {
             let id = call.id.clone();
-            sink.hear(Event::Call(number, call));
+            sink.receive_event(TrajectoryEvent::Call(number, call));
             if let Some(output) = output {
-                sink.hear(Event::Output(OutputOf::Call(id), output));
+                sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
             }
         }
         if !draft.spent.is_unknown() {
-            sink.hear(Event::Spent(number, draft.spent));
+            sink.receive_event(TrajectoryEvent::Spent(number, draft.spent));
         }
     }
 
-    fn tell(&mut self, mut step: Step, sink: &mut dyn Sink) -> u32 {
+    fn emit_step(&mut self, mut step: Step, sink: &mut dyn EventSink) -> u32 {
         self.last = self.last.saturating_add(1);
         step.number = self.last;
-        sink.hear(Event::Step(Box::new(step)));
+        sink.receive_event(TrajectoryEvent::Step(Box::new(step)));
         self.last
     }
 }
 
-/// Words under a key, if there are any.
-fn words(part: &mut Object, key: &str) -> Option<String> {
-    part.get_mut(key).map(Value::take).map(pick::words).filter(|text| !text.is_empty())
+/// Takes the text under a key, if it is not empty.
+fn take_text(part: &mut Object, key: &str) -> Option<String> {
+    part.get_mut(key).map(Value::take).map(pick::content_text).filter(|text| !text.is_empty())
 }
 
-/// When a tool began.
-fn begun(part: &Object) -> Option<Timestamp> {
-    pick::moment(part.get("state")?.get("time")?.get("start")?)
+/// Returns the time when a tool started.
+fn tool_start_time(part: &Object) -> Option<Timestamp> {
+    pick::parse_time(part.get("state")?.get("time")?.get("start")?)
 }
 
-fn tool(mut part: Object, sink: &mut dyn Sink) -> (Call, Option<Output>) {
+fn read_tool_part(mut part: Object, sink: &mut dyn EventSink) -> (ToolCall, Option<ToolOutput>) {
     let mut state = pick::take_object(&mut part, "state").unwrap_or_default();
     let metadata = pick::take_object(&mut state, "metadata").unwrap_or_default();
     let time = pick::take_object(&mut state, "time").unwrap_or_default();
-    let id = pick::string(&part, "callID").or_else(|| pick::string(&part, "id")).unwrap_or_default();
-    let tool = pick::string(&part, "tool").unwrap_or_default();
+    let id = pick::get_string(&part, "callID").or_else(|| pick::get_string(&part, "id")).unwrap_or_default();
+    let tool = pick::get_string(&part, "tool").unwrap_or_default();
     let arguments = state.get_mut("input").map(Value::take).unwrap_or_default();
     if tool == "task"
-        && let Some(session) = pick::string(&metadata, "sessionId").or_else(|| pick::string(&metadata, "sessionID"))
+        && let Some(session) =
+            pick::get_string(&metadata, "sessionId").or_else(|| pick::get_string(&metadata, "sessionID"))
     {
-        sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(session) }));
+        sink.receive_event(TrajectoryEvent::Elsewhere(LogReference {
+            part: Part::Subagent,
+            path: None,
+            id: Some(session),
+        }));
     }
-    // Between its start and its end a call may have waited for a person's permission: how long it took is not told.
-    let over =
-        Output { exit_code: pick::integer(&metadata, "exit"), at: pick::time(&time, "end"), ..Output::default() };
-    let output = match pick::str(&state, "status").unwrap_or_default() {
+    // Between its start and its end a call may have waited for a person's permission, so its duration is not reported.
+    let over = ToolOutput {
+        exit_code: pick::get_integer(&metadata, "exit"),
+        at: pick::get_time(&time, "end"),
+        ..ToolOutput::default()
+    };
+    let output = match pick::get_str(&state, "status").unwrap_or_default() {
         "completed" => {
             let failed = Some(over.exit_code.is_some_and(|code| code != 0));
-            Some(Output { text: words(&mut state, "output").unwrap_or_default(), failed, ..over })
+            Some(ToolOutput { text: take_text(&mut state, "output").unwrap_or_default(), failed, ..over })
         }
         "error" => {
-            let text = words(&mut state, "error").unwrap_or_default();
-            let interrupted = text.contains("aborted") || pick::flag(&metadata, "interrupted") == Some(true);
-            Some(Output { text, failed: Some(true), interrupted, ..over })
+            let text = take_text(&mut state, "error").unwrap_or_default();
+            let interrupted = text.contains("aborted") || pick::get_flag(&metadata, "interrupted") == Some(true);
+            Some(ToolOutput { text, failed: Some(true), interrupted, ..over })
         }
         _ => None,
     };
-    (Call { id, tool, arguments, output: None }, output)
+    (ToolCall { id, tool, arguments, output: None }, output)
 }
 
-/// What something cost. Input is new input only, and reasoning is no part of output.
-fn spent(of: &mut Object) -> Usage {
-    let cost_usd = pick::amount(of, "cost");
-    let Some(mut tokens) = pick::take_object(of, "tokens") else { return Usage { cost_usd, ..Usage::default() } };
+/// Parses tokens and cost. Input excludes cached tokens, and output excludes reasoning.
+fn parse_usage(of: &mut Object) -> TokenUsage {
+    let cost_usd = pick::get_amount(of, "cost");
+    let Some(mut tokens) = pick::take_object(of, "tokens") else {
+        return TokenUsage { cost_usd, ..TokenUsage::default() };
+    };
     let cache = pick::take_object(&mut tokens, "cache").unwrap_or_default();
-    let (read, write) = (pick::count(&cache, "read"), pick::count(&cache, "write"));
+    let (read, write) = (pick::get_count(&cache, "read"), pick::get_count(&cache, "write"));
     let known = |count: Option<u64>| count.unwrap_or_default();
-    let input = pick::count(&tokens, "input");
-    let output = pick::count(&tokens, "output");
-    Usage {
+    let input = pick::get_count(&tokens, "input");
+    let output = pick::get_count(&tokens, "output");
+    TokenUsage {
         prompt_tokens: input.map(|input| input.saturating_add(known(read)).saturating_add(known(write))),
-        completion_tokens: output.map(|output| output.saturating_add(known(pick::count(&tokens, "reasoning")))),
+        completion_tokens: output.map(|output| output.saturating_add(known(pick::get_count(&tokens, "reasoning")))),
         cached_tokens: read,
         cache_write_tokens: write,
         cost_usd,
     }
 }
 
-/// What an error is, and its words.
-fn trouble(error: Value) -> (Happening, String) {
-    let mut error = pick::object(error);
-    let name = pick::string(&error, "name").unwrap_or_default();
+/// Returns the kind of an error and its text.
+fn parse_error(error: Value) -> (Happening, String) {
+    let mut error = pick::into_object(error);
+    let name = pick::get_string(&error, "name").unwrap_or_default();
     let mut data = pick::take_object(&mut error, "data").unwrap_or_default();
-    let text = words(&mut data, "message").or_else(|| words(&mut error, "message")).unwrap_or_else(|| name.clone());
+    let text =
+        take_text(&mut data, "message").or_else(|| take_text(&mut error, "message")).unwrap_or_else(|| name.clone());
     let happening = if name == "MessageAbortedError" { Happening::Interrupted } else { Happening::ApiError };
     (happening, text)
 }

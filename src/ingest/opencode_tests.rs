@@ -2,11 +2,11 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::ingest::Format;
+use crate::ingest::LogFormat;
 use crate::ingest::codex::tale::{any_json, events, fixture, is_in_order, lines, mutate, tale};
 
 fn check(name: &str, expected: &[&str]) {
-    assert_eq!(tale(&fixture(&format!("opencode/{name}"), Format::OpenCode)), expected, "{name}");
+    assert_eq!(tale(&fixture(&format!("opencode/{name}"), LogFormat::OpenCode)), expected, "{name}");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_message_without_steps_has_the_cost_of_the_message() {
         {"info": {"role": "assistant", "cost": 0.5, "tokens": {"input": 3, "output": 2, "reasoning": 1, "cache": {"read": 4, "write": 5}}},
             "parts": [{"type": "text", "text": "Seen."}]}]});
     assert_eq!(
-        tale(&events(&mut OpenCode::default(), &[document])),
+        tale(&events(&mut OpenCodeReader::default(), &[document])),
         [
             "about agent=opencode parentSessionId=p sessionId=s",
             "1 other_agent: Look.",
@@ -60,7 +60,7 @@ fn a_message_without_steps_has_the_cost_of_the_message() {
 #[test]
 fn a_reverted_session_was_rolled_back() {
     let document = json!({"info": {"id": "s", "revert": {"messageID": "m"}}, "messages": []});
-    assert_eq!(tale(&events(&mut OpenCode::default(), &[document]))[1], "after 0 rolled_back: ");
+    assert_eq!(tale(&events(&mut OpenCodeReader::default(), &[document]))[1], "after 0 rolled_back: ");
 }
 
 const WORDS: &[&str] = &[
@@ -105,7 +105,7 @@ const WORDS: &[&str] = &[
 proptest! {
     #[test]
     fn any_json_is_read_without_harm(lines in prop::collection::vec(any_json(WORDS), 0..12)) {
-        prop_assert!(is_in_order(&events(&mut OpenCode::default(), &lines)));
+        prop_assert!(is_in_order(&events(&mut OpenCodeReader::default(), &lines)));
     }
 
     #[test]
@@ -116,6 +116,6 @@ proptest! {
         for (path, how) in changes {
             mutate(&mut lines[0], &path, how);
         }
-        prop_assert!(is_in_order(&events(&mut OpenCode::default(), &lines)));
+        prop_assert!(is_in_order(&events(&mut OpenCodeReader::default(), &lines)));
     }
 }

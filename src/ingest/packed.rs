@@ -1,4 +1,4 @@
-//! Logs that were packed with zstd.
+//! Reads logs that are compressed with zstd.
 
 use std::io::Cursor;
 use std::io::Error;
@@ -19,44 +19,44 @@ mod tests;
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Whether a log that begins like this is packed.
-pub(super) fn is_packed(beginning: &[u8]) -> bool {
+/// Returns true if a log with this beginning is compressed.
+pub(super) fn is_zstd_compressed(beginning: &[u8]) -> bool {
     beginning.starts_with(&MAGIC)
 }
 
-/// Whether a packed log turned out to be damaged; known when it was read.
+/// A shared flag that is set when a compressed log turns out to be damaged while it is read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Damage(Arc<AtomicBool>);
+pub(super) struct DamageFlag(Arc<AtomicBool>);
 
-impl Damage {
-    /// Whether something is missing.
-    pub(super) fn is_there(&self) -> bool {
+impl DamageFlag {
+    /// Returns true if a part of the log is missing.
+    pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Unpacks a log that may have been packed in several pieces. Where it is damaged it ends.
-pub(super) struct Unpacked<'i> {
-    frame: Frame<'i>,
-    damage: Damage,
+/// Decompresses a log that may consist of several frames. A damaged log ends where the damage is.
+pub(super) struct DecompressedLog<'i> {
+    frame: ZstdFrame<'i>,
+    damage: DamageFlag,
 }
 
-enum Frame<'i> {
-    Open(Box<StreamingDecoder<Source<'i>, FrameDecoder>>),
-    /// Before the first frame, between two, or behind the last one.
-    Between(Source<'i>),
+enum ZstdFrame<'i> {
+    Open(Box<StreamingDecoder<CompressedSource<'i>, FrameDecoder>>),
+    /// The position before the first frame, between two frames, or after the last one.
+    Between(CompressedSource<'i>),
     Over,
 }
 
-/// The packed bytes: some that were read already, then the rest.
-struct Source<'i> {
+/// The compressed bytes: those that were read already, then the rest.
+struct CompressedSource<'i> {
     ahead: Cursor<Vec<u8>>,
     rest: &'i mut (dyn Read + Send),
-    /// Why there is no more, if that is no fault of the packing.
+    /// The read error that ended the input, if the compression is not at fault.
     error: Option<Error>,
 }
 
-impl Read for Source<'_> {
+impl Read for CompressedSource<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match self.ahead.read(buffer)? {
             0 => read_some(self.rest, buffer).map_err(|error| {
@@ -69,16 +69,16 @@ impl Read for Source<'_> {
     }
 }
 
-impl<'i> Source<'i> {
-    /// The next frame that holds something.
-    fn next(mut self) -> std::io::Result<Frame<'i>> {
+impl<'i> CompressedSource<'i> {
+    /// Opens the next frame that contains log data.
+    fn next_frame(mut self) -> std::io::Result<ZstdFrame<'i>> {
         loop {
-            let start = self.four()?;
+            let start = self.read_four_bytes()?;
             match <[u8; 4]>::try_from(start.as_slice()) {
-                Err(_) if start.is_empty() => return Ok(Frame::Over),
+                Err(_) if start.is_empty() => return Ok(ZstdFrame::Over),
                 // A frame for other programs, and its length.
                 Ok([0x50..=0x5f, 0x2a, 0x4d, 0x18]) => {
-                    let length = <[u8; 4]>::try_from(self.four()?.as_slice()).map_or(0, u32::from_le_bytes);
+                    let length = <[u8; 4]>::try_from(self.read_four_bytes()?.as_slice()).map_or(0, u32::from_le_bytes);
                     std::io::copy(&mut Read::by_ref(&mut self).take(u64::from(length)), &mut std::io::sink())?;
                 }
                 _ => {
@@ -87,7 +87,7 @@ impl<'i> Source<'i> {
                     let unread = ahead.get(usize::try_from(read).unwrap_or(usize::MAX)..).unwrap_or_default();
                     self.ahead = Cursor::new([start.as_slice(), unread].concat());
                     let decoder = StreamingDecoder::new(self);
-                    return Ok(Frame::Open(Box::new(
+                    return Ok(ZstdFrame::Open(Box::new(
                         decoder.map_err(|error| Error::new(ErrorKind::InvalidData, error))?,
                     )));
                 }
@@ -95,36 +95,36 @@ impl<'i> Source<'i> {
         }
     }
 
-    fn four(&mut self) -> std::io::Result<Vec<u8>> {
+    fn read_four_bytes(&mut self) -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         Read::by_ref(self).take(4).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }
 
-impl<'i> Unpacked<'i> {
-    /// Unpacks what begins with these bytes.
+impl<'i> DecompressedLog<'i> {
+    /// Decompresses the input that begins with these bytes.
     pub(super) fn new(beginning: Vec<u8>, rest: &'i mut (dyn Read + Send)) -> Self {
-        let source = Source { ahead: Cursor::new(beginning), rest, error: None };
-        Self { frame: Frame::Between(source), damage: Damage::default() }
+        let source = CompressedSource { ahead: Cursor::new(beginning), rest, error: None };
+        Self { frame: ZstdFrame::Between(source), damage: DamageFlag::default() }
     }
 
-    /// What will be known of its damage.
-    pub(super) fn damage(&self) -> Damage {
+    /// Returns the flag that is set if the log is damaged.
+    pub(super) fn damage_flag(&self) -> DamageFlag {
         self.damage.clone()
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for DecompressedLog<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         loop {
-            let next = match std::mem::replace(&mut self.frame, Frame::Over) {
-                Frame::Over => return Ok(0),
-                Frame::Between(source) => source.next(),
-                Frame::Open(mut decoder) => match read_some(&mut decoder, buffer) {
-                    Ok(0) if !buffer.is_empty() => Ok(Frame::Between(decoder.into_inner())),
+            let next = match std::mem::replace(&mut self.frame, ZstdFrame::Over) {
+                ZstdFrame::Over => return Ok(0),
+                ZstdFrame::Between(source) => source.next_frame(),
+                ZstdFrame::Open(mut decoder) => match read_some(&mut decoder, buffer) {
+                    Ok(0) if !buffer.is_empty() => Ok(ZstdFrame::Between(decoder.into_inner())),
                     Ok(read) => {
-                        self.frame = Frame::Open(decoder);
+                        self.frame = ZstdFrame::Open(decoder);
                         return Ok(read);
                     }
                     Err(_) => Err(decoder.get_mut().error.take().unwrap_or_else(|| ErrorKind::InvalidData.into())),

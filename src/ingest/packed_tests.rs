@@ -6,11 +6,11 @@ fn packed(text: &str) -> Vec<u8> {
 
 fn unpacked(bytes: &[u8], known: usize) -> (String, bool) {
     let (beginning, mut rest) = bytes.split_at(known.min(bytes.len()));
-    let mut unpacked = Unpacked::new(beginning.to_vec(), &mut rest);
-    let damage = unpacked.damage();
+    let mut unpacked = DecompressedLog::new(beginning.to_vec(), &mut rest);
+    let damage = unpacked.damage_flag();
     let mut text = String::new();
     unpacked.read_to_string(&mut text).unwrap();
-    (text, damage.is_there())
+    (text, damage.is_set())
 }
 
 #[test]
@@ -43,10 +43,10 @@ fn an_error_of_the_disk_is_no_damage() {
     let text: String = (0..50_000).map(|n| n.to_string()).collect();
     let half = packed(&text);
     let mut broken = Broken;
-    let mut unpacked = Unpacked::new(half[..half.len() / 2].to_vec(), &mut broken);
+    let mut unpacked = DecompressedLog::new(half[..half.len() / 2].to_vec(), &mut broken);
     let error = std::io::copy(&mut unpacked, &mut std::io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "the disk is gone");
-    let mut behind = Unpacked::new(packed("one"), &mut broken);
-    let damage = behind.damage();
-    assert!(std::io::copy(&mut behind, &mut std::io::sink()).is_err() && !damage.is_there());
+    let mut behind = DecompressedLog::new(packed("one"), &mut broken);
+    let damage = behind.damage_flag();
+    assert!(std::io::copy(&mut behind, &mut std::io::sink()).is_err() && !damage.is_set());
 }

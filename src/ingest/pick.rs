@@ -1,4 +1,4 @@
-//! Values out of JSON that need not be what its format promises.
+//! Reads values from JSON objects that may deviate from their format.
 
 use chrono::DateTime;
 use chrono::NaiveDate;
@@ -16,25 +16,25 @@ mod tests;
 /// A JSON object.
 pub(super) type Object = Map<String, Value>;
 
-/// The object, or an empty one.
-pub(super) fn object(value: Value) -> Object {
+/// Returns the object, or an empty one for any other value.
+pub(super) fn into_object(value: Value) -> Object {
     match value {
         Value::Object(object) => object,
         _ => Object::new(),
     }
 }
 
-/// A string that is not empty.
-pub(super) fn string(object: &Object, key: &str) -> Option<String> {
-    str(object, key).map(str::to_owned)
+/// Returns the string under a key, if it is not empty.
+pub(super) fn get_string(object: &Object, key: &str) -> Option<String> {
+    get_str(object, key).map(str::to_owned)
 }
 
-/// A string that is not empty, borrowed.
-pub(super) fn str<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
+/// Returns the string under a key, if it is not empty, borrowed.
+pub(super) fn get_str<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
     object.get(key)?.as_str().filter(|text| !text.is_empty())
 }
 
-/// Takes a part out that is an object.
+/// Takes the object under a key out of its parent.
 pub(super) fn take_object(object: &mut Object, key: &str) -> Option<Object> {
     match object.get_mut(key)? {
         Value::Object(inner) => Some(std::mem::take(inner)),
@@ -42,7 +42,7 @@ pub(super) fn take_object(object: &mut Object, key: &str) -> Option<Object> {
     }
 }
 
-/// Takes a part out that is an array. A single object counts as an array of one.
+/// Takes the array under a key out of its parent. A single object counts as an array of one.
 pub(super) fn take_array(object: &mut Object, key: &str) -> Vec<Value> {
     match object.get_mut(key).map(Value::take) {
         Some(Value::Array(values)) => values,
@@ -51,29 +51,29 @@ pub(super) fn take_array(object: &mut Object, key: &str) -> Vec<Value> {
     }
 }
 
-/// Whether a flag is set.
-pub(super) fn flag(object: &Object, key: &str) -> Option<bool> {
+/// Returns the boolean under a key.
+pub(super) fn get_flag(object: &Object, key: &str) -> Option<bool> {
     object.get(key)?.as_bool()
 }
 
-/// A count, also where it was written as a float or as digits.
-pub(super) fn count(object: &Object, key: &str) -> Option<u64> {
+/// Returns the count under a key, also if it is written as a float or as digits.
+pub(super) fn get_count(object: &Object, key: &str) -> Option<u64> {
     match object.get(key)? {
-        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::Number(number) => number.as_u64().or_else(|| count_from_float(number.as_f64()?)),
         Value::String(digits) => digits.trim().parse().ok(),
         _ => None,
     }
 }
 
-fn whole(number: f64) -> Option<u64> {
-    // Counts beyond 2^53 are no counts.
+fn count_from_float(number: f64) -> Option<u64> {
+    // Counts above 2^53 are rejected.
     let is_count = (0.0..=9_007_199_254_740_992.0).contains(&number);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]
     is_count.then_some(number as u64)
 }
 
-/// A whole number that may be negative.
-pub(super) fn integer(object: &Object, key: &str) -> Option<i32> {
+/// Returns the whole number under a key, which may be negative.
+pub(super) fn get_integer(object: &Object, key: &str) -> Option<i32> {
     match object.get(key)? {
         Value::Number(number) => number.as_i64().and_then(|number| i32::try_from(number).ok()),
         Value::String(digits) => digits.trim().parse().ok(),
@@ -81,8 +81,8 @@ pub(super) fn integer(object: &Object, key: &str) -> Option<i32> {
     }
 }
 
-/// An amount.
-pub(super) fn amount(object: &Object, key: &str) -> Option<f64> {
+/// Returns the finite amount under a key.
+pub(super) fn get_amount(object: &Object, key: &str) -> Option<f64> {
     match object.get(key)? {
         Value::Number(number) => number.as_f64(),
         Value::String(digits) => digits.trim().parse().ok().filter(|amount: &f64| amount.is_finite()),
@@ -90,24 +90,24 @@ pub(super) fn amount(object: &Object, key: &str) -> Option<f64> {
     }
 }
 
-/// The longest name of a kind of line.
+/// The maximum length of the name of a line's kind.
 const MAX_NAME_BYTES: usize = 40;
 
-/// What a line calls itself, whole or not at all: half a word could be half a secret, which nothing would recognise.
-pub(super) fn name(word: &str) -> &str {
+/// Returns the name of a line's kind, or a placeholder if it is too long: a cut secret could not be recognised.
+pub(super) fn bounded_kind_name(word: &str) -> &str {
     if word.len() <= MAX_NAME_BYTES { word } else { "(too long for a name)" }
 }
 
-/// A moment under this key.
-pub(super) fn time(object: &Object, key: &str) -> Option<Timestamp> {
-    moment(object.get(key)?)
+/// Returns the time under a key.
+pub(super) fn get_time(object: &Object, key: &str) -> Option<Timestamp> {
+    parse_time(object.get(key)?)
 }
 
-/// A moment, in any of the ways in which logs write them: with an offset, without one (then it is UTC), a date alone,
-/// seconds or milliseconds since 1970.
-pub(super) fn moment(value: &Value) -> Option<Timestamp> {
+/// Parses a time in any form that logs use: with an offset, without one (then it is UTC), a date alone, seconds or
+/// milliseconds since 1970.
+pub(super) fn parse_time(value: &Value) -> Option<Timestamp> {
     match value {
-        Value::String(text) => moment_of(text),
+        Value::String(text) => parse_time_text(text),
         Value::Number(number) => {
             let number = number.as_f64()?;
             // Milliseconds of 1973 are seconds of 5138.
@@ -122,8 +122,8 @@ pub(super) fn moment(value: &Value) -> Option<Timestamp> {
     }
 }
 
-/// A moment in words.
-pub(super) fn moment_of(text: &str) -> Option<Timestamp> {
+/// Parses a time that is written as text.
+pub(super) fn parse_time_text(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
         return Some(at.with_timezone(&Utc));
@@ -141,21 +141,21 @@ pub(super) fn moment_of(text: &str) -> Option<Timestamp> {
     Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0)?.and_utc())
 }
 
-/// The words of a content, whatever its shape: a string, parts with a text, or any JSON.
-pub(super) fn words(content: Value) -> String {
+/// Returns the text of a content of any shape: a string, parts with a text, or any JSON.
+pub(super) fn content_text(content: Value) -> String {
     match content {
         Value::Null => String::new(),
         Value::String(text) => text,
         Value::Array(parts) => {
-            let parts: Vec<String> = parts.into_iter().map(part).filter(|part| !part.is_empty()).collect();
+            let parts: Vec<String> = parts.into_iter().map(part_text).filter(|part| !part.is_empty()).collect();
             parts.join("\n")
         }
         other => other.to_string(),
     }
 }
 
-/// One part of a content.
-fn part(part: Value) -> String {
+/// Returns the text of one part of a content.
+fn part_text(part: Value) -> String {
     match part {
         Value::Object(mut part) => match part.get_mut("text").map(Value::take) {
             Some(Value::String(text)) => text,
@@ -166,6 +166,6 @@ fn part(part: Value) -> String {
                 _ => Value::Object(part).to_string(),
             },
         },
-        other => words(other),
+        other => content_text(other),
     }
 }

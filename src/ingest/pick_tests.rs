@@ -19,22 +19,22 @@ fn moments_are_read_however_they_are_written() {
         (json!(1_772_625_600.0), noon),
     ];
     for (written, meant) in table {
-        assert_eq!(moment(&written).unwrap().to_rfc3339(), meant, "{written}");
+        assert_eq!(parse_time(&written).unwrap().to_rfc3339(), meant, "{written}");
     }
     for nonsense in [json!("soon"), json!(""), json!(null), json!(true), json!(1e300), json!([1]), json!("2026-13-40")]
     {
-        assert_eq!(moment(&nonsense), None, "{nonsense}");
+        assert_eq!(parse_time(&nonsense), None, "{nonsense}");
     }
 }
 
 #[test]
 fn counts_may_be_floats_or_digits_but_not_nonsense() {
-    let values = object(json!({"a": 7, "b": 7.0, "c": "7", "d": -1, "e": 1e30, "f": null, "g": "x", "h": true}));
+    let values = into_object(json!({"a": 7, "b": 7.0, "c": "7", "d": -1, "e": 1e30, "f": null, "g": "x", "h": true}));
     let read: Vec<Option<u64>> =
-        ["a", "b", "c", "d", "e", "f", "g", "h", "i"].iter().map(|key| count(&values, key)).collect();
+        ["a", "b", "c", "d", "e", "f", "g", "h", "i"].iter().map(|key| get_count(&values, key)).collect();
     assert_eq!(read, [Some(7), Some(7), Some(7), None, None, None, None, None, None]);
-    assert_eq!(integer(&values, "d"), Some(-1));
-    assert_eq!(amount(&values, "b"), Some(7.0));
+    assert_eq!(get_integer(&values, "d"), Some(-1));
+    assert_eq!(get_amount(&values, "b"), Some(7.0));
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn words_come_out_of_any_content() {
         (json!([{"type": "text", "text": null}]), "{\"text\":null,\"type\":\"text\"}"),
     ];
     for (content, expected) in table {
-        assert_eq!(words(content.clone()), expected, "{content}");
+        assert_eq!(content_text(content.clone()), expected, "{content}");
     }
 }
 
 #[test]
 fn one_object_counts_as_a_list_of_one() {
-    let mut values = object(json!({"one": {"a": 1}, "many": [1, 2], "none": "x"}));
+    let mut values = into_object(json!({"one": {"a": 1}, "many": [1, 2], "none": "x"}));
     assert_eq!(take_array(&mut values, "one"), [json!({"a": 1})]);
     assert_eq!(take_array(&mut values, "many").len(), 2);
     assert!(take_array(&mut values, "none").is_empty() && take_array(&mut values, "missing").is_empty());
@@ -63,6 +63,6 @@ fn one_object_counts_as_a_list_of_one() {
 
 #[test]
 fn a_name_is_shown_whole_or_not_at_all() {
-    assert_eq!(name("hologram"), "hologram");
-    assert_eq!(name(&"x".repeat(41)), "(too long for a name)");
+    assert_eq!(bounded_kind_name("hologram"), "hologram");
+    assert_eq!(bounded_kind_name(&"x".repeat(41)), "(too long for a name)");
 }

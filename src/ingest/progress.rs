@@ -1,7 +1,7 @@
-//! `progress.md`: the notes that one session leaves for the next.
+//! Reads `progress.md`, the notes that one session leaves for the next.
 //!
-//! Written for people and overwritten by every session, with labels in bold or plain, lists after a comma or a bullet,
-//! and a summary of the session before that spills over several lines.
+//! They are written for people and overwritten by every session, with labels in bold or plain, lists with commas or
+//! bullets, and a summary of the previous session that spans several lines.
 
 mod lessons;
 mod parse;
@@ -11,81 +11,82 @@ use std::io::Read;
 use serde::Serialize;
 
 use crate::domain::{
-    About, Elsewhere, EpisodeStatus, Event, Outcome, Output, OutputOf, Part, Sink, Skipped, Speaker, Timestamp, Usage,
+    EpisodeStatus, EventSink, LogReference, OutputOwner, Part, SessionDetails, SessionOutcome, SkippedLogLine, Speaker,
+    Timestamp, TokenUsage, ToolOutput, TrajectoryEvent,
 };
-use crate::ingest::chat::Teller;
+use crate::ingest::chat::ChatEventEmitter;
 
-pub use lessons::{LessonSection, without_lessons};
+pub use lessons::{LessonSection, strip_lesson_sections};
 pub use parse::parse;
 
 #[cfg(test)]
 #[path = "progress_tests.rs"]
 mod tests;
 
-/// Notes that are longer are read as far as this.
+/// The number of bytes of the notes that are read.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What the notes say. What they do not say is empty.
+/// The parsed notes. What they do not state is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Progress {
-    /// The orchestrator's session.
+pub struct ProgressNotes {
+    /// The id of the orchestrator's session.
     pub session_id: Option<String>,
-    /// When it began.
+    /// The time when the session began.
     pub started_at: Option<Timestamp>,
-    /// The task worked on.
+    /// The id of the task that was worked on.
     pub task_id: Option<String>,
-    /// What it is called.
+    /// The title of the task.
     pub task_title: Option<String>,
-    /// When it was done; nothing while it is in progress.
+    /// The time when the work was completed; `None` while it is in progress.
     pub completed_at: Option<Timestamp>,
-    /// How the repository was found.
+    /// The state of the repository at the start.
     pub repo_state: Option<String>,
-    /// Whether the tests passed before anything was done.
+    /// True if the tests passed before any work was done.
     pub tests_passing_at_start: Option<bool>,
-    /// How the init script went.
+    /// The result of the init script.
     pub init_script: Option<String>,
-    /// What it printed.
+    /// The output of the init script.
     pub init_output: Option<String>,
-    /// What the session before left.
+    /// The summary of the previous session.
     pub previous_session: Option<PreviousSession>,
-    /// Done.
+    /// The subtasks that were completed.
     pub subtasks_completed: Vec<String>,
-    /// Begun.
+    /// The subtasks that were begun.
     pub subtasks_in_progress: Vec<String>,
-    /// Touched.
+    /// The files that were modified.
     pub files_modified: Vec<String>,
-    /// Whether tests were run.
+    /// True if tests were run.
     pub tests_run: Option<bool>,
-    /// Whether they passed.
+    /// True if the tests passed after the work.
     pub tests_passing_after: Option<bool>,
-    /// Whether end-to-end tests were run.
+    /// True if end-to-end tests were run.
     pub e2e_run: Option<bool>,
-    /// Whether they passed.
+    /// True if the end-to-end tests passed after the work.
     pub e2e_passing_after: Option<bool>,
     /// The Claude Code session that did the work.
     pub claude_session: Option<ClaudeSession>,
-    /// For the next session.
+    /// The steps for the next session.
     pub next_steps: Vec<String>,
-    /// What stood in the way.
+    /// The problems that blocked the work.
     pub blockers: Vec<String>,
-    /// Everything else, word for word.
+    /// All other text, unchanged.
     pub notes: String,
 }
 
-/// What the session before left, as far as it is told.
+/// The summary of the previous session, as far as the notes contain it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviousSession {
-    /// Its task, id and title.
+    /// The task with its id and title.
     pub task: Option<String>,
-    /// Subtasks that it finished.
+    /// The subtasks that it finished.
     pub completed: Vec<String>,
-    /// Subtasks that it began.
+    /// The subtasks that it began.
     pub in_progress: Vec<String>,
-    /// What stood in its way. Several stand in one text: nothing tells the commas between them from those within.
+    /// The problems that blocked it. Several are in one text, because commas between them and within them look alike.
     pub blockers: Vec<String>,
-    /// What it left to do.
+    /// The steps that it left to do.
     pub next_steps: Vec<String>,
 }
 
@@ -93,73 +94,73 @@ pub struct PreviousSession {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaudeSession {
-    /// Its id in Claude Code's own logs.
+    /// The session id in Claude Code's own logs.
     pub session_id: Option<String>,
-    /// The session it was forked from.
+    /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tools with how often they were used, such as `Bash(3)`.
     pub tools_used: Vec<String>,
-    /// In its own words.
+    /// The summary that the session wrote.
     pub summary: Option<String>,
-    /// New, written, read from and written to a cache.
-    pub tokens: Tokens,
-    /// Money.
+    /// The token counts: new, written, read from and written to a cache.
+    pub tokens: ProgressTokenCounts,
+    /// The cost in US dollars.
     pub cost_usd: Option<f64>,
 }
 
-/// Tokens as the notes count them: input excludes what was cached.
+/// Token counts as the notes state them: input excludes cached tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tokens {
-    /// New.
+pub struct ProgressTokenCounts {
+    /// The new input tokens.
     pub input: Option<u64>,
-    /// Written by the model.
+    /// The tokens that the model wrote.
     pub output: Option<u64>,
-    /// Served from a cache.
+    /// The tokens that were read from a cache.
     pub cache_read: Option<u64>,
-    /// Written to a cache.
+    /// The tokens that were written to a cache.
     pub cache_write: Option<u64>,
 }
 
-/// Tells what the notes say.
-pub(super) fn read(input: &mut dyn Read, sink: &mut dyn Sink) -> std::io::Result<()> {
+/// Reads the notes and emits their content as events.
+pub(super) fn read_notes(input: &mut dyn Read, sink: &mut dyn EventSink) -> std::io::Result<()> {
     let mut bytes = Vec::new();
     input.take(MAX_BYTES).read_to_end(&mut bytes)?;
     let mut more = [0];
     if super::lines::read_some(input, &mut more)? > 0 {
         let why = format!("the notes are longer than {} MB", MAX_BYTES / 1024 / 1024);
-        sink.hear(Event::Skipped(Skipped { line: 0, why }));
+        sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line: 0, why }));
     }
-    tell(parse(&String::from_utf8_lossy(&bytes)), sink);
+    emit_notes(parse(&String::from_utf8_lossy(&bytes)), sink);
     Ok(())
 }
 
-fn tell(progress: Progress, sink: &mut dyn Sink) {
-    let text = work_done(&progress);
+fn emit_notes(progress: ProgressNotes, sink: &mut dyn EventSink) {
+    let text = describe_work(&progress);
     let at = progress.completed_at.or(progress.started_at);
-    sink.hear(Event::About(Box::new(About {
+    sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
         session_id: progress.session_id,
         agent: Some("openagents".to_owned()),
         task_id: progress.task_id,
         title: progress.task_title,
         started_at: progress.started_at,
         finished_at: progress.completed_at,
-        ..About::default()
+        ..SessionDetails::default()
     })));
-    let step = Teller::default().said(Speaker::System, text, at, sink);
+    let step = ChatEventEmitter::default().emit_message(Speaker::System, text, at, sink);
     let mut told: Vec<&str> = Vec::new();
     for blocker in &progress.blockers {
-        // The same error often stands there twice, the second time without its introduction.
+        // The same error often appears twice, the second time without its introduction.
         if !told.iter().any(|earlier| earlier.contains(blocker.as_str())) {
-            let output = Output { text: blocker.clone(), failed: Some(true), at, ..Output::default() };
-            sink.hear(Event::Output(OutputOf::Step(step), output));
+            let output = ToolOutput { text: blocker.clone(), failed: Some(true), at, ..ToolOutput::default() };
+            sink.receive_event(TrajectoryEvent::Output(OutputOwner::Step(step), output));
             told.push(blocker);
         }
     }
     if let Some(claude) = progress.claude_session {
-        let Tokens { input, output, cache_read, cache_write } = claude.tokens;
+        let ProgressTokenCounts { input, output, cache_read, cache_write } = claude.tokens;
         let read = [input, cache_read, cache_write].into_iter().flatten().reduce(u64::saturating_add);
-        let usage = Usage {
+        let usage = TokenUsage {
             prompt_tokens: read,
             completion_tokens: output,
             cached_tokens: cache_read,
@@ -167,10 +168,14 @@ fn tell(progress: Progress, sink: &mut dyn Sink) {
             cost_usd: claude.cost_usd,
         };
         if !usage.is_unknown() {
-            sink.hear(Event::Total(usage));
+            sink.receive_event(TrajectoryEvent::Total(usage));
         }
         if let Some(id) = claude.session_id {
-            sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(id) }));
+            sink.receive_event(TrajectoryEvent::Elsewhere(LogReference {
+                part: Part::Subagent,
+                path: None,
+                id: Some(id),
+            }));
         }
     }
     let error = progress.blockers.into_iter().next();
@@ -179,11 +184,16 @@ fn tell(progress: Progress, sink: &mut dyn Sink) {
         (None, Some(true)) => EpisodeStatus::Success,
         (None, _) => return,
     };
-    sink.hear(Event::Outcome(Outcome { status, reward: None, error, from: "progress.md".to_owned() }));
+    sink.receive_event(TrajectoryEvent::Outcome(SessionOutcome {
+        status,
+        reward: None,
+        error,
+        from: "progress.md".to_owned(),
+    }));
 }
 
-/// The notes in words, without what is told apart.
-fn work_done(progress: &Progress) -> String {
+/// Describes the notes as text, without the parts that have events of their own.
+fn describe_work(progress: &ProgressNotes) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut add = |label: &str, value: &str| {
         if !value.is_empty() {

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use super::{Progress, Tokens, parse};
-use crate::domain::{EpisodeStatus, Event, Part};
-use crate::ingest::Format;
+use super::{ProgressNotes, ProgressTokenCounts, parse};
+use crate::domain::{EpisodeStatus, Part, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{outputs, read, said};
 
 const NOTES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/openagents/progress.md"));
@@ -37,7 +37,12 @@ fn whole_notes_are_parsed() {
     assert_eq!(claude.forked_from.as_deref(), Some("0a1b2c3d-0000-4000-8000-00000000000b"));
     assert_eq!(claude.tools_used, ["Bash(3)", "Edit(2)"]);
     assert_eq!(claude.summary.as_deref(), Some("Split the reader"));
-    let tokens = Tokens { input: Some(46), output: Some(1376), cache_read: Some(577_215), cache_write: Some(99_781) };
+    let tokens = ProgressTokenCounts {
+        input: Some(46),
+        output: Some(1376),
+        cache_read: Some(577_215),
+        cache_write: Some(99_781),
+    };
     assert_eq!((claude.tokens, claude.cost_usd), (tokens, Some(1.0217)));
     assert_eq!(progress.next_steps, ["Run: bun test csv", "Ask for the delimiter"]);
     assert_eq!(
@@ -78,7 +83,8 @@ fn tasks_of_all_shapes() {
 fn tokens_of_all_shapes() {
     let of = |value: &str| {
         let notes = format!("### Claude Code Session\n- **Token Usage**: {value}\n");
-        let Tokens { input, output, cache_read, cache_write } = parse(&notes).claude_session.unwrap().tokens;
+        let ProgressTokenCounts { input, output, cache_read, cache_write } =
+            parse(&notes).claude_session.unwrap().tokens;
         (input, output, cache_read, cache_write)
     };
     assert_eq!(of("46 in, 1,376 out"), (Some(46), Some(1376), None, None));
@@ -119,8 +125,8 @@ fn a_previous_session_in_bullets_keeps_its_blockers() {
 
 #[test]
 fn nothing_gives_nothing() {
-    assert_eq!(parse(""), Progress::default());
-    assert_eq!(parse("# Session Progress\n\n---\nCompleted: In Progress"), Progress::default());
+    assert_eq!(parse(""), ProgressNotes::default());
+    assert_eq!(parse("# Session Progress\n\n---\nCompleted: In Progress"), ProgressNotes::default());
 }
 
 #[test]
@@ -133,8 +139,8 @@ fn notes_without_a_rule_still_end() {
 #[test]
 fn notes_are_told() {
     let (format, events) = read(NOTES);
-    assert_eq!(format, Format::ProgressNotes);
-    let Event::About(about) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(format, LogFormat::ProgressNotes);
+    let TrajectoryEvent::About(about) = &events[0] else { panic!("{events:?}") };
     assert_eq!(about.task_id.as_deref(), Some("sh-4c"));
     let said = said(&events);
     assert_eq!((said.len(), said[0].0), (1, "system"));
@@ -148,15 +154,19 @@ fn notes_are_told() {
         [("step 1".to_owned(), "Tests failed: expected 3 rows, got 2\nin src/csv.test.ts", Some(true))],
         "what an earlier blocker says is not told again"
     );
-    let total =
-        events.iter().find_map(|event| if let Event::Total(usage) = event { Some(usage) } else { None }).unwrap();
+    let total = events
+        .iter()
+        .find_map(|event| if let TrajectoryEvent::Total(usage) = event { Some(usage) } else { None })
+        .unwrap();
     assert_eq!(total.prompt_tokens, Some(677_042));
     assert_eq!((total.completion_tokens, total.cached_tokens), (Some(1376), Some(577_215)));
     assert!(events.iter().any(|event| {
-        matches!(event, Event::Elsewhere(elsewhere) if elsewhere.part == Part::Subagent
+        matches!(event, TrajectoryEvent::Elsewhere(elsewhere) if elsewhere.part == Part::Subagent
             && elsewhere.id.as_deref() == Some("0a1b2c3d-0000-4000-8000-00000000000a"))
     }));
-    assert!(matches!(events.last(), Some(Event::Outcome(outcome)) if outcome.status == EpisodeStatus::Partial));
+    assert!(
+        matches!(events.last(), Some(TrajectoryEvent::Outcome(outcome)) if outcome.status == EpisodeStatus::Partial)
+    );
 }
 
 #[test]
@@ -167,7 +177,7 @@ fn outcomes_follow_tests_and_blockers() {
         let (_, events) = read(&notes);
         events
             .into_iter()
-            .find_map(|event| if let Event::Outcome(outcome) = event { Some(outcome.status) } else { None })
+            .find_map(|event| if let TrajectoryEvent::Outcome(outcome) = event { Some(outcome.status) } else { None })
     };
     assert_eq!(of("Yes", ""), Some(EpisodeStatus::Success));
     assert_eq!(of("Yes", "- one"), Some(EpisodeStatus::Partial));
@@ -288,7 +298,7 @@ fn the_real_notes_are_parsed() {
         assert!((spent * 10_000.0 - f64::from(cost)).abs() < 0.01, "{file}: {spent}");
         assert_eq!(progress.completed_at.is_some(), count == 0, "{file}");
         assert_eq!(progress.notes, "", "{file}");
-        assert_eq!(read(&text).0, Format::ProgressNotes);
+        assert_eq!(read(&text).0, LogFormat::ProgressNotes);
     }
 }
 

@@ -3,19 +3,19 @@ use serde_json::json;
 
 use super::*;
 
-fn read(bytes: &[u8]) -> (Format, Vec<Event>) {
+fn read(bytes: &[u8]) -> (LogFormat, Vec<TrajectoryEvent>) {
     let mut events = Vec::new();
-    let format = Reading::new(Rules::default()).read(&mut &*bytes, &mut events).unwrap();
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut &*bytes, &mut events).unwrap();
     (format, events)
 }
 
-fn steps(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::Step(_))).count()
+fn steps(events: &[TrajectoryEvent]) -> usize {
+    events.iter().filter(|event| matches!(event, TrajectoryEvent::Step(_))).count()
 }
 
-fn skipped(events: &[Event]) -> Vec<(u64, &str)> {
+fn skipped(events: &[TrajectoryEvent]) -> Vec<(u64, &str)> {
     let skipped = events.iter().filter_map(|event| match event {
-        Event::Skipped(skipped) => Some((skipped.line, skipped.why.as_str())),
+        TrajectoryEvent::Skipped(skipped) => Some((skipped.line, skipped.why.as_str())),
         _ => None,
     });
     skipped.collect()
@@ -48,7 +48,7 @@ fn a_transcript_is_read_in_any_layout() {
     ];
     for text in texts {
         let (format, events) = read(text.as_bytes());
-        assert_eq!((format, steps(&events)), (Format::ClaudeCode, 6), "{text}");
+        assert_eq!((format, steps(&events)), (LogFormat::ClaudeCode, 6), "{text}");
     }
 }
 
@@ -60,7 +60,7 @@ fn a_first_line_that_is_cut_off_costs_nothing_but_itself() {
         let cut = first.find(at).unwrap() + 2;
         let text = format!("{}\n{}", first.get(..cut).unwrap(), joined(&lines, Value::to_string));
         let (format, events) = read(text.as_bytes());
-        assert_eq!((format, steps(&events)), (Format::ClaudeCode, 6), "{text}");
+        assert_eq!((format, steps(&events)), (LogFormat::ClaudeCode, 6), "{text}");
         assert_eq!(skipped(&events).len(), 1, "{text}");
     }
 }
@@ -89,7 +89,7 @@ fn a_broken_document_among_others_costs_nothing_but_itself() {
         let cut = first.get(..first.find(at).unwrap() + 2).unwrap();
         let text = format!("{first}\n{cut}\n\n{}\n{}\n", document(2), document(3));
         let (format, events) = read(text.as_bytes());
-        assert_eq!(format, Format::Atif);
+        assert_eq!(format, LogFormat::Atif);
         assert!(steps(&events) >= 6, "{text}");
         let lines: Vec<u64> = skipped(&events).iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [2], "{text}");
@@ -100,7 +100,7 @@ fn a_broken_document_among_others_costs_nothing_but_itself() {
 fn steps_in_an_array_are_read() {
     let text = r#"[{"step_id":1,"source":"user","message":"a"},{"step_id":2,"source":"agent","message":"b"}]"#;
     let (format, events) = read(text.as_bytes());
-    assert_eq!((format, steps(&events)), (Format::AtifStream, 2));
+    assert_eq!((format, steps(&events)), (LogFormat::AtifStream, 2));
 }
 
 #[test]
@@ -110,6 +110,6 @@ fn a_chat_that_is_cut_off_keeps_its_messages() {
     let text = format!("{{\n\"sessionId\": \"g\",\n\"projectHash\": \"h\",\n\"messages\": {messages}}}");
     let cut = text.rfind("\"content\"").unwrap();
     let (format, events) = read(&text.as_bytes()[..cut]);
-    assert_eq!((format, steps(&events)), (Format::Gemini, 3));
+    assert_eq!((format, steps(&events)), (LogFormat::Gemini, 3));
     assert_eq!(skipped(&events), [(0, "the JSON is cut off")]);
 }

@@ -1,60 +1,60 @@
-//! JSON that is too long, made shorter while it is read.
+//! Truncates JSON that is too long while it is read.
 //!
-//! A log may hold an image of twenty megabytes in one string, or a hundred thousand token ids in one array. This lexer
-//! lets everything pass but the middle of such values: a long string keeps its beginning and its end, a long array or
-//! a huge object its beginning. What is nested too deep for a parser becomes null. What comes out is JSON if what went
-//! in was.
+//! A log may contain an image of twenty megabytes in one string, or a hundred thousand token ids in one array. This
+//! lexer copies everything except the middle of such values: a long string keeps its beginning and its end, a long
+//! array or a huge object its beginning. Values that are nested too deep for a parser become null. The output is valid
+//! JSON if the input is.
 
 use memchr::memchr2;
 
-use crate::domain::Cut;
+use crate::domain::TruncationCount;
 
 #[cfg(test)]
 #[path = "squeeze_tests.rs"]
 mod tests;
 
-/// A string keeps this much of its beginning, and of its end between once and twice this much.
+/// The number of bytes that a string keeps of its beginning; of its end it keeps one to two times as much.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// An array of numbers keeps this much.
+/// The number of bytes that an array of numbers keeps.
 const KEPT_NUMBERS_BYTES: usize = 16 * 1024;
 
-/// One line, or one step of a document, may weigh about so much in memory. An array gets half of what is left of it.
+/// The maximum weight of one line, or one step of a document, in memory. An array gets half of what is left of it.
 const MAX_WEIGHT: usize = 16 * 1024 * 1024;
 
-/// So much every array gets.
+/// The minimum weight that every array may have.
 const MIN_ARRAY_WEIGHT: usize = 64 * 1024;
 
-/// What an object weighs beside what is in it, what any other value does, and what a byte of text does.
+/// The weight of an object besides its content, of any other value, and of a byte of text.
 const OBJECT_WEIGHT: usize = 600;
 const VALUE_WEIGHT: usize = 32;
 const BYTE_WEIGHT: usize = 2;
 
-/// An object keeps so many keys.
+/// The maximum number of keys that an object keeps.
 const MAX_KEYS: usize = 4096;
 
-/// Objects that are not nested deeper keep their keys whatever they weigh.
+/// The nesting level up to which objects keep their keys whatever they weigh.
 const SAFE_LEVEL: usize = 2;
 
-/// Parsers give up a little deeper.
+/// The maximum nesting depth; parsers fail a little deeper.
 const MAX_DEPTH: usize = 120;
 
-/// Longer keys are of no interest.
+/// The maximum length of keys that are compared.
 const MAX_KEY_BYTES: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Between values, or in one that is no string.
+enum TruncateState {
+    /// Between values, or in a value that is not a string.
     Outside,
     /// In a run of numbers that is too long already.
     Numbers,
     /// In a string.
     Text,
-    /// In a string, in an escape.
+    /// In an escape within a string.
     Escape,
-    /// In a string, behind the first half of a pair of surrogates.
+    /// In a string, after the first half of a surrogate pair.
     Paired,
-    /// In what is left out, and there in a string, or in an escape.
+    /// In skipped content; the next two are a string and an escape within it.
     Lost,
     LostText,
     LostEscape,
@@ -62,20 +62,20 @@ enum Place {
 
 /// An array or an object that is open.
 #[derive(Debug, Clone, Copy)]
-enum Open {
+enum OpenContainer {
     /// A document whose parts are read one by one.
     Document,
-    /// An array of documents, or of other things, that are read one by one.
+    /// An array of documents that are read one by one; `Elements` is an array of steps or messages.
     Documents,
     Elements,
-    /// Anything that is read as a whole: how deep it stands, and how heavy the whole may be when it has to end.
+    /// An array that is read as a whole: its nesting level, and the total weight at which it is cut.
     Array(usize, usize),
-    /// The same, and how many keys it has.
+    /// An object that is read as a whole: its nesting level, and the number of its keys.
     Object(usize, usize),
 }
 
-impl Open {
-    fn level(self) -> usize {
+impl OpenContainer {
+    fn nesting_level(self) -> usize {
         match self {
             Self::Document | Self::Documents | Self::Elements => 0,
             Self::Array(level, _) | Self::Object(level, _) => level,
@@ -83,48 +83,48 @@ impl Open {
     }
 }
 
-/// Shortens one JSON text, given in pieces.
+/// Truncates one JSON text that is given in pieces.
 #[derive(Debug)]
-pub(super) struct Squeeze {
-    place: Place,
-    /// Bytes of numbers since the last byte that belongs to none.
+pub(super) struct JsonTruncator {
+    place: TruncateState,
+    /// The number of bytes since the last one that cannot be part of a list of numbers.
     numbers: usize,
-    /// Bytes of the current string that were let through.
+    /// The number of bytes of the current string that were copied.
     head: usize,
-    /// An escape that is not whole yet; a pair of surrogates is one.
+    /// An escape that is not complete yet; a surrogate pair is one escape.
     escape: Vec<u8>,
     /// The last bytes of a long string: `older` is full or empty, `newer` grows.
     older: Vec<u8>,
     newer: Vec<u8>,
-    /// Bytes that fell out between head and tail.
+    /// The number of bytes that were dropped between head and tail.
     lost: u64,
-    cut: Cut,
-    /// Whether this is a document, whose parts are read one by one.
+    cut: TruncationCount,
+    /// True if this is a document whose parts are read one by one.
     is_document: bool,
-    open: Vec<Open>,
-    /// What was let through since the last line, or part of a document, began.
+    open: Vec<OpenContainer>,
+    /// The weight that was copied since the last line, or part of a document, began.
     weight: usize,
-    /// The last key, or string, of a document; and whether a key comes next.
+    /// The last key of an object; whether a key comes next; and whether the current string is a key.
     key: Vec<u8>,
     is_key_next: bool,
     is_key: bool,
-    /// How many arrays and objects are open in what is left out, and whether it ends with the last of them.
+    /// The number of open arrays and objects in the skipped content, and whether it ends with the last of them.
     lost_depth: usize,
     is_lost_whole: bool,
 }
 
-impl Squeeze {
-    /// For a text that becomes one value.
+impl JsonTruncator {
+    /// Creates a truncator for a text that becomes one value.
     pub(super) fn new() -> Self {
         Self {
-            place: Place::Outside,
+            place: TruncateState::Outside,
             numbers: 0,
             head: 0,
             escape: Vec::new(),
             older: Vec::new(),
             newer: Vec::new(),
             lost: 0,
-            cut: Cut::default(),
+            cut: TruncationCount::default(),
             is_document: false,
             open: Vec::new(),
             weight: 0,
@@ -136,90 +136,90 @@ impl Squeeze {
         }
     }
 
-    /// For a document, or an array of them, whose steps or messages are read one by one: only each of these is bounded.
-    pub(super) fn of_document() -> Self {
+    /// Creates a truncator for documents whose steps or messages are read one by one: only each of these is bounded.
+    pub(super) fn for_document() -> Self {
         Self { is_document: true, ..Self::new() }
     }
 
-    /// What was cut so far.
-    pub(super) fn cut(&self) -> Cut {
+    /// Returns the amount that was cut so far.
+    pub(super) fn cut_amount(&self) -> TruncationCount {
         self.cut
     }
 
-    /// Takes the next piece and appends what is left of it.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
+    /// Reads the next piece and appends what is kept of it to the output.
+    pub(super) fn feed_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
         while let Some((&first, rest)) = bytes.split_first() {
             match self.place {
-                Place::Outside => bytes = self.outside(bytes, out),
-                Place::Numbers if is_of_numbers(first) => {
+                TruncateState::Outside => bytes = self.feed_outside(bytes, out),
+                TruncateState::Numbers if is_number_list_byte(first) => {
                     bytes = rest;
                     self.cut.bytes += 1;
                 }
-                Place::Numbers => {
+                TruncateState::Numbers => {
                     if first != b']' && first != b'}' {
                         out.push(b',');
                     }
                     self.numbers = 0;
-                    self.place = Place::Outside;
+                    self.place = TruncateState::Outside;
                 }
-                Place::Text => bytes = self.text(bytes, out),
-                Place::Escape => {
+                TruncateState::Text => bytes = self.feed_string(bytes, out),
+                TruncateState::Escape => {
                     bytes = rest;
-                    self.escaped(first, out);
+                    self.feed_escape(first, out);
                 }
-                Place::Paired if first == b'\\' => {
+                TruncateState::Paired if first == b'\\' => {
                     bytes = rest;
                     self.escape.push(first);
-                    self.place = Place::Escape;
+                    self.place = TruncateState::Escape;
                 }
-                Place::Paired => self.unescaped(out),
-                Place::Lost => {
+                TruncateState::Paired => self.finish_escape(out),
+                TruncateState::Lost => {
                     let plain = bytes.iter().position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']'));
                     let (run, rest) = bytes.split_at_checked(plain.unwrap_or(bytes.len())).unwrap_or_default();
                     self.cut.bytes += run.len() as u64;
                     bytes = rest;
                     if let Some((&first, rest)) = bytes.split_first() {
-                        self.lost(first, out);
+                        self.feed_skipped_byte(first, out);
                         bytes = rest;
                     }
                 }
-                Place::LostText => {
+                TruncateState::LostText => {
                     let plain = memchr2(b'"', b'\\', bytes);
                     let end = plain.map_or(bytes.len(), |plain| plain + 1);
                     self.cut.bytes += end as u64;
                     self.place = match plain.and_then(|plain| bytes.get(plain)) {
-                        Some(b'"') => Place::Lost,
-                        Some(_) => Place::LostEscape,
-                        None => Place::LostText,
+                        Some(b'"') => TruncateState::Lost,
+                        Some(_) => TruncateState::LostEscape,
+                        None => TruncateState::LostText,
                     };
                     bytes = bytes.get(end..).unwrap_or_default();
                 }
-                Place::LostEscape => {
+                TruncateState::LostEscape => {
                     bytes = rest;
                     self.cut.bytes += 1;
-                    self.place = Place::LostText;
+                    self.place = TruncateState::LostText;
                 }
             }
         }
     }
 
-    fn outside<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+    fn feed_outside<'b>(&mut self, bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
         for (at, &byte) in bytes.iter().enumerate() {
-            let is_number = is_of_numbers(byte);
+            let is_number = is_number_list_byte(byte);
             self.numbers = if is_number { self.numbers + 1 } else { 0 };
             let place = match byte {
-                b',' if self.numbers > KEPT_NUMBERS_BYTES => Place::Numbers,
-                b',' if self.is_full() => Place::Lost,
-                b'{' | b'[' if self.open.len() >= MAX_DEPTH => Place::Lost,
-                b'"' => Place::Text,
+                b',' if self.numbers > KEPT_NUMBERS_BYTES => TruncateState::Numbers,
+                b',' if self.is_full() => TruncateState::Lost,
+                b'{' | b'[' if self.open.len() >= MAX_DEPTH => TruncateState::Lost,
+                b'"' => TruncateState::Text,
                 _ => {
-                    self.pass(byte);
+                    self.track_structure(byte);
                     continue;
                 }
             };
             out.extend_from_slice(bytes.get(..at).unwrap_or_default());
             self.place = place;
-            if place == Place::Text {
+            if place == TruncateState::Text {
                 out.push(byte);
                 self.head = 0;
                 self.weight += VALUE_WEIGHT;
@@ -240,11 +240,11 @@ impl Squeeze {
         &[]
     }
 
-    /// Notes what a byte outside of strings opens, ends or divides.
-    fn pass(&mut self, byte: u8) {
+    /// Updates the open containers after a structural byte outside of strings.
+    fn track_structure(&mut self, byte: u8) {
         match byte {
             b'{' | b'[' => {
-                let open = self.opened(byte);
+                let open = self.classify_container(byte);
                 self.open.push(open);
                 self.weight += if byte == b'{' { OBJECT_WEIGHT } else { VALUE_WEIGHT };
                 self.is_key_next = byte == b'{';
@@ -256,64 +256,68 @@ impl Squeeze {
             b',' => {
                 self.weight += VALUE_WEIGHT;
                 match self.open.last_mut() {
-                    Some(Open::Object(_, keys)) => {
+                    Some(OpenContainer::Object(_, keys)) => {
                         *keys += 1;
                         self.is_key_next = true;
                     }
-                    Some(open @ (Open::Document | Open::Documents | Open::Elements)) => {
-                        self.is_key_next = matches!(open, Open::Document);
+                    Some(open @ (OpenContainer::Document | OpenContainer::Documents | OpenContainer::Elements)) => {
+                        self.is_key_next = matches!(open, OpenContainer::Document);
                         self.weight = 0;
                     }
-                    Some(Open::Array(..)) | None => {}
+                    Some(OpenContainer::Array(..)) | None => {}
                 }
             }
             _ => {}
         }
     }
 
-    /// What begins with this byte.
-    fn opened(&self, byte: u8) -> Open {
+    /// Returns the kind of container that this byte opens.
+    fn classify_container(&self, byte: u8) -> OpenContainer {
         let parent = self.open.last().copied();
-        let level = parent.map_or(0, Open::level) + 1;
+        let level = parent.map_or(0, OpenContainer::nesting_level) + 1;
         match (byte, parent, self.key.as_slice()) {
-            (b'{', None, _) if self.is_document => Open::Document,
-            (_, None, _) if self.is_document => Open::Documents,
-            (b'{', Some(Open::Documents), _) => Open::Document,
-            (b'{', Some(Open::Document), b"subagent_trajectories") => Open::Document,
-            (b'[', Some(Open::Document), b"subagent_trajectories") => Open::Documents,
-            (b'[', Some(Open::Document), b"steps" | b"messages" | b"items" | b"attempts") => Open::Elements,
-            (b'{', ..) => Open::Object(level, 0),
+            (b'{', None, _) if self.is_document => OpenContainer::Document,
+            (_, None, _) if self.is_document => OpenContainer::Documents,
+            (b'{', Some(OpenContainer::Documents), _) => OpenContainer::Document,
+            (b'{', Some(OpenContainer::Document), b"subagent_trajectories") => OpenContainer::Document,
+            (b'[', Some(OpenContainer::Document), b"subagent_trajectories") => OpenContainer::Documents,
+            (b'[', Some(OpenContainer::Document), b"steps" | b"messages" | b"items" | b"attempts") => {
+                OpenContainer::Elements
+            }
+            (b'{', ..) => OpenContainer::Object(level, 0),
             _ => {
                 let room = (MAX_WEIGHT.saturating_sub(self.weight) / 2).max(MIN_ARRAY_WEIGHT);
-                Open::Array(level, self.weight + room)
+                OpenContainer::Array(level, self.weight + room)
             }
         }
     }
 
-    /// Whether what is open must not grow any more.
+    /// Returns true if the innermost container must not grow any more.
     fn is_full(&self) -> bool {
         match self.open.last() {
-            Some(Open::Array(_, limit)) => self.weight > *limit,
-            Some(Open::Object(level, keys)) => *keys > MAX_KEYS || (*level > SAFE_LEVEL && self.weight > MAX_WEIGHT),
+            Some(OpenContainer::Array(_, limit)) => self.weight > *limit,
+            Some(OpenContainer::Object(level, keys)) => {
+                *keys > MAX_KEYS || (*level > SAFE_LEVEL && self.weight > MAX_WEIGHT)
+            }
             _ => false,
         }
     }
 
-    /// A byte of what is left out, outside of its strings.
-    fn lost(&mut self, byte: u8, out: &mut Vec<u8>) {
+    /// Handles one byte of skipped content outside of its strings.
+    fn feed_skipped_byte(&mut self, byte: u8, out: &mut Vec<u8>) {
         match byte {
-            b'"' => self.place = Place::LostText,
+            b'"' => self.place = TruncateState::LostText,
             b'{' | b'[' => self.lost_depth += 1,
             b'}' | b']' if self.lost_depth == 0 => {
-                self.pass(byte);
+                self.track_structure(byte);
                 out.push(byte);
-                self.place = Place::Outside;
+                self.place = TruncateState::Outside;
                 return;
             }
             b'}' | b']' => {
                 self.lost_depth -= 1;
                 if self.lost_depth == 0 && self.is_lost_whole {
-                    self.place = Place::Outside;
+                    self.place = TruncateState::Outside;
                 }
             }
             _ => {}
@@ -321,52 +325,52 @@ impl Squeeze {
         self.cut.bytes += 1;
     }
 
-    fn text<'b>(&mut self, mut bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
+    fn feed_string<'b>(&mut self, mut bytes: &'b [u8], out: &mut Vec<u8>) -> &'b [u8] {
         loop {
             let plain = memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
             let (run, rest) = bytes.split_at_checked(plain).unwrap_or((bytes, &[]));
-            self.keep_run(run, out);
+            self.keep_plain_run(run, out);
             match rest {
                 [] => return rest,
                 [b'"', rest @ ..] => {
-                    self.leave(out);
+                    self.finish_string(out);
                     return rest;
                 }
-                // Most escapes are short, and whole.
+                // Most escapes are short and complete.
                 [_, byte, after @ ..] if *byte != b'u' => {
-                    self.keep(&[b'\\', *byte], out);
+                    self.keep_piece(&[b'\\', *byte], out);
                     bytes = after;
                 }
                 [_, rest @ ..] => {
                     self.escape.push(b'\\');
-                    self.place = Place::Escape;
+                    self.place = TruncateState::Escape;
                     return rest;
                 }
             }
         }
     }
 
-    fn escaped(&mut self, byte: u8, out: &mut Vec<u8>) {
+    fn feed_escape(&mut self, byte: u8, out: &mut Vec<u8>) {
         self.escape.push(byte);
         match self.escape.as_slice() {
-            // `\uD83D\uDE00` is one character: half of it would be none.
-            [_, b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', _, _] => self.place = Place::Paired,
+            // `\uD83D\uDE00` is one character, which must not be cut in half.
+            [_, b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', _, _] => self.place = TruncateState::Paired,
             [_, b'u', rest @ ..] if rest.len() < 4 => {}
             [_, b'u', _, _, _, _, _, b'u', rest @ ..] if rest.len() < 4 => {}
             [_, b'u', _, _, _, _, _] => {}
-            _ => self.unescaped(out),
+            _ => self.finish_escape(out),
         }
     }
 
-    /// An escape is whole.
-    fn unescaped(&mut self, out: &mut Vec<u8>) {
+    /// Writes a complete escape.
+    fn finish_escape(&mut self, out: &mut Vec<u8>) {
         let escape = std::mem::take(&mut self.escape);
-        self.place = Place::Text;
-        self.keep(&escape, out);
+        self.place = TruncateState::Text;
+        self.keep_piece(&escape, out);
     }
 
-    /// Plain bytes of a string, cut between characters only.
-    fn keep_run(&mut self, mut run: &[u8], out: &mut Vec<u8>) {
+    /// Keeps plain bytes of a string, cutting between characters only.
+    fn keep_plain_run(&mut self, mut run: &[u8], out: &mut Vec<u8>) {
         while !run.is_empty() {
             let room = if self.head < KEPT_BYTES {
                 KEPT_BYTES - self.head
@@ -378,13 +382,13 @@ impl Squeeze {
                 at += 1;
             }
             let (piece, rest) = run.split_at_checked(at).unwrap_or((run, &[]));
-            self.keep(piece, out);
+            self.keep_piece(piece, out);
             run = rest;
         }
     }
 
-    /// Something that must not be cut itself.
-    fn keep(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+    /// Keeps a piece that must not be cut itself.
+    fn keep_piece(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         if self.head < KEPT_BYTES {
             self.head += piece.len();
             self.weight += BYTE_WEIGHT * piece.len();
@@ -402,11 +406,11 @@ impl Squeeze {
         self.newer.extend_from_slice(piece);
     }
 
-    /// The string ends.
-    fn leave(&mut self, out: &mut Vec<u8>) {
+    /// Ends the string and writes its kept tail.
+    fn finish_string(&mut self, out: &mut Vec<u8>) {
         if self.lost > 0 {
             out.extend_from_slice(b"\\n");
-            out.extend_from_slice(Cut::mark(self.lost).as_bytes());
+            out.extend_from_slice(TruncationCount::truncation_marker(self.lost).as_bytes());
             out.extend_from_slice(b"\\n");
             self.cut.values += 1;
             self.cut.bytes += self.lost;
@@ -416,10 +420,10 @@ impl Squeeze {
         out.append(&mut self.older);
         out.append(&mut self.newer);
         out.push(b'"');
-        self.place = Place::Outside;
+        self.place = TruncateState::Outside;
     }
 }
 
-fn is_of_numbers(byte: u8) -> bool {
+fn is_number_list_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b',' | b' ' | b'\t' | b'\r' | b'\n')
 }

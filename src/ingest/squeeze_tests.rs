@@ -4,16 +4,16 @@ use serde_json::json;
 
 use super::*;
 
-fn squeezed(text: &[u8], piece: usize) -> (Vec<u8>, Cut) {
-    let mut squeeze = Squeeze::new();
+fn squeezed(text: &[u8], piece: usize) -> (Vec<u8>, TruncationCount) {
+    let mut squeeze = JsonTruncator::new();
     let mut out = Vec::new();
     for chunk in text.chunks(piece.max(1)) {
-        squeeze.feed(chunk, &mut out);
+        squeeze.feed_bytes(chunk, &mut out);
     }
-    (out, squeeze.cut())
+    (out, squeeze.cut_amount())
 }
 
-fn parsed(text: &str) -> (Value, Cut) {
+fn parsed(text: &str) -> (Value, TruncationCount) {
     let (out, cut) = squeezed(text.as_bytes(), 4096);
     (serde_json::from_slice(&out).unwrap(), cut)
 }
@@ -25,9 +25,12 @@ fn a_long_string_keeps_its_beginning_and_its_end() {
     let text = value["a"].as_str().unwrap();
     assert!(text.starts_with("first xxx") && text.ends_with("xxx last"), "{} bytes", text.len());
     assert!(text.len() < 4 * KEPT_BYTES);
-    assert!(text.contains(&Cut::mark(cut.bytes)));
+    assert!(text.contains(&TruncationCount::truncation_marker(cut.bytes)));
     assert_eq!((cut.values, value["b"].as_i64()), (1, Some(1)));
-    assert_eq!(text.len() as u64 + cut.bytes, 3_000_011 + Cut::mark(cut.bytes).len() as u64 + 2);
+    assert_eq!(
+        text.len() as u64 + cut.bytes,
+        3_000_011 + TruncationCount::truncation_marker(cut.bytes).len() as u64 + 2
+    );
 }
 
 #[test]
@@ -66,11 +69,11 @@ fn what_follows_a_long_run_of_numbers_stays() {
     }
 }
 
-fn squeezed_document(text: &str) -> (Value, Cut) {
-    let mut squeeze = Squeeze::of_document();
+fn squeezed_document(text: &str) -> (Value, TruncationCount) {
+    let mut squeeze = JsonTruncator::for_document();
     let mut out = Vec::new();
-    text.as_bytes().chunks(5000).for_each(|chunk| squeeze.feed(chunk, &mut out));
-    (serde_json::from_slice(&out).unwrap(), squeeze.cut())
+    text.as_bytes().chunks(5000).for_each(|chunk| squeeze.feed_bytes(chunk, &mut out));
+    (serde_json::from_slice(&out).unwrap(), squeeze.cut_amount())
 }
 
 #[test]
@@ -161,7 +164,7 @@ proptest! {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             let (out, cut) = squeezed(text.as_bytes(), piece);
             prop_assert_eq!(String::from_utf8(out).unwrap(), text);
-            prop_assert_eq!(cut, Cut::default());
+            prop_assert_eq!(cut, TruncationCount::default());
         }
     }
 

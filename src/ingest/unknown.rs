@@ -1,26 +1,26 @@
-//! Kinds of lines that a reader does not know, each reported once.
+//! Reports kinds of lines that a reader does not know, each once.
 
 use std::collections::BTreeSet;
 
 use super::pick;
-use crate::domain::{Event, Sink, Skipped};
+use crate::domain::{EventSink, SkippedLogLine, TrajectoryEvent};
 
-/// So many kinds are reported.
+/// The maximum number of kinds that are reported.
 const MAX_KINDS: usize = 32;
 
-/// What was reported so far.
+/// The unknown kinds that were reported so far.
 #[derive(Debug, Default)]
-pub(super) struct Unknown {
+pub(super) struct UnknownKinds {
     kinds: BTreeSet<String>,
 }
 
-impl Unknown {
-    /// Reports a line of an unknown kind, if none of its kind was.
-    pub(super) fn report(&mut self, kind: &str, line: u64, sink: &mut dyn Sink) {
-        let kind = pick::name(kind).to_owned();
+impl UnknownKinds {
+    /// Reports a line of an unknown kind, unless one of its kind was reported before.
+    pub(super) fn report_once(&mut self, kind: &str, line: u64, sink: &mut dyn EventSink) {
+        let kind = pick::bounded_kind_name(kind).to_owned();
         if self.kinds.len() < MAX_KINDS && !self.kinds.contains(&kind) {
             let why = if kind.is_empty() { "no type".to_owned() } else { format!("unknown type `{kind}`") };
-            sink.hear(Event::Skipped(Skipped { line, why }));
+            sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line, why }));
             self.kinds.insert(kind);
         }
     }

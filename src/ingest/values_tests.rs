@@ -8,26 +8,26 @@ struct Collect {
     is_over: bool,
 }
 
-impl Reader for Collect {
-    fn line(&mut self, number: u64, line: Value, _sink: &mut dyn Sink) {
+impl LogReader for Collect {
+    fn read_log_line(&mut self, number: u64, line: Value, _sink: &mut dyn EventSink) {
         self.lines.push((number, line));
     }
 
-    fn end(&mut self, _sink: &mut dyn Sink) {
+    fn finish_log(&mut self, _sink: &mut dyn EventSink) {
         self.is_over = true;
     }
 }
 
-fn read(bytes: &[u8]) -> (Vec<(u64, Value)>, Vec<Event>) {
+fn read(bytes: &[u8]) -> (Vec<(u64, Value)>, Vec<TrajectoryEvent>) {
     let mut collect = Collect::default();
     let mut events = Vec::new();
-    each(&mut &*bytes, &mut collect, &mut events).unwrap();
+    read_documents(&mut &*bytes, &mut collect, &mut events).unwrap();
     assert!(collect.is_over);
     (collect.lines, events)
 }
 
-fn skipped(line: u64, why: &str) -> Event {
-    Event::Skipped(Skipped { line, why: why.to_owned() })
+fn skipped(line: u64, why: &str) -> TrajectoryEvent {
+    TrajectoryEvent::Skipped(SkippedLogLine { line, why: why.to_owned() })
 }
 
 #[test]
@@ -117,6 +117,7 @@ fn an_error_of_the_disk_is_one() {
         }
     }
     let mut collect = Collect::default();
-    let error = each(&mut b"[{\"a\":1},".as_slice().chain(Broken), &mut collect, &mut Vec::new()).unwrap_err();
+    let error =
+        read_documents(&mut b"[{\"a\":1},".as_slice().chain(Broken), &mut collect, &mut Vec::new()).unwrap_err();
     assert_eq!((error.to_string().as_str(), collect.lines.len()), ("the disk is gone", 1));
 }

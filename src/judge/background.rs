@@ -1,31 +1,31 @@
-//! How rare a word is: what two lessons share says the more, the fewer lessons have it.
+//! The rarity of words: a shared word says the more, the fewer lessons have it.
 
 use std::collections::HashMap;
 
-use super::features::Features;
+use super::features::LessonFeatures;
 use crate::text::thesaurus;
 
 #[cfg(test)]
 #[path = "background_tests.rs"]
 mod tests;
 
-/// Before any lesson was counted, words are taken to have been met in so many.
+/// The number of lessons that is assumed before any lesson is counted.
 const PRIOR_LESSONS: f64 = 200.0;
-/// In so many of them, where they are words that people use for many things.
+/// The number of them that is assumed to have an ordinary word.
 const PRIOR_ORDINARY: f64 = 12.0;
-/// And in so many, where they are not.
+/// The number of them that is assumed to have any other word.
 const PRIOR_RARE: f64 = 0.5;
 
-/// How often words are met in the lessons around.
+/// The number of lessons that contain each word.
 #[derive(Debug, Clone, Default)]
-pub struct Background {
+pub struct WordFrequencies {
     lessons: f64,
     holders: HashMap<String, f64>,
 }
 
-impl Background {
+impl WordFrequencies {
     /// Counts the words of these lessons.
-    pub fn of<'a>(lessons: impl IntoIterator<Item = &'a Features>) -> Self {
+    pub fn from_lessons<'a>(lessons: impl IntoIterator<Item = &'a LessonFeatures>) -> Self {
         let mut background = Self::default();
         for lesson in lessons {
             background.lessons += 1.0;
@@ -36,9 +36,9 @@ impl Background {
         background
     }
 
-    /// From about 1 for what everybody says to about 6 and more for a name.
-    pub(super) fn rarity(&self, word: &str) -> f64 {
-        let prior = if thesaurus::is_ordinary(word) { PRIOR_ORDINARY } else { PRIOR_RARE };
+    /// Returns the rarity of a word, from about 1 for a common one to about 6 and more for a name.
+    pub(super) fn word_rarity(&self, word: &str) -> f64 {
+        let prior = if thesaurus::is_ordinary_word(word) { PRIOR_ORDINARY } else { PRIOR_RARE };
         let holders = self.holders.get(word).copied().unwrap_or_default() + prior;
         ((self.lessons + PRIOR_LESSONS + 1.0) / (holders + 0.5)).ln()
     }

@@ -1,25 +1,28 @@
 use super::*;
-use crate::domain::{Facets, MemoryCategory, MemoryKind};
-use crate::judge::Saying;
-use crate::text::Cutter;
+use crate::domain::{FacetValues, MemoryCategory, MemoryKind};
+use crate::judge::LessonStatement;
+use crate::text::WordSplitter;
 
-fn features(summary: &str) -> Features {
-    let facets = Facets::default();
+fn features(summary: &str) -> LessonFeatures {
+    let facets = FacetValues::default();
     let (kind, category) = (&MemoryKind::Lesson, &MemoryCategory::Heuristic);
-    Features::of(&Saying { summary, rule: None, tags: &[], facets: &facets, kind, category }, &mut Cutter::default())
+    LessonFeatures::extract(
+        &LessonStatement { summary, rule: None, tags: &[], facets: &facets, kind, category },
+        &mut WordSplitter::default(),
+    )
 }
 
 #[test]
 fn what_many_lessons_have_is_less_rare() {
-    let lessons: Vec<Features> = (0..50).map(|number| features(&format!("kafka item{number}"))).collect();
-    let background = Background::of(&lessons);
-    assert!(background.rarity("kafka") < background.rarity("item7"));
-    assert!(background.rarity("kafka") < Background::default().rarity("kafka"));
+    let lessons: Vec<LessonFeatures> = (0..50).map(|number| features(&format!("kafka item{number}"))).collect();
+    let background = WordFrequencies::from_lessons(&lessons);
+    assert!(background.word_rarity("kafka") < background.word_rarity("item7"));
+    assert!(background.word_rarity("kafka") < WordFrequencies::default().word_rarity("kafka"));
 }
 
 #[test]
 fn ordinary_words_are_common_before_anything_was_counted() {
-    let background = Background::default();
-    assert!(background.rarity("file") > 0.0);
-    assert!(background.rarity("run") < background.rarity("elasticsearch"));
+    let background = WordFrequencies::default();
+    assert!(background.word_rarity("file") > 0.0);
+    assert!(background.word_rarity("run") < background.word_rarity("elasticsearch"));
 }

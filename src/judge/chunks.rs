@@ -1,33 +1,33 @@
-//! A text as a row of chunks: plain words, and marks such as commands, paths, flags, versions and identifiers.
+//! A text as a sequence of chunks: plain words, and marks such as commands, paths, flags, versions and identifiers.
 
 #[cfg(test)]
 #[path = "chunks_tests.rs"]
 mod tests;
 
-/// One run of letters, digits and what ties them together.
+/// A sequence of letters, digits and the signs that join them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chunk {
-    /// In lower case, without the signs around it.
+pub(super) struct LessonChunk {
+    /// The text in lower case, without the signs around it.
     pub(super) text: String,
-    /// What it looks like.
-    pub(super) shape: Shape,
-    /// Whether a clause ends before it.
+    /// The shape of the chunk.
+    pub(super) shape: ChunkShape,
+    /// True if a clause begins with it.
     pub(super) begins: bool,
 }
 
-/// What a chunk looks like.
+/// The shape of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// A word as it stands in prose.
+pub(super) enum ChunkShape {
+    /// A word as it appears in prose.
     Word,
-    /// A number, a version, an amount with its unit.
+    /// A number, a version, or an amount with its unit.
     Number,
     /// A command, a path, a flag, an identifier: something with a name of its own.
     Mark,
 }
 
-/// Cuts a text into its chunks, in order.
-pub(super) fn chunks(text: &str) -> Vec<Chunk> {
+/// Splits a text into its chunks, in order.
+pub(super) fn split_chunks(text: &str) -> Vec<LessonChunk> {
     let mut chunks = Vec::new();
     let mut quoted = false;
     let mut begins = true;
@@ -43,7 +43,7 @@ pub(super) fn chunks(text: &str) -> Vec<Chunk> {
             let ends = part.ends_with(['.', ':']) && !inside;
             let bare = part.trim_matches(|c: char| matches!(c, '`' | '\'' | '.' | ':' | '’' | '/' | '*' | '#' | '='));
             if bare.chars().any(char::is_alphanumeric) {
-                chunks.push(Chunk { text: plain(bare), shape: shape(bare, inside), begins });
+                chunks.push(LessonChunk { text: normalize_chunk(bare), shape: classify_shape(bare, inside), begins });
                 begins = false;
             }
             begins |= ends;
@@ -53,19 +53,19 @@ pub(super) fn chunks(text: &str) -> Vec<Chunk> {
     chunks
 }
 
-/// In lower case and without apostrophes, so that "Don't" is `dont`.
-fn plain(bare: &str) -> String {
+/// Returns the text in lower case and without apostrophes, so that "Don't" is `dont`.
+fn normalize_chunk(bare: &str) -> String {
     bare.chars().filter(|c| !matches!(c, '\'' | '’' | '`')).flat_map(char::to_lowercase).collect()
 }
 
-fn shape(bare: &str, quoted: bool) -> Shape {
+fn classify_shape(bare: &str, quoted: bool) -> ChunkShape {
     let digits = bare.chars().filter(char::is_ascii_digit).count();
     let letters = bare.chars().filter(|c| c.is_alphabetic()).count();
     let first_digit = bare.trim_start_matches(['v', 'V', '~', '^', '+', '-']).starts_with(|c: char| c.is_ascii_digit());
     if first_digit && digits > 0 && letters <= 3 {
-        return Shape::Number;
+        return ChunkShape::Number;
     }
     let inner_capital = bare.chars().skip(1).any(char::is_uppercase) && !bare.ends_with("'s");
     let tied = bare.contains(['_', '/', '=', '@', '$', '\\', ':', '.']) || bare.starts_with('-');
-    if quoted || digits > 0 || inner_capital || tied { Shape::Mark } else { Shape::Word }
+    if quoted || digits > 0 || inner_capital || tied { ChunkShape::Mark } else { ChunkShape::Word }
 }

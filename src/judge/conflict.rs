@@ -1,104 +1,108 @@
-//! Whether two lessons on one matter say different things of it.
+//! Detects two lessons on one subject that contradict each other.
 
-use super::background::Background;
-use super::features::Features;
+use super::background::WordFrequencies;
+use super::features::LessonFeatures;
 use super::lexicon;
-use super::similarity::walk;
+use super::similarity::visit_words;
 
 #[cfg(test)]
 #[path = "conflict_tests.rs"]
 mod tests;
 
-/// So much of what is in common must be turned round for it to be more than a turn of speech.
+/// The share of common words that must be negated in one lesson for it to count.
 const TURNED_SHARE: f64 = 0.1;
 
-/// In what way two lessons disagree.
+/// The way in which two lessons disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Conflict {
-    /// What the one tells to do the other tells not to do.
+pub(super) enum LessonConflict {
+    /// One recommends what the other advises against.
     Turned,
-    /// Opposites stand in them.
+    /// They contain opposite words.
     Opposed,
-    /// What comes first in the one comes last in the other.
+    /// They name the same things in a different order.
     Reordered,
-    /// One of them says that things are no longer as they were.
+    /// One of them says that things have changed.
     Changed,
-    /// Each has a number that the other does not have, or one place has two.
+    /// Each has a number that the other does not have, or one word has two numbers.
     Number,
-    /// A name of the one stands in the other with something added to it.
+    /// A name of one appears in the other with something added.
     Renamed,
 }
 
-/// In what way two lessons disagree, if they do. It asks only for signs: a person or a model would know.
-pub(super) fn conflict(one: &Features, other: &Features, background: &Background) -> Option<Conflict> {
+/// Returns how two lessons disagree, if they do. It only looks for signs; a person or a model would know.
+pub(super) fn find_conflict(
+    one: &LessonFeatures,
+    other: &LessonFeatures,
+    background: &WordFrequencies,
+) -> Option<LessonConflict> {
     if one.plain == other.plain {
         None
     } else if numbers_differ(one, other) {
-        Some(Conflict::Number)
+        Some(LessonConflict::Number)
     } else if one.changed != other.changed {
-        Some(Conflict::Changed)
-    } else if lexicon::opposed(&one.spoken, &other.spoken) {
-        Some(Conflict::Opposed)
-    } else if reordered(&one.sequence, &other.sequence) {
-        Some(Conflict::Reordered)
-    } else if turned(one, other, background) > TURNED_SHARE {
-        Some(Conflict::Turned)
-    } else if renamed(one, other) || renamed(other, one) {
-        Some(Conflict::Renamed)
+        Some(LessonConflict::Changed)
+    } else if lexicon::are_opposed(&one.spoken, &other.spoken) {
+        Some(LessonConflict::Opposed)
+    } else if is_reordered(&one.sequence, &other.sequence) {
+        Some(LessonConflict::Reordered)
+    } else if negated_share(one, other, background) > TURNED_SHARE {
+        Some(LessonConflict::Turned)
+    } else if is_renamed(one, other) || is_renamed(other, one) {
+        Some(LessonConflict::Renamed)
     } else {
         None
     }
 }
 
-/// Whether two names that both have stand in one order here and in the other there.
-fn reordered(one: &[String], other: &[String]) -> bool {
+/// Tells whether two names that both have appear in different orders.
+fn is_reordered(one: &[String], other: &[String]) -> bool {
     let places: Vec<usize> = one.iter().filter_map(|name| other.iter().position(|also| also == name)).collect();
     places.windows(2).any(|pair| matches!(pair, [first, second] if first > second))
 }
 
-fn numbers_differ(one: &Features, other: &Features) -> bool {
-    let has_own = |a: &Features, b: &Features| a.numbers.difference(&b.numbers).next().is_some();
+fn numbers_differ(one: &LessonFeatures, other: &LessonFeatures) -> bool {
+    let has_own = |a: &LessonFeatures, b: &LessonFeatures| a.numbers.difference(&b.numbers).next().is_some();
     let is_other =
         |(word, numbers): (&String, _)| other.slots.get(word).is_some_and(|others| others.is_disjoint(numbers));
     (has_own(one, other) && has_own(other, one)) || one.slots.iter().any(is_other)
 }
 
-/// Whether a name of the one begins like a name of the other and goes on, where neither knows the other's: `shop` and
+/// Tells whether a name of one begins with a name of the other and goes on, where neither has the other's: `shop` and
 /// `shop-v2`.
-fn renamed(one: &Features, other: &Features) -> bool {
+fn is_renamed(one: &LessonFeatures, other: &LessonFeatures) -> bool {
     let goes_on = |long: &str, short: &str| {
         long.strip_prefix(short).and_then(|rest| rest.chars().next()).is_some_and(|next| !next.is_alphabetic())
     };
-    let knows = |features: &Features, mark: &str| features.marks.contains(mark) || features.spoken.contains(mark);
+    let knows = |features: &LessonFeatures, mark: &str| features.marks.contains(mark) || features.spoken.contains(mark);
     let longer = one.marks.iter().filter(|long| !knows(other, long));
     longer.into_iter().any(|long| other.marks.iter().any(|short| goes_on(long, short) && !knows(one, short)))
 }
 
-/// How much of what both speak of is turned round in what one of them advises and not in the other.
-fn turned(one: &Features, other: &Features, background: &Background) -> f64 {
-    // What settles something says what is to be done with every word.
-    let advises = |features: &Features, word: &str| {
+/// Returns the share of common words that one of them negates in its recommendation and the other does not.
+fn negated_share(one: &LessonFeatures, other: &LessonFeatures, background: &WordFrequencies) -> f64 {
+    // A decision or a preference says what to do with every word.
+    let advises = |features: &LessonFeatures, word: &str| {
         features.settles
             || features.marks.contains(word)
             || features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
     };
-    let turns = |here: &Features, there: &Features, word: &str| {
+    let turns = |here: &LessonFeatures, there: &LessonFeatures, word: &str| {
         here.turned.contains(word)
             && (!here.straight.contains(word) || advises(here, word))
             && there.straight.contains(word)
             && !there.turned.contains(word)
             && advises(there, word)
     };
-    let is_advised = |features: &Features, word: &str| {
+    let is_advised = |features: &LessonFeatures, word: &str| {
         features.rule.is_some() && features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
     };
     let (mut all, mut turned) = (0.0, 0.0);
-    walk(&one.whole, &other.whole, |word, here, there| {
+    visit_words(&one.whole, &other.whole, |word, here, there| {
         if here > 0.0 && there > 0.0 {
-            let rarity = background.rarity(word);
+            let rarity = background.word_rarity(word);
             all += rarity;
             if turns(one, other, word) || turns(other, one, word) {
-                // What both rules advise on is what they are about, however much else they have in common.
+                // What both rules recommend on is their subject, however much else they have in common.
                 let is_the_matter = is_advised(one, word) && is_advised(other, word);
                 turned += if is_the_matter { f64::INFINITY } else { rarity };
             }

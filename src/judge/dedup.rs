@@ -1,86 +1,95 @@
-//! What becomes of candidates, given what is known.
+//! Decides what becomes of candidates, given the known lessons.
 
 use std::collections::BTreeMap;
 
-use super::background::Background;
-use super::features::Features;
+use super::background::WordFrequencies;
+use super::features::LessonFeatures;
 use super::merge::{MAX_MERGES, is_clearly_better};
-use super::relation::{Kin, Likeness, Thresholds, relate};
-use super::saying::Saying;
-use crate::domain::{AgentMemory, Candidate, DropReason, Link, MemoryId, MemoryState, Relation, Standing};
-use crate::text::Cutter;
+use super::relation::{JudgedRelation, LessonLikeness, SimilarityThresholds, relate_lessons};
+use super::saying::LessonStatement;
+use crate::domain::{
+    AgentMemory, Candidate, DropReason, LessonAvailability, LessonLink, MemoryId, MemoryState, Relation,
+};
+use crate::text::WordSplitter;
 
 #[cfg(test)]
 #[path = "dedup_tests.rs"]
 mod tests;
 
-/// A new lesson is tied to no more than this many others.
+/// The most links of a new lesson to others.
 const MAX_LINKS: usize = 5;
 
-/// What becomes of a candidate.
+/// The verdict on a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// It is a new lesson, tied to those it may have to do with.
+pub enum CandidateVerdict {
+    /// It is a new lesson, linked to those that it may relate to.
     Create {
-        /// The ties, the closest first.
-        links: Vec<Link>,
+        /// The links, the closest first.
+        links: Vec<LessonLink>,
     },
-    /// It is a known lesson, seen again.
+    /// It is a known lesson, sighted again.
     Sight(MemoryId),
-    /// It is a known lesson, said better: both become one.
+    /// It is a known lesson in better words: both become one.
     Merge(MemoryId),
-    /// It says what a known lesson says and more, in words of its own: it takes its place.
+    /// It says what a known lesson says and more, in words of its own, and supersedes it.
     Supersede(MemoryId),
-    /// It is a new lesson that cannot hold together with a known one.
+    /// It is a new lesson that contradicts a known one.
     Contradicts {
-        /// The known one.
+        /// The id of the known lesson.
         with: MemoryId,
     },
-    /// It is not kept.
+    /// The candidate is not kept.
     Drop(DropReason),
 }
 
-/// A known lesson beside a candidate.
+/// A known lesson that a candidate is compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    /// The lesson.
+pub struct KnownNeighbour<'a> {
+    /// The known lesson itself.
     pub memory: &'a AgentMemory,
     /// The cosine of its embedding and the candidate's, where there are embeddings.
     pub cosine: Option<f64>,
 }
 
-/// By what candidates are judged.
+/// The rules by which candidates are judged.
 #[derive(Debug, Clone)]
-pub struct Rules {
-    /// Where the same ends and where the different begins.
-    pub thresholds: Thresholds,
-    /// How rare words are; the empty one will do.
-    pub background: Background,
+pub struct DedupRules {
+    /// The thresholds between the same and the different.
+    pub thresholds: SimilarityThresholds,
+    /// The frequencies of words; an empty value is valid.
+    pub background: WordFrequencies,
 }
 
-/// What a model says about pairs that words alone do not decide: a candidate by its place, and a known lesson.
-pub type Opinions = BTreeMap<(usize, MemoryId), Kin>;
+/// A model's opinions on pairs that words alone do not decide: a candidate by its index, and a known lesson.
+pub type Opinions = BTreeMap<(usize, MemoryId), JudgedRelation>;
 
-/// Judges every candidate of one reflection. `known` holds the neighbours of each, in the order of the candidates.
-pub fn judge(candidates: &[Candidate], known: &[Vec<Known<'_>>], rules: &Rules, opinions: &Opinions) -> Vec<Verdict> {
-    let mut cutter = Cutter::default();
-    let features: Vec<Features> = candidates.iter().map(|one| Features::of(&Saying::from(one), &mut cutter)).collect();
-    let mut kept: Vec<(&Candidate, &Features)> = Vec::new();
+/// Judges every candidate of one reflection. `known` contains the neighbours of each, in the order of the candidates.
+pub fn judge_candidates(
+    candidates: &[Candidate],
+    known: &[Vec<KnownNeighbour<'_>>],
+    rules: &DedupRules,
+    opinions: &Opinions,
+) -> Vec<CandidateVerdict> {
+    let mut cutter = WordSplitter::default();
+    let features: Vec<LessonFeatures> =
+        candidates.iter().map(|one| LessonFeatures::extract(&LessonStatement::from(one), &mut cutter)).collect();
+    let mut kept: Vec<(&Candidate, &LessonFeatures)> = Vec::new();
     let mut verdicts = Vec::new();
     for (index, (candidate, features)) in candidates.iter().zip(&features).enumerate() {
-        let neighbours = neighbours(index, features, known, rules, opinions, &mut cutter);
+        let neighbours = find_neighbours(index, features, known, rules, opinions, &mut cutter);
         let is_repeated = kept.iter().any(|(other, others)| {
             other.quarantine.is_some() == candidate.quarantine.is_some()
-                && relate(features, others, &rules.background, None, &rules.thresholds).relation == Kin::Same
+                && relate_lessons(features, others, &rules.background, None, &rules.thresholds).relation
+                    == JudgedRelation::Same
         });
         let verdict = if is_repeated {
-            Verdict::Drop(DropReason::Repeated)
+            CandidateVerdict::Drop(DropReason::Repeated)
         } else if candidate.quarantine.is_some() {
             judge_quarantined(&neighbours)
         } else {
             judge_one(candidate, &neighbours)
         };
-        if !matches!(verdict, Verdict::Drop(_)) {
+        if !matches!(verdict, CandidateVerdict::Drop(_)) {
             kept.push((candidate, features));
         }
         verdicts.push(verdict);
@@ -88,18 +97,23 @@ pub fn judge(candidates: &[Candidate], known: &[Vec<Known<'_>>], rules: &Rules, 
     verdicts
 }
 
-/// The pairs that words alone do not decide, the closest first: at most one for each candidate that nothing else decides.
-pub fn doubts(candidates: &[Candidate], known: &[Vec<Known<'_>>], rules: &Rules) -> Vec<(usize, MemoryId)> {
-    let mut cutter = Cutter::default();
+/// Returns the pairs that words alone do not decide, the closest first: at most one for each undecided candidate.
+pub fn find_doubtful_pairs(
+    candidates: &[Candidate],
+    known: &[Vec<KnownNeighbour<'_>>],
+    rules: &DedupRules,
+) -> Vec<(usize, MemoryId)> {
+    let mut cutter = WordSplitter::default();
     let mut doubts: Vec<(f64, usize, MemoryId)> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate().filter(|(_, one)| one.quarantine.is_none()) {
-        let features = Features::of(&Saying::from(candidate), &mut cutter);
-        let neighbours = neighbours(index, &features, known, rules, &Opinions::new(), &mut cutter);
-        let is_decided = |kin| matches!(kin, Kin::Same | Kin::Refines | Kin::Contradicts);
+        let features = LessonFeatures::extract(&LessonStatement::from(candidate), &mut cutter);
+        let neighbours = find_neighbours(index, &features, known, rules, &Opinions::new(), &mut cutter);
+        let is_decided =
+            |kin| matches!(kin, JudgedRelation::Same | JudgedRelation::Refines | JudgedRelation::Contradicts);
         if neighbours.iter().any(|one| is_decided(one.likeness.relation)) {
             continue;
         }
-        if let Some(unsure) = neighbours.iter().find(|one| one.likeness.relation == Kin::Unsure) {
+        if let Some(unsure) = neighbours.iter().find(|one| one.likeness.relation == JudgedRelation::Unsure) {
             doubts.push((unsure.likeness.similarity, index, unsure.memory.id.clone()));
         }
     }
@@ -109,33 +123,33 @@ pub fn doubts(candidates: &[Candidate], known: &[Vec<Known<'_>>], rules: &Rules)
 
 /// A known lesson and how the candidate relates to it.
 #[derive(Debug, Clone, Copy)]
-struct Neighbour<'a> {
+struct CandidateNeighbour<'a> {
     memory: &'a AgentMemory,
-    likeness: Likeness,
+    likeness: LessonLikeness,
 }
 
-/// The neighbours of one candidate, the closest first, whatever order they came in.
-fn neighbours<'a>(
+/// Returns the neighbours of one candidate, the closest first, whatever their order was.
+fn find_neighbours<'a>(
     index: usize,
-    features: &Features,
-    known: &[Vec<Known<'a>>],
-    rules: &Rules,
+    features: &LessonFeatures,
+    known: &[Vec<KnownNeighbour<'a>>],
+    rules: &DedupRules,
     opinions: &Opinions,
-    cutter: &mut Cutter,
-) -> Vec<Neighbour<'a>> {
-    let mut neighbours: Vec<Neighbour<'a>> = Vec::new();
+    cutter: &mut WordSplitter,
+) -> Vec<CandidateNeighbour<'a>> {
+    let mut neighbours: Vec<CandidateNeighbour<'a>> = Vec::new();
     for known in known.get(index).into_iter().flatten() {
-        let others = Features::of(&Saying::from(known.memory), cutter);
-        let mut likeness = relate(features, &others, &rules.background, known.cosine, &rules.thresholds);
-        if likeness.relation == Kin::Unsure
+        let others = LessonFeatures::extract(&LessonStatement::from(known.memory), cutter);
+        let mut likeness = relate_lessons(features, &others, &rules.background, known.cosine, &rules.thresholds);
+        if likeness.relation == JudgedRelation::Unsure
             && let Some(opinion) = opinions.get(&(index, known.memory.id.clone()))
         {
             likeness.relation = *opinion;
         }
-        neighbours.push(Neighbour { memory: known.memory, likeness });
+        neighbours.push(CandidateNeighbour { memory: known.memory, likeness });
     }
     neighbours.sort_by(|a, b| {
-        let retired = |one: &Neighbour<'_>| one.memory.standing() == Standing::Retired;
+        let retired = |one: &CandidateNeighbour<'_>| one.memory.availability() == LessonAvailability::Retired;
         let closer = b.likeness.similarity.total_cmp(&a.likeness.similarity);
         closer.then_with(|| retired(a).cmp(&retired(b))).then_with(|| a.memory.id.cmp(&b.memory.id))
     });
@@ -143,53 +157,65 @@ fn neighbours<'a>(
     neighbours
 }
 
-/// What rests on strangers' words touches no lesson that does not.
-fn judge_quarantined(neighbours: &[Neighbour<'_>]) -> Verdict {
+/// Judges a quarantined candidate, which affects no lesson that is not quarantined itself.
+fn judge_quarantined(neighbours: &[CandidateNeighbour<'_>]) -> CandidateVerdict {
     let repeats = |state: MemoryState| {
-        let is_same = |one: &&Neighbour<'_>| matches!(one.likeness.relation, Kin::Same | Kin::Refines);
+        let is_same = |one: &&CandidateNeighbour<'_>| {
+            matches!(one.likeness.relation, JudgedRelation::Same | JudgedRelation::Refines)
+        };
         neighbours.iter().filter(is_same).any(|one| one.memory.state == Some(state.clone()))
     };
     if repeats(MemoryState::Archived) {
-        Verdict::Drop(DropReason::Rejected)
+        CandidateVerdict::Drop(DropReason::Rejected)
     } else if repeats(MemoryState::Quarantined) {
-        Verdict::Drop(DropReason::Repeated)
+        CandidateVerdict::Drop(DropReason::Repeated)
     } else {
-        Verdict::Create { links: Vec::new() }
+        CandidateVerdict::Create { links: Vec::new() }
     }
 }
 
-fn judge_one(candidate: &Candidate, neighbours: &[Neighbour<'_>]) -> Verdict {
-    let is_same = |one: &&Neighbour<'_>| matches!(one.likeness.relation, Kin::Same | Kin::Refines);
+fn judge_one(candidate: &Candidate, neighbours: &[CandidateNeighbour<'_>]) -> CandidateVerdict {
+    let is_same =
+        |one: &&CandidateNeighbour<'_>| matches!(one.likeness.relation, JudgedRelation::Same | JudgedRelation::Refines);
     if let Some(same) = neighbours.iter().find(is_same) {
         return judge_same(candidate, same, neighbours);
     }
-    let live = || neighbours.iter().filter(|one| one.memory.standing() != Standing::Retired);
-    if let Some(other) = live().find(|one| one.likeness.relation == Kin::Contradicts) {
-        return Verdict::Contradicts { with: other.memory.id.clone() };
+    let live = || neighbours.iter().filter(|one| one.memory.availability() != LessonAvailability::Retired);
+    if let Some(other) = live().find(|one| one.likeness.relation == JudgedRelation::Contradicts) {
+        return CandidateVerdict::Contradicts { with: other.memory.id.clone() };
     }
-    let related = live().filter(|one| matches!(one.likeness.relation, Kin::Similar | Kin::Unsure));
-    let link = |one: &Neighbour<'_>| Link { to: one.memory.id.clone(), relation: Relation::Similar };
-    Verdict::Create { links: related.take(MAX_LINKS).map(link).collect() }
+    let related =
+        live().filter(|one| matches!(one.likeness.relation, JudgedRelation::Similar | JudgedRelation::Unsure));
+    let link = |one: &CandidateNeighbour<'_>| LessonLink { to: one.memory.id.clone(), relation: Relation::Similar };
+    CandidateVerdict::Create { links: related.take(MAX_LINKS).map(link).collect() }
 }
 
-fn judge_same(candidate: &Candidate, same: &Neighbour<'_>, neighbours: &[Neighbour<'_>]) -> Verdict {
+fn judge_same(
+    candidate: &Candidate,
+    same: &CandidateNeighbour<'_>,
+    neighbours: &[CandidateNeighbour<'_>],
+) -> CandidateVerdict {
     let id = || same.memory.id.clone();
     match &same.memory.state {
-        Some(MemoryState::Archived) => Verdict::Drop(DropReason::Rejected),
+        Some(MemoryState::Archived) => CandidateVerdict::Drop(DropReason::Rejected),
         Some(MemoryState::Superseded) => judge_superseded(candidate, same.memory, neighbours),
         _ if same.memory.superseded_by.is_some() => judge_superseded(candidate, same.memory, neighbours),
-        // What was given up may come back to life by being seen; what waits for a person waits on.
-        Some(MemoryState::Deprecated | MemoryState::Quarantined) => Verdict::Sight(id()),
-        _ if same.memory.merges.len() >= MAX_MERGES => Verdict::Sight(id()),
+        // A deprecated lesson may become usable again by being seen; a quarantined one keeps waiting for a person.
+        Some(MemoryState::Deprecated | MemoryState::Quarantined) => CandidateVerdict::Sight(id()),
+        _ if same.memory.merges.len() >= MAX_MERGES => CandidateVerdict::Sight(id()),
         _ => judge_live(candidate, same),
     }
 }
 
-/// What repeats a lesson that gave way is held against the one that took its place.
-fn judge_superseded(candidate: &Candidate, old: &AgentMemory, neighbours: &[Neighbour<'_>]) -> Verdict {
-    let Some(mut newest) = old.superseded_by.as_ref() else { return Verdict::Sight(old.id.clone()) };
+/// Judges a candidate that repeats a superseded lesson against the lesson that superseded it.
+fn judge_superseded(
+    candidate: &Candidate,
+    old: &AgentMemory,
+    neighbours: &[CandidateNeighbour<'_>],
+) -> CandidateVerdict {
+    let Some(mut newest) = old.superseded_by.as_ref() else { return CandidateVerdict::Sight(old.id.clone()) };
     let mut found = None;
-    // A lesson may have given way to one that gave way itself; a circle ends where it began.
+    // A superseding lesson may be superseded itself; a cycle ends where it began.
     for _ in 0..neighbours.len() {
         let Some(next) = neighbours.iter().find(|one| one.memory.id == *newest) else { break };
         found = Some(next);
@@ -199,24 +225,26 @@ fn judge_superseded(candidate: &Candidate, old: &AgentMemory, neighbours: &[Neig
         }
     }
     match found.filter(|one| one.memory.id == *newest) {
-        Some(one) if one.memory.standing() != Standing::Retired => match one.likeness.relation {
-            Kin::Same | Kin::Refines if one.memory.merges.len() < MAX_MERGES => judge_live(candidate, one),
-            Kin::Contradicts => Verdict::Contradicts { with: newest.clone() },
-            _ => Verdict::Sight(newest.clone()),
+        Some(one) if one.memory.availability() != LessonAvailability::Retired => match one.likeness.relation {
+            JudgedRelation::Same | JudgedRelation::Refines if one.memory.merges.len() < MAX_MERGES => {
+                judge_live(candidate, one)
+            }
+            JudgedRelation::Contradicts => CandidateVerdict::Contradicts { with: newest.clone() },
+            _ => CandidateVerdict::Sight(newest.clone()),
         },
-        Some(one) if one.memory.state == Some(MemoryState::Archived) => Verdict::Drop(DropReason::Rejected),
-        _ => Verdict::Sight(newest.clone()),
+        Some(one) if one.memory.state == Some(MemoryState::Archived) => CandidateVerdict::Drop(DropReason::Rejected),
+        _ => CandidateVerdict::Sight(newest.clone()),
     }
 }
 
-fn judge_live(candidate: &Candidate, known: &Neighbour<'_>) -> Verdict {
+fn judge_live(candidate: &Candidate, known: &CandidateNeighbour<'_>) -> CandidateVerdict {
     let (memory, id) = (known.memory, known.memory.id.clone());
     let (summary, rule) = (candidate.summary.as_str(), candidate.rule.as_deref());
     let (old_summary, old_rule) = (memory.summary.as_str(), memory.rule.as_deref());
     let is_clearly_better = is_clearly_better(summary, rule, old_summary, old_rule);
     match known.likeness.relation {
-        Kin::Refines => Verdict::Supersede(id),
-        _ if is_clearly_better || (rule.is_some() && old_rule.is_none()) => Verdict::Merge(id),
-        _ => Verdict::Sight(id),
+        JudgedRelation::Refines => CandidateVerdict::Supersede(id),
+        _ if is_clearly_better || (rule.is_some() && old_rule.is_none()) => CandidateVerdict::Merge(id),
+        _ => CandidateVerdict::Sight(id),
     }
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Evidence, Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, Timestamp};
+use crate::domain::{Evidence, FacetValues, Importance, MemoryCategory, MemoryKind, MemoryScope, Timestamp};
 
 const REDIS: &str = "Start redis with `docker compose up -d redis` before the billing tests";
 const REDIS_AGAIN: &str = "Before the billing tests start redis: `docker compose up -d redis`";
@@ -17,9 +17,9 @@ fn id(name: &str) -> MemoryId {
     MemoryId::parse(name).unwrap()
 }
 
-fn rules() -> Rules {
-    let thresholds = Thresholds { same_above: 0.88, different_below: 0.4 };
-    Rules { thresholds, background: Background::default() }
+fn rules() -> DedupRules {
+    let thresholds = SimilarityThresholds { same_above: 0.88, different_below: 0.4 };
+    DedupRules { thresholds, background: WordFrequencies::default() }
 }
 
 fn known(name: &str, summary: &str) -> AgentMemory {
@@ -38,7 +38,7 @@ fn candidate(summary: &str) -> Candidate {
         kind: MemoryKind::Lesson,
         category: MemoryCategory::Heuristic,
         scope: MemoryScope::Project,
-        facets: Facets::default(),
+        facets: FacetValues::default(),
         tags: Vec::new(),
         importance: Importance::MANUAL,
         importance_reason: None,
@@ -54,24 +54,24 @@ fn quarantined(summary: &str) -> Candidate {
     Candidate { quarantine: Some("only a page says so".to_owned()), ..candidate(summary) }
 }
 
-fn beside(memories: &[AgentMemory]) -> Vec<Known<'_>> {
-    memories.iter().map(|memory| Known { memory, cosine: None }).collect()
+fn beside(memories: &[AgentMemory]) -> Vec<KnownNeighbour<'_>> {
+    memories.iter().map(|memory| KnownNeighbour { memory, cosine: None }).collect()
 }
 
-fn verdict(candidate: Candidate, memories: &[AgentMemory]) -> Verdict {
-    judge(&[candidate], &[beside(memories)], &rules(), &Opinions::new()).remove(0)
+fn verdict(candidate: Candidate, memories: &[AgentMemory]) -> CandidateVerdict {
+    judge_candidates(&[candidate], &[beside(memories)], &rules(), &Opinions::new()).remove(0)
 }
 
 #[test]
 fn a_lesson_that_nobody_knows_is_new() {
-    assert_eq!(verdict(candidate(REDIS), &[]), Verdict::Create { links: Vec::new() });
-    assert_eq!(verdict(candidate(REDIS), &[known("a", CENTS)]), Verdict::Create { links: Vec::new() });
+    assert_eq!(verdict(candidate(REDIS), &[]), CandidateVerdict::Create { links: Vec::new() });
+    assert_eq!(verdict(candidate(REDIS), &[known("a", CENTS)]), CandidateVerdict::Create { links: Vec::new() });
 }
 
 #[test]
 fn a_lesson_that_is_known_is_seen_again() {
-    assert_eq!(verdict(candidate(REDIS), &[known("a", CENTS), known("b", REDIS)]), Verdict::Sight(id("b")));
-    assert_eq!(verdict(candidate(REDIS_AGAIN), &[known("b", REDIS)]), Verdict::Sight(id("b")));
+    assert_eq!(verdict(candidate(REDIS), &[known("a", CENTS), known("b", REDIS)]), CandidateVerdict::Sight(id("b")));
+    assert_eq!(verdict(candidate(REDIS_AGAIN), &[known("b", REDIS)]), CandidateVerdict::Sight(id("b")));
 }
 
 #[test]
@@ -79,15 +79,19 @@ fn a_lesson_that_is_said_better_is_merged() {
     let with_rule =
         Candidate { rule: Some("IF running tests/billing THEN start redis".to_owned()), ..candidate(REDIS) };
     let memory = known("a", REDIS);
-    let found =
-        judge(std::slice::from_ref(&with_rule), &[beside(std::slice::from_ref(&memory))], &rules(), &Opinions::new());
-    assert!(matches!(found.as_slice(), [Verdict::Merge(_)]), "{found:?}");
+    let found = judge_candidates(
+        std::slice::from_ref(&with_rule),
+        &[beside(std::slice::from_ref(&memory))],
+        &rules(),
+        &Opinions::new(),
+    );
+    assert!(matches!(found.as_slice(), [CandidateVerdict::Merge(_)]), "{found:?}");
     let mut full = memory.clone();
     for _ in 0..MAX_MERGES {
-        full = super::super::merge(&full, memory.clone(), at());
+        full = super::super::merge_lessons(&full, memory.clone(), at());
     }
     let sighted = verdict(with_rule, &[AgentMemory { rule: None, ..full }]);
-    assert_eq!(sighted, Verdict::Sight(id("a")), "a lesson takes in no more than so many");
+    assert_eq!(sighted, CandidateVerdict::Sight(id("a")), "a lesson takes in no more than so many");
 }
 
 #[test]
@@ -98,19 +102,22 @@ fn a_refinement_takes_the_place_of_what_it_refines() {
     };
     let rule = Some("IF running tests/billing THEN start redis".to_owned());
     let found = verdict(more, &[AgentMemory { rule, ..known("a", REDIS) }]);
-    assert!(matches!(&found, Verdict::Merge(known) | Verdict::Supersede(known) if *known == id("a")), "{found:?}");
+    assert!(
+        matches!(&found, CandidateVerdict::Merge(known) | CandidateVerdict::Supersede(known) if *known == id("a")),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn a_changed_value_contradicts() {
-    assert_eq!(verdict(candidate(OTHER_PORT), &[known("a", PORT)]), Verdict::Contradicts { with: id("a") });
+    assert_eq!(verdict(candidate(OTHER_PORT), &[known("a", PORT)]), CandidateVerdict::Contradicts { with: id("a") });
     let archived = in_state("a", PORT, MemoryState::Archived);
-    assert_eq!(verdict(candidate(OTHER_PORT), &[archived]), Verdict::Create { links: Vec::new() });
+    assert_eq!(verdict(candidate(OTHER_PORT), &[archived]), CandidateVerdict::Create { links: Vec::new() });
 }
 
 #[test]
 fn what_a_person_took_out_does_not_come_back_by_itself() {
-    let rejected = Verdict::Drop(DropReason::Rejected);
+    let rejected = CandidateVerdict::Drop(DropReason::Rejected);
     assert_eq!(verdict(candidate(REDIS_AGAIN), &[in_state("a", REDIS, MemoryState::Archived)]), rejected);
     assert_eq!(verdict(quarantined(REDIS_AGAIN), &[in_state("a", REDIS, MemoryState::Archived)]), rejected);
 }
@@ -118,60 +125,60 @@ fn what_a_person_took_out_does_not_come_back_by_itself() {
 #[test]
 fn what_rests_or_waits_is_only_seen() {
     for state in [MemoryState::Deprecated, MemoryState::Quarantined] {
-        assert_eq!(verdict(candidate(REDIS), &[in_state("a", REDIS, state)]), Verdict::Sight(id("a")));
+        assert_eq!(verdict(candidate(REDIS), &[in_state("a", REDIS, state)]), CandidateVerdict::Sight(id("a")));
     }
 }
 
 #[test]
 fn what_gave_way_leads_to_what_took_its_place() {
     let old = AgentMemory { superseded_by: Some(id("b")), ..in_state("a", REDIS, MemoryState::Superseded) };
-    let check = |others: &[AgentMemory], expected: Verdict| {
+    let check = |others: &[AgentMemory], expected: CandidateVerdict| {
         let memories: Vec<AgentMemory> = std::iter::once(&old).chain(others).cloned().collect();
         assert_eq!(verdict(candidate(REDIS), &memories), expected, "{others:?}");
     };
-    check(&[], Verdict::Sight(id("b")));
-    check(&[known("b", REDIS_AGAIN)], Verdict::Sight(id("b")));
-    check(&[known("b", CENTS)], Verdict::Sight(id("b")));
+    check(&[], CandidateVerdict::Sight(id("b")));
+    check(&[known("b", REDIS_AGAIN)], CandidateVerdict::Sight(id("b")));
+    check(&[known("b", CENTS)], CandidateVerdict::Sight(id("b")));
     let next = AgentMemory { superseded_by: Some(id("c")), ..in_state("b", REDIS_AGAIN, MemoryState::Superseded) };
-    check(std::slice::from_ref(&next), Verdict::Sight(id("c")));
-    check(&[next, known("c", REDIS_AGAIN)], Verdict::Sight(id("c")));
+    check(std::slice::from_ref(&next), CandidateVerdict::Sight(id("c")));
+    check(&[next, known("c", REDIS_AGAIN)], CandidateVerdict::Sight(id("c")));
     let circle = AgentMemory { superseded_by: Some(id("a")), ..in_state("b", REDIS_AGAIN, MemoryState::Superseded) };
-    check(&[circle], Verdict::Sight(id("b")));
+    check(&[circle], CandidateVerdict::Sight(id("b")));
 }
 
 #[test]
 fn a_candidate_that_repeats_an_earlier_one_is_dropped() {
     let candidates = [candidate(REDIS), candidate(CENTS), candidate(REDIS_AGAIN), quarantined(CENTS)];
-    let found = judge(&candidates, &[], &rules(), &Opinions::new());
-    let created = Verdict::Create { links: Vec::new() };
-    assert_eq!(found, [created.clone(), created.clone(), Verdict::Drop(DropReason::Repeated), created]);
+    let found = judge_candidates(&candidates, &[], &rules(), &Opinions::new());
+    let created = CandidateVerdict::Create { links: Vec::new() };
+    assert_eq!(found, [created.clone(), created.clone(), CandidateVerdict::Drop(DropReason::Repeated), created]);
 }
 
 #[test]
 fn what_strangers_say_touches_nothing() {
-    let created = Verdict::Create { links: Vec::new() };
+    let created = CandidateVerdict::Create { links: Vec::new() };
     assert_eq!(verdict(quarantined(REDIS), &[known("a", REDIS)]), created);
     assert_eq!(verdict(quarantined(OTHER_PORT), &[known("a", PORT)]), created);
     let waiting = in_state("a", REDIS, MemoryState::Quarantined);
-    assert_eq!(verdict(quarantined(REDIS), &[waiting]), Verdict::Drop(DropReason::Repeated));
+    assert_eq!(verdict(quarantined(REDIS), &[waiting]), CandidateVerdict::Drop(DropReason::Repeated));
 }
 
 #[test]
 fn a_model_is_asked_where_words_do_not_tell() {
-    let strict = Rules { thresholds: Thresholds { same_above: 1.0, different_below: 0.4 }, ..rules() };
+    let strict = DedupRules { thresholds: SimilarityThresholds { same_above: 1.0, different_below: 0.4 }, ..rules() };
     let (candidates, memories) = ([candidate(REDIS_AGAIN), candidate(CENTS)], [known("b", REDIS), known("a", CENTS)]);
     let known = [beside(&memories), beside(&memories)];
-    assert_eq!(doubts(&candidates, &known, &strict), [(0, id("b"))], "the second is known to the letter");
-    let judged = |kin: Option<Kin>| {
+    assert_eq!(find_doubtful_pairs(&candidates, &known, &strict), [(0, id("b"))], "the second is known to the letter");
+    let judged = |kin: Option<JudgedRelation>| {
         let opinions = kin.map(|kin| ((0, id("b")), kin)).into_iter().collect();
-        judge(&candidates, &known, &strict, &opinions).remove(0)
+        judge_candidates(&candidates, &known, &strict, &opinions).remove(0)
     };
-    let linked = Verdict::Create { links: vec![Link { to: id("b"), relation: Relation::Similar }] };
+    let linked = CandidateVerdict::Create { links: vec![LessonLink { to: id("b"), relation: Relation::Similar }] };
     assert_eq!(judged(None), linked, "unasked, they stay apart and are tied");
-    assert_eq!(judged(Some(Kin::Same)), Verdict::Sight(id("b")));
-    assert_eq!(judged(Some(Kin::Refines)), Verdict::Supersede(id("b")));
-    assert_eq!(judged(Some(Kin::Contradicts)), Verdict::Contradicts { with: id("b") });
-    assert_eq!(judged(Some(Kin::Different)), Verdict::Create { links: Vec::new() });
+    assert_eq!(judged(Some(JudgedRelation::Same)), CandidateVerdict::Sight(id("b")));
+    assert_eq!(judged(Some(JudgedRelation::Refines)), CandidateVerdict::Supersede(id("b")));
+    assert_eq!(judged(Some(JudgedRelation::Contradicts)), CandidateVerdict::Contradicts { with: id("b") });
+    assert_eq!(judged(Some(JudgedRelation::Different)), CandidateVerdict::Create { links: Vec::new() });
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -206,7 +213,7 @@ proptest! {
             others.iter().enumerate().map(|(number, text)| known(&format!("o{number}"), text)).collect();
         memories.push(AgentMemory { rule: candidate.rule.clone(), ..known("own", &text) });
         let found = verdict(candidate, &memories);
-        prop_assert!(matches!(found, Verdict::Sight(_)), "{:?}", found);
+        prop_assert!(matches!(found, CandidateVerdict::Sight(_)), "{:?}", found);
     }
 
     #[test]
@@ -224,12 +231,12 @@ proptest! {
             })
             .collect();
         let first = verdict(candidate(&text), &memories);
-        let first_doubts = doubts(&[candidate(&text)], &[beside(&memories)], &rules());
+        let first_doubts = find_doubtful_pairs(&[candidate(&text)], &[beside(&memories)], &rules());
         let turn = turn % memories.len();
         memories.rotate_left(turn);
         prop_assert_eq!(&first, &verdict(candidate(&text), &memories));
         memories.reverse();
         prop_assert_eq!(&first, &verdict(candidate(&text), &memories));
-        prop_assert_eq!(first_doubts, doubts(&[candidate(&text)], &[beside(&memories)], &rules()));
+        prop_assert_eq!(first_doubts, find_doubtful_pairs(&[candidate(&text)], &[beside(&memories)], &rules()));
     }
 }

@@ -1,10 +1,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn features(summary: &str, rule: Option<&str>) -> Features {
-    let facets = Facets::default();
+fn features(summary: &str, rule: Option<&str>) -> LessonFeatures {
+    let facets = FacetValues::default();
     let (kind, category) = (&MemoryKind::Lesson, &MemoryCategory::Heuristic);
-    Features::of(&Saying { summary, rule, tags: &[], facets: &facets, kind, category }, &mut Cutter::default())
+    LessonFeatures::extract(
+        &LessonStatement { summary, rule, tags: &[], facets: &facets, kind, category },
+        &mut WordSplitter::default(),
+    )
 }
 
 #[test]

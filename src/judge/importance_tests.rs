@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{EpisodeId, Evidence, EvidenceLevel, Facets, MemoryCategory, MemoryScope, Quote};
+use crate::domain::{EpisodeId, Evidence, EvidenceLevel, FacetValues, MemoryCategory, MemoryScope, Quote};
 
 const FAMILY: &str = "00112233aabbccdd";
 const OTHER: &str = "ffffffffffffffff";
@@ -18,7 +18,7 @@ fn candidate(of: Option<&str>) -> Candidate {
         kind: MemoryKind::Lesson,
         category: MemoryCategory::Infra,
         scope: MemoryScope::Project,
-        facets: Facets { error_family: of.map(family), ..Facets::default() },
+        facets: FacetValues { error_family: of.map(family), ..FacetValues::default() },
         tags: Vec::new(),
         importance: Importance::MANUAL,
         importance_reason: None,
@@ -32,26 +32,33 @@ fn candidate(of: Option<&str>) -> Candidate {
 
 fn quoting(trust: TrustClass) -> Candidate {
     let mut candidate = candidate(None);
-    candidate.evidence.quotes.extend(Quote::verified("t", 1, "use pnpm", "use pnpm", EvidenceLevel::Reasoning, trust));
+    candidate.evidence.quotes.extend(Quote::verify_passage(
+        "t",
+        1,
+        "use pnpm",
+        "use pnpm",
+        EvidenceLevel::Reasoning,
+        trust,
+    ));
     candidate
 }
 
 #[track_caller]
-fn check(candidate: &Candidate, signs: &[(&str, Option<&str>, u32)], ground: Ground, times: u32) {
+fn check(candidate: &Candidate, signs: &[(&str, Option<&str>, u32)], ground: ImportanceBasis, times: u32) {
     let families: Vec<_> = signs.iter().map(|(_, name, _)| name.map(family)).collect();
-    let signs: Vec<Sign<'_>> = signs
+    let signs: Vec<PlainSignal<'_>> = signs
         .iter()
         .zip(&families)
-        .map(|(&(kind, _, times), family)| Sign { kind, family: family.as_ref(), times })
+        .map(|(&(kind, _, times), family)| PlainSignal { kind, family: family.as_ref(), times })
         .collect();
-    assert_eq!(ground_of(candidate, &signs), Footing { ground, times });
-    let turned: Vec<Sign<'_>> = signs.into_iter().rev().collect();
-    assert_eq!(ground_of(candidate, &turned), Footing { ground, times }, "the order of signs decides");
+    assert_eq!(find_basis(candidate, &signs), CountedBasis { ground, times });
+    let turned: Vec<PlainSignal<'_>> = signs.into_iter().rev().collect();
+    assert_eq!(find_basis(candidate, &turned), CountedBasis { ground, times }, "the order of signs decides");
 }
 
 #[test]
 fn a_failure_counts_for_the_lesson_that_is_about_it() {
-    use Ground::*;
+    use ImportanceBasis::*;
     let about = candidate(Some(FAMILY));
     check(&about, &[], Routine, 1);
     check(&about, &[("failed_call", Some(FAMILY), 1)], Routine, 1);
@@ -73,56 +80,58 @@ fn a_failure_counts_for_the_lesson_that_is_about_it() {
 fn a_failure_of_several_runs_is_a_repeated_one() {
     let mut about = candidate(Some(FAMILY));
     about.evidence.episode_ids = ["ep-1", "ep-1"].map(|id| EpisodeId::parse(id).unwrap()).to_vec();
-    check(&about, &[("fixed", Some(FAMILY), 1)], Ground::FailureWithFix, 1);
+    check(&about, &[("fixed", Some(FAMILY), 1)], ImportanceBasis::FailureWithFix, 1);
     about.evidence.episode_ids.push(EpisodeId::parse("ep-2").unwrap());
-    check(&about, &[("fixed", Some(FAMILY), 1)], Ground::RepeatedFailure, 1);
+    check(&about, &[("fixed", Some(FAMILY), 1)], ImportanceBasis::RepeatedFailure, 1);
 }
 
 #[test]
 fn a_correction_counts_for_the_lesson_that_quotes_a_person() {
     let said = [("user_correction", None, 1), ("repeated_failure", Some(FAMILY), 5)];
-    check(&quoting(TrustClass::User), &said, Ground::UserCorrection, 1);
-    check(&quoting(TrustClass::Agent), &said, Ground::Routine, 1);
-    check(&quoting(TrustClass::User), &[], Ground::Routine, 1);
+    check(&quoting(TrustClass::User), &said, ImportanceBasis::UserCorrection, 1);
+    check(&quoting(TrustClass::Agent), &said, ImportanceBasis::Routine, 1);
+    check(&quoting(TrustClass::User), &[], ImportanceBasis::Routine, 1);
     let mut wish = quoting(TrustClass::User);
     wish.kind = MemoryKind::Preference;
-    check(&wish, &[], Ground::UserCorrection, 1);
+    check(&wish, &[], ImportanceBasis::UserCorrection, 1);
 }
 
 #[test]
 fn a_flaky_test_is_known_by_its_tag_where_no_failure_is_named() {
     let mut flaky = candidate(None);
     flaky.tags.push("Flaky-Test".to_owned());
-    check(&flaky, &[("flaky_test", None, 3)], Ground::Flaky, 3);
-    check(&candidate(None), &[("flaky_test", None, 3)], Ground::Routine, 1);
+    check(&flaky, &[("flaky_test", None, 3)], ImportanceBasis::Flaky, 3);
+    check(&candidate(None), &[("flaky_test", None, 3)], ImportanceBasis::Routine, 1);
 }
 
 #[test]
 fn the_weightiest_sign_says_how_much_a_session_teaches() {
-    let sign = |kind, times| Sign { kind, family: None, times };
+    let sign = |kind, times| PlainSignal { kind, family: None, times };
     let signs = [sign("user_correction", 1), sign("fixed", 2), sign("flaky_test", 9)];
-    assert_eq!(footing(&signs), Footing { ground: Ground::FailureWithFix, times: 2 });
-    assert_eq!(footing(&[]), Footing { ground: Ground::Routine, times: 1 });
+    assert_eq!(strongest_basis(&signs), CountedBasis { ground: ImportanceBasis::FailureWithFix, times: 2 });
+    assert_eq!(strongest_basis(&[]), CountedBasis { ground: ImportanceBasis::Routine, times: 1 });
 }
 
 #[test]
 fn repeated_failures_weigh_more_than_fixes_and_fixes_more_than_wishes() {
-    use Ground::*;
+    use ImportanceBasis::*;
     let weights: Vec<f64> = [RepeatedFailure, FailureWithFix, UserCorrection, Flaky, Routine]
         .iter()
-        .map(|ground| prior(*ground, 1, false).value())
+        .map(|ground| prior_importance(*ground, 1, false).value())
         .collect();
     assert_eq!(weights, [0.7, 0.6, 0.55, 0.5, 0.45]);
-    assert_eq!(prior(RepeatedFailure, 8, true).value(), 0.87);
-    assert_eq!(prior(RepeatedFailure, u32::MAX, true).value(), 0.87);
-    assert_eq!(prior(Routine, 0, false).value(), 0.45);
+    assert_eq!(prior_importance(RepeatedFailure, 8, true).value(), 0.87);
+    assert_eq!(prior_importance(RepeatedFailure, u32::MAX, true).value(), 0.87);
+    assert_eq!(prior_importance(Routine, 0, false).value(), 0.45);
 }
 
 #[test]
 fn a_word_is_kept_within_the_leeway() {
     #[track_caller]
     fn check(said: f64, prior: f64, leeway: f64, expected: f64) {
-        assert!((held(importance(said), importance(prior), leeway).value() - expected).abs() < 1e-9);
+        assert!(
+            (clamp_to_prior(make_importance(said), make_importance(prior), leeway).value() - expected).abs() < 1e-9
+        );
     }
     check(0.65, 0.6, 0.2, 0.65);
     check(0.95, 0.6, 0.2, 0.8);
@@ -137,7 +146,7 @@ fn a_word_is_kept_within_the_leeway() {
 
 #[test]
 fn severities_have_a_least_importance() {
-    let least = |word: &str| of_severity(&Severity::from(word.to_owned())).value();
+    let least = |word: &str| importance_for_severity(&Severity::from(word.to_owned())).value();
     let words = ["bug", "warning", "info", "recommendation", "a word of tomorrow"];
     assert_eq!(words.map(least), [0.7, 0.5, 0.3, 0.3, 0.3]);
 }
@@ -145,19 +154,19 @@ fn severities_have_a_least_importance() {
 proptest! {
     #[test]
     fn what_is_held_lies_within_the_leeway_and_is_held_once(said in 0.0..=1.0, prior in 0.0..=1.0, leeway in 0.0..=1.0) {
-        let (said, prior) = (importance(said), importance(prior));
-        let once = held(said, prior, leeway);
+        let (said, prior) = (make_importance(said), make_importance(prior));
+        let once = clamp_to_prior(said, prior, leeway);
         prop_assert!((once.value() - prior.value()).abs() <= leeway + 1e-9);
         prop_assert!((0.0..=1.0).contains(&once.value()));
-        prop_assert_eq!(held(once, prior, leeway), once);
+        prop_assert_eq!(clamp_to_prior(once, prior, leeway), once);
     }
 
     #[test]
     fn more_of_the_same_never_matters_less(times in 0_u32..100, more in 0_u32..100, failed: bool) {
-        for ground in [Ground::Routine, Ground::Flaky, Ground::UserCorrection, Ground::FailureWithFix] {
-            prop_assert!(prior(ground, times, failed) <= prior(ground, times + more, failed));
-            prop_assert!(prior(ground, times, false) <= prior(ground, times, true));
-            prop_assert!(prior(ground, times, failed) < prior(Ground::RepeatedFailure, times, failed));
+        for ground in [ImportanceBasis::Routine, ImportanceBasis::Flaky, ImportanceBasis::UserCorrection, ImportanceBasis::FailureWithFix] {
+            prop_assert!(prior_importance(ground, times, failed) <= prior_importance(ground, times + more, failed));
+            prop_assert!(prior_importance(ground, times, false) <= prior_importance(ground, times, true));
+            prop_assert!(prior_importance(ground, times, failed) < prior_importance(ImportanceBasis::RepeatedFailure, times, failed));
         }
     }
 }

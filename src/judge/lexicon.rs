@@ -1,4 +1,4 @@
-//! Words that say the opposite, words that turn a sentence round, and numbers. English only.
+//! Opposite words, negations, ordering words and numbers. English only.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 #[path = "lexicon_tests.rs"]
 mod tests;
 
-/// Words on the two sides turn a lesson into its opposite: one side stands in the one lesson, the other in the other.
+/// Pairs of opposites: a word of one side in one lesson and of the other side in the other make them contradict.
 const OPPOSITE: &[(&str, &str)] = &[
     ("always", "never"),
     ("before prior", "after afterwards"),
@@ -47,7 +47,7 @@ const OPPOSITE: &[(&str, &str)] = &[
     ("automatically automatic", "manually manual hand"),
 ];
 
-/// Words that turn round what follows them.
+/// Words that negate what follows them.
 const TURNING: &[&str] = &[
     "aint",
     "arent",
@@ -83,7 +83,7 @@ const TURNING: &[&str] = &[
     "wont",
 ];
 
-/// Words by which it matters what is named first.
+/// Words that make the order of names matter.
 const ORDERING: &[&str] = &[
     "after",
     "afterwards",
@@ -104,10 +104,10 @@ const ORDERING: &[&str] = &[
     "until",
 ];
 
-/// Those of them that turn the order round where a clause begins with them.
+/// Ordering words that invert the order where a clause begins with them.
 const FRONTED: &[&str] = &["after", "before", "once", "prior", "until"];
 
-/// Words by which the newer of two lessons says that things are no longer as they were.
+/// Phrases by which the newer of two lessons says that things have changed.
 const CHANGED: &[&str] = &[
     "any more",
     "anymore",
@@ -154,35 +154,35 @@ const NUMBERS: &[(&str, &str)] = &[
     ("half", "0.5"),
 ];
 
-/// Words that bear a "not".
+/// Auxiliary verbs, which a "not" may follow.
 const BEARING: &[&str] = &[
     "are", "be", "can", "could", "did", "do", "does", "had", "has", "have", "is", "may", "must", "should", "was",
     "were", "will", "would",
 ];
 
-/// Whether a text says that things are no longer as they were.
-pub(super) fn tells_of_change(text: &str) -> bool {
+/// Tells whether a text says that things have changed.
+pub(super) fn reports_change(text: &str) -> bool {
     let text = format!(" {} ", text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), " "));
     CHANGED.iter().any(|words| text.contains(&format!(" {words} ")))
 }
 
-/// Whether it matters by this word what is named first.
-pub(super) fn orders(word: &str) -> bool {
+/// Tells whether a word makes the order of names matter.
+pub(super) fn is_ordering_word(word: &str) -> bool {
     ORDERING.binary_search(&word).is_ok()
 }
 
-/// Whether it turns the order round where a clause begins with it.
-pub(super) fn may_be_fronted(word: &str) -> bool {
+/// Tells whether a word inverts the order where a clause begins with it.
+pub(super) fn inverts_order(word: &str) -> bool {
     FRONTED.contains(&word)
 }
 
-/// Whether a word turns round what follows it.
-pub(super) fn turns(word: &str) -> bool {
+/// Tells whether a word negates what follows it.
+pub(super) fn is_negation(word: &str) -> bool {
     TURNING.binary_search(&word).is_ok()
 }
 
-/// Whether the words of one lesson and those of another hold opposites, neither of them both.
-pub(super) fn opposed(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+/// Tells whether two lessons have opposite words, and neither has both.
+pub(super) fn are_opposed(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     let has = |set: &BTreeSet<String>, words: &str| words.split(' ').any(|word| set.contains(word));
     OPPOSITE.iter().any(|&(left, right)| {
         let (a, b) = ((has(one, left), has(one, right)), (has(other, left), has(other, right)));
@@ -190,12 +190,12 @@ pub(super) fn opposed(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool 
     })
 }
 
-/// Whether a word bears a "not": what stands before it in the clause is turned round as well.
-pub(super) fn bears(word: &str) -> bool {
+/// Tells whether a word is an auxiliary verb: a "not" after it negates what precedes it in the clause as well.
+pub(super) fn is_auxiliary_verb(word: &str) -> bool {
     BEARING.binary_search(&word).is_ok()
 }
 
-/// The number that a word is.
-pub(super) fn number(word: &str) -> Option<&'static str> {
+/// Returns the number that a word stands for.
+pub(super) fn parse_number_word(word: &str) -> Option<&'static str> {
     NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
 }

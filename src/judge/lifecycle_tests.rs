@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::{Effect, EpisodeId, Exposure, Extra, Importance, MemoryId, RunId, TrustClass};
 
-const RULES: Lifecycle = Lifecycle {
+const RULES: LifecycleRules = LifecycleRules {
     candidate_sightings: 2,
     candidate_importance: 0.7,
     verified_contexts: 2,
@@ -55,7 +55,7 @@ fn judged(number: i64, verdict: FeedbackVerdict, level: EvidenceLevel, weight: f
 }
 
 fn quote(level: EvidenceLevel) -> Quote {
-    Quote::verified("t", 1, "refused", "refused", level, TrustClass::BuildOutput).unwrap()
+    Quote::verify_passage("t", 1, "refused", "refused", level, TrustClass::BuildOutput).unwrap()
 }
 
 fn ignored(times: i64) -> Vec<Fact> {
@@ -63,13 +63,13 @@ fn ignored(times: i64) -> Vec<Fact> {
 }
 
 /// The runs that ended on these days.
-fn runs(days: std::ops::RangeInclusive<i64>) -> Runs {
-    Runs::new(days.map(day))
+fn runs(days: std::ops::RangeInclusive<i64>) -> SessionEnds {
+    SessionEnds::new(days.map(day))
 }
 
 #[track_caller]
 fn check(memory: &AgentMemory, facts: &[Fact], expected: MemoryState) {
-    assert_eq!(state(memory, facts, &Runs::default(), &RULES).state, expected);
+    assert_eq!(derive_state(memory, facts, &SessionEnds::default(), &RULES).state, expected);
 }
 
 #[test]
@@ -143,8 +143,8 @@ fn what_a_person_or_a_merge_decided_stays() {
         let decided = MemoryState::from(word.to_owned());
         let memory = AgentMemory { state: Some(decided.clone()), state_reason: Some("because".to_owned()), ..lesson() };
         for facts in [&[][..], &against] {
-            let expected = Standing { state: decided.clone(), reason: Some("because".to_owned()) };
-            assert_eq!(state(&memory, facts, &runs(1..=500), &RULES), expected);
+            let expected = StateWithReason { state: decided.clone(), reason: Some("because".to_owned()) };
+            assert_eq!(derive_state(&memory, facts, &runs(1..=500), &RULES), expected);
         }
     }
     let replaced = AgentMemory { superseded_by: Some(MemoryId::parse("mem-2").unwrap()), ..lesson() };
@@ -166,13 +166,13 @@ fn wishes_decisions_and_what_people_wrote_are_candidates_and_outlast_silence() {
     let settled = AgentMemory { kind: MemoryKind::Decision, ..lesson() };
     let manual = AgentMemory { source: MemorySource::Manual, ..lesson() };
     for memory in [wish, settled, manual] {
-        let standing = state(&memory, [], &runs(1..=1000), &RULES);
-        assert_eq!(standing, Standing { state: MemoryState::Candidate, reason: None });
-        let standing = state(&memory, &[seen(1, None), seen(2, None)], &runs(1..=1000), &RULES);
+        let standing = derive_state(&memory, [], &runs(1..=1000), &RULES);
+        assert_eq!(standing, StateWithReason { state: MemoryState::Candidate, reason: None });
+        let standing = derive_state(&memory, &[seen(1, None), seen(2, None)], &runs(1..=1000), &RULES);
         assert_eq!(standing.state, MemoryState::Verified);
     }
     let evergreen = AgentMemory { evergreen: true, ..lesson() };
-    assert_eq!(state(&evergreen, &[seen(1, None)], &runs(1..=1000), &RULES).state, MemoryState::Observed);
+    assert_eq!(derive_state(&evergreen, &[seen(1, None)], &runs(1..=1000), &RULES).state, MemoryState::Observed);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn silence_takes_a_sighting_every_ten_runs() {
         [(1, 9, false), (1, 10, true), (2, 19, false), (2, 20, true), (5, 49, false), (5, 50, true), (3, 25, false)]
     {
         let facts: Vec<Fact> = (1..=frequency).map(|number| seen(number, None)).collect();
-        let standing = state(&lesson(), &facts, &runs(1..=frequency + unseen), &RULES);
+        let standing = derive_state(&lesson(), &facts, &runs(1..=frequency + unseen), &RULES);
         assert_eq!(standing.state == MemoryState::Deprecated, is_over, "{frequency} {unseen}");
         assert_eq!(standing.reason, is_over.then(|| format!("not seen in {unseen} runs")));
     }
@@ -190,33 +190,33 @@ fn silence_takes_a_sighting_every_ten_runs() {
 
 #[test]
 fn a_busy_day_ends_no_lesson() {
-    let rules = Lifecycle { grace_days: 30, ..RULES };
+    let rules = LifecycleRules { grace_days: 30, ..RULES };
     let minutes = |count: i64| (1..=count).map(|minute| day(1) + TimeDelta::minutes(minute));
-    let busy = Runs::new(minutes(500));
-    assert_eq!(state(&lesson(), &[seen(1, None)], &busy, &rules).state, MemoryState::Observed);
+    let busy = SessionEnds::new(minutes(500));
+    assert_eq!(derive_state(&lesson(), &[seen(1, None)], &busy, &rules).state, MemoryState::Observed);
     // The last day of grace, and the first after it.
     for (last, expected) in [(31, MemoryState::Observed), (32, MemoryState::Deprecated)] {
-        let runs = Runs::new(minutes(500).chain([day(last)]));
-        let standing = state(&lesson(), &[seen(1, None)], &runs, &rules);
+        let runs = SessionEnds::new(minutes(500).chain([day(last)]));
+        let standing = derive_state(&lesson(), &[seen(1, None)], &runs, &rules);
         assert_eq!(standing.state, expected, "{last}: {:?}", standing.reason);
     }
     // Time alone ends nothing either.
-    let quiet = Runs::new([day(300), day(301)]);
-    assert_eq!(state(&lesson(), &[seen(1, None)], &quiet, &rules).state, MemoryState::Observed);
+    let quiet = SessionEnds::new([day(300), day(301)]);
+    assert_eq!(derive_state(&lesson(), &[seen(1, None)], &quiet, &rules).state, MemoryState::Observed);
     // Who is not believed needs no silence.
-    assert_eq!(state(&lesson(), &ignored(10), &busy, &rules).state, MemoryState::Deprecated);
+    assert_eq!(derive_state(&lesson(), &ignored(10), &busy, &rules).state, MemoryState::Deprecated);
 }
 
 #[test]
 fn a_lesson_without_sightings_was_seen_when_it_was_made() {
-    assert_eq!(state(&lesson(), [], &runs(-50..=9), &RULES).state, MemoryState::Observed);
-    assert_eq!(state(&lesson(), [], &runs(-50..=10), &RULES).state, MemoryState::Deprecated);
+    assert_eq!(derive_state(&lesson(), [], &runs(-50..=9), &RULES).state, MemoryState::Observed);
+    assert_eq!(derive_state(&lesson(), [], &runs(-50..=10), &RULES).state, MemoryState::Deprecated);
 }
 
 #[test]
 fn no_decay_is_asked_for_with_a_zero() {
-    let rules = Lifecycle { decay_runs: 0, ..RULES };
-    assert_eq!(state(&lesson(), &[seen(1, None)], &runs(1..=1000), &rules).state, MemoryState::Observed);
+    let rules = LifecycleRules { decay_runs: 0, ..RULES };
+    assert_eq!(derive_state(&lesson(), &[seen(1, None)], &runs(1..=1000), &rules).state, MemoryState::Observed);
 }
 
 #[test]
@@ -224,9 +224,9 @@ fn ten_judgements_that_it_is_noise_end_a_lesson() {
     let sighted = [seen(1, None), seen(2, None)];
     check(&lesson(), &[&sighted[..], &ignored(9)].concat(), MemoryState::Verified);
     let facts = [&sighted[..], &ignored(10)].concat();
-    let standing = state(&lesson(), &facts, &Runs::default(), &RULES);
+    let standing = derive_state(&lesson(), &facts, &SessionEnds::default(), &RULES);
     let reason = Some("judged to be noise too often: trust is 0.09".to_owned());
-    assert_eq!(standing, Standing { state: MemoryState::Deprecated, reason });
+    assert_eq!(standing, StateWithReason { state: MemoryState::Deprecated, reason });
     // Distrust speaks against what people wrote too, where silence does not.
     check(&AgentMemory { source: MemorySource::Manual, ..lesson() }, &ignored(10), MemoryState::Deprecated);
     let believed = judged(11, FeedbackVerdict::Validated, EvidenceLevel::Reasoning, 1.0);
@@ -236,9 +236,9 @@ fn ten_judgements_that_it_is_noise_end_a_lesson() {
 #[test]
 fn a_lesson_that_is_seen_again_comes_back() {
     let once = [seen(1, Some("a"))];
-    assert_eq!(state(&lesson(), &once, &runs(1..=20), &RULES).state, MemoryState::Deprecated);
+    assert_eq!(derive_state(&lesson(), &once, &runs(1..=20), &RULES).state, MemoryState::Deprecated);
     let again = [seen(1, Some("a")), seen(20, Some("a"))];
-    assert_eq!(state(&lesson(), &again, &runs(1..=20), &RULES).state, MemoryState::Candidate);
+    assert_eq!(derive_state(&lesson(), &again, &runs(1..=20), &RULES).state, MemoryState::Candidate);
 }
 
 #[test]
@@ -263,13 +263,13 @@ fn facts_about_other_lessons_and_exposures_count_for_nothing() {
 
 #[test]
 fn runs_are_counted_from_the_moment_after() {
-    let runs = Runs::new([day(3), day(1), day(2), day(2)]);
-    assert_eq!([day(0), day(1), day(2), day(3)].map(|at| runs.since(at)), [4, 3, 1, 0]);
-    assert_eq!(Runs::default().since(day(0)), 0);
+    let runs = SessionEnds::new([day(3), day(1), day(2), day(2)]);
+    assert_eq!([day(0), day(1), day(2), day(3)].map(|at| runs.count_since(at)), [4, 3, 1, 0]);
+    assert_eq!(SessionEnds::default().count_since(day(0)), 0);
 }
 
 /// From the lowest to the highest.
-fn height(standing: &Standing) -> usize {
+fn height(standing: &StateWithReason) -> usize {
     use MemoryState::{Candidate, Deprecated, Observed, Verified};
     [Deprecated, Observed, Candidate, Verified].iter().position(|state| *state == standing.state).unwrap()
 }
@@ -308,7 +308,7 @@ proptest! {
         ended in 0_i64..80,
     ) {
         let runs = runs(0..=ended);
-        let expected = state(&memory, &facts, &runs, &RULES);
+        let expected = derive_state(&memory, &facts, &runs, &RULES);
         let mut turned = facts.clone();
         turned.reverse();
         if !turned.is_empty() {
@@ -316,7 +316,7 @@ proptest! {
             turned.rotate_left(at);
             turned.push(turned[at].clone());
         }
-        prop_assert_eq!(state(&memory, &turned, &runs, &RULES), expected);
+        prop_assert_eq!(derive_state(&memory, &turned, &runs, &RULES), expected);
     }
 
     #[test]
@@ -328,25 +328,25 @@ proptest! {
         ended in 0_i64..80,
     ) {
         let runs = runs(0..=ended);
-        let before = state(&memory, &facts, &runs, &RULES);
+        let before = derive_state(&memory, &facts, &runs, &RULES);
         let mut another = seen(1000, context.as_deref());
         if let Fact::Sighting { at: when, .. } = &mut another {
             *when = day(at);
         }
         let more = [facts.as_slice(), &[another]].concat();
-        prop_assert!(height(&state(&memory, &more, &runs, &RULES)) >= height(&before));
+        prop_assert!(height(&derive_state(&memory, &more, &runs, &RULES)) >= height(&before));
     }
 }
 
 #[test]
 fn harm_ends_what_no_person_stands_behind() {
     use MemoryState::{Active, Archived, Candidate, Deprecated, Observed, Quarantined, Superseded, Verified};
-    let harmed = |state: MemoryState| Standing { state, reason: None }.of_harmful("it came back");
+    let harmed = |state: MemoryState| StateWithReason { state, reason: None }.deprecate_harmful("it came back");
     for state in [Observed, Candidate, Verified] {
         let reason = Some("does harm: it came back".to_owned());
-        assert_eq!(harmed(state), Standing { state: Deprecated, reason });
+        assert_eq!(harmed(state), StateWithReason { state: Deprecated, reason });
     }
     for state in [Active, Archived, Superseded, Quarantined, Deprecated, MemoryState::Other("?".to_owned())] {
-        assert_eq!(harmed(state.clone()), Standing { state, reason: None });
+        assert_eq!(harmed(state.clone()), StateWithReason { state, reason: None });
     }
 }

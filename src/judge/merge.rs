@@ -1,36 +1,37 @@
-//! Two lessons that say the same become one, and can become two again.
+//! Merges two lessons that say the same into one, and splits them again.
 
 use std::cmp::Reverse;
 
-use super::chunks::{Shape, chunks};
+use super::chunks::{ChunkShape, split_chunks};
 use crate::domain::{
-    AgentMemory, Evidence, EvidenceLevel, Facet, Facets, Link, MemoryScope, Merge, Quote, Severity, Timestamp,
+    AgentMemory, Evidence, EvidenceLevel, Facet, FacetValues, LessonLink, LessonMerge, MemoryScope, Quote, Severity,
+    Timestamp,
 };
 
 #[cfg(test)]
 #[path = "merge_tests.rs"]
 mod tests;
 
-/// So many lessons may be merged into one; each is kept whole, so that it can come out again.
+/// The most lessons that may be merged into one; each is kept whole, so that it can be split off again.
 pub const MAX_MERGES: usize = 20;
 
-/// More tags than this find everything.
+/// The most tags of a merged lesson.
 const MAX_TAGS: usize = 12;
 
-/// More quotes than this prove no more.
+/// The most quotes of a merged lesson.
 const MAX_QUOTES: usize = 12;
 
-/// Words of a summary that says enough and not too much.
+/// The number of words of a summary that says enough and not too much.
 const SENSIBLE_WORDS: std::ops::RangeInclusive<usize> = 6..=45;
 
-/// So many commands, paths and identifiers make a text specific; more do not make it more so.
+/// The number of commands, paths and identifiers that make a text specific; more add nothing.
 const ENOUGH_MARKS: usize = 3;
 
-/// What a rule is worth beside a mark.
+/// The quality that a rule adds, compared with one mark.
 const RULE_WORTH: usize = 2;
 
-/// Takes one lesson into another. What comes out has the name and the life of `kept`, and the better text.
-pub fn merge(kept: &AgentMemory, absorbed: AgentMemory, at: Timestamp) -> AgentMemory {
+/// Merges one lesson into another. The result has the id and the history of `kept`, and the better text.
+pub fn merge_lessons(kept: &AgentMemory, absorbed: AgentMemory, at: Timestamp) -> AgentMemory {
     let mut merged = kept.clone();
     let takes_text = is_better(&absorbed.summary, absorbed.rule.as_deref(), &kept.summary, kept.rule.as_deref());
     let (first, second) = if takes_text { (&absorbed, kept) } else { (kept, &absorbed) };
@@ -38,29 +39,29 @@ pub fn merge(kept: &AgentMemory, absorbed: AgentMemory, at: Timestamp) -> AgentM
     merged.rule = first.rule.clone().or_else(|| second.rule.clone());
     merged.detail = first.detail.clone().or_else(|| second.detail.clone());
     merged.situation = kept.situation.clone().or_else(|| absorbed.situation.clone());
-    merged.tags = united(&kept.tags, &absorbed.tags);
+    merged.tags = union_in_order(&kept.tags, &absorbed.tags);
     merged.tags.truncate(MAX_TAGS);
     merged.facets = common_facets(kept, &absorbed);
     if absorbed.importance > kept.importance {
         merged.importance = absorbed.importance;
     }
-    merged.severity = worse(kept.severity.as_ref(), absorbed.severity.as_ref()).cloned();
-    merged.evidence = united_evidence(&kept.evidence, &absorbed.evidence);
+    merged.severity = worse_severity(kept.severity.as_ref(), absorbed.severity.as_ref()).cloned();
+    merged.evidence = merge_evidence(&kept.evidence, &absorbed.evidence);
     merged.evergreen = kept.evergreen || absorbed.evergreen;
-    merged.links = united(&kept.links, &absorbed.links);
-    merged.links.retain(|link: &Link| link.to != kept.id && link.to != absorbed.id);
+    merged.links = union_in_order(&kept.links, &absorbed.links);
+    merged.links.retain(|link: &LessonLink| link.to != kept.id && link.to != absorbed.id);
     merged.updated_at = Some(at);
     let before = AgentMemory { merges: Vec::new(), ..kept.clone() };
-    merged.merges.push(Merge { absorbed: Box::new(absorbed), kept: Box::new(before), at });
+    merged.merges.push(LessonMerge { absorbed: Box::new(absorbed), kept: Box::new(before), at });
     merged
 }
 
-/// A lesson that takes the place of one which it refines: it stands on what that one stood on, too.
-pub fn refined(old: &AgentMemory, new: AgentMemory) -> AgentMemory {
+/// Returns a lesson that supersedes one which it refines, with the evidence of both.
+pub fn refine_lesson(old: &AgentMemory, new: AgentMemory) -> AgentMemory {
     let mut refined = AgentMemory {
-        tags: united(&new.tags, &old.tags),
-        severity: worse(new.severity.as_ref(), old.severity.as_ref()).cloned(),
-        evidence: united_evidence(&new.evidence, &old.evidence),
+        tags: union_in_order(&new.tags, &old.tags),
+        severity: worse_severity(new.severity.as_ref(), old.severity.as_ref()).cloned(),
+        evidence: merge_evidence(&new.evidence, &old.evidence),
         evergreen: new.evergreen || old.evergreen,
         situation: new.situation.clone().or_else(|| old.situation.clone()),
         ..new
@@ -72,27 +73,27 @@ pub fn refined(old: &AgentMemory, new: AgentMemory) -> AgentMemory {
     refined
 }
 
-/// Undoes the last merge: the lesson that took the other in, as it was, and the other. `None` where nothing was merged.
-pub fn unmerge(merged: &AgentMemory) -> Option<(AgentMemory, AgentMemory)> {
+/// Undoes the last merge: returns the lesson as it was before, and the absorbed one. `None` where nothing was merged.
+pub fn unmerge_lesson(merged: &AgentMemory) -> Option<(AgentMemory, AgentMemory)> {
     let (last, before) = merged.merges.split_last()?;
     let kept = AgentMemory { merges: before.to_vec(), ..(*last.kept).clone() };
     Some((kept, (*last.absorbed).clone()))
 }
 
-/// Whether a new text says it better than the old one: it has a rule, it names things, it is neither a word nor a page.
+/// Tells whether a new text is better than the old one: it has a rule, it names things, its length is sensible.
 pub(super) fn is_better(summary: &str, rule: Option<&str>, old_summary: &str, old_rule: Option<&str>) -> bool {
-    worth(summary, rule) > worth(old_summary, old_rule)
+    text_quality(summary, rule) > text_quality(old_summary, old_rule)
 }
 
-/// The same by more than a mark.
+/// Tells whether a new text is better than the old one by more than one point.
 pub(super) fn is_clearly_better(summary: &str, rule: Option<&str>, old_summary: &str, old_rule: Option<&str>) -> bool {
-    worth(summary, rule) > worth(old_summary, old_rule) + 1
+    text_quality(summary, rule) > text_quality(old_summary, old_rule) + 1
 }
 
-fn worth(summary: &str, rule: Option<&str>) -> usize {
-    let mut marks = chunks(summary);
-    marks.extend(chunks(rule.unwrap_or_default()));
-    marks.retain(|chunk| chunk.shape != Shape::Word);
+fn text_quality(summary: &str, rule: Option<&str>) -> usize {
+    let mut marks = split_chunks(summary);
+    marks.extend(split_chunks(rule.unwrap_or_default()));
+    marks.retain(|chunk| chunk.shape != ChunkShape::Word);
     marks.sort_by(|a, b| a.text.cmp(&b.text));
     marks.dedup_by(|a, b| a.text == b.text);
     let has_rule = rule.is_some_and(|rule| !rule.trim().is_empty());
@@ -101,8 +102,8 @@ fn worth(summary: &str, rule: Option<&str>) -> usize {
     marks.len().min(ENOUGH_MARKS) + rule_worth + usize::from(is_sensible)
 }
 
-/// Those of the first, then those of the second that are not among them.
-fn united<T: Clone + PartialEq>(first: &[T], second: &[T]) -> Vec<T> {
+/// Returns the items of the first, then those of the second that are not among them.
+fn union_in_order<T: Clone + PartialEq>(first: &[T], second: &[T]) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for item in first.iter().chain(second) {
         if !all.contains(item) {
@@ -112,24 +113,24 @@ fn united<T: Clone + PartialEq>(first: &[T], second: &[T]) -> Vec<T> {
     all
 }
 
-fn united_evidence(kept: &Evidence, absorbed: &Evidence) -> Evidence {
-    let mut quotes: Vec<Quote> = united(&kept.quotes, &absorbed.quotes);
-    // The sort is stable: among equals the older stays first.
-    quotes.sort_by_key(|quote| Reverse(strength(&quote.level)));
+fn merge_evidence(kept: &Evidence, absorbed: &Evidence) -> Evidence {
+    let mut quotes: Vec<Quote> = union_in_order(&kept.quotes, &absorbed.quotes);
+    // The sort is stable, so among equals the older one stays first.
+    quotes.sort_by_key(|quote| Reverse(level_strength(&quote.level)));
     quotes.truncate(MAX_QUOTES);
     let mut extra = absorbed.extra.clone();
     extra.extend(kept.extra.clone());
     Evidence {
-        episode_ids: united(&kept.episode_ids, &absorbed.episode_ids),
-        trajectory_ids: united(&kept.trajectory_ids, &absorbed.trajectory_ids),
-        session_ids: united(&kept.session_ids, &absorbed.session_ids),
-        run_log_paths: united(&kept.run_log_paths, &absorbed.run_log_paths),
+        episode_ids: union_in_order(&kept.episode_ids, &absorbed.episode_ids),
+        trajectory_ids: union_in_order(&kept.trajectory_ids, &absorbed.trajectory_ids),
+        session_ids: union_in_order(&kept.session_ids, &absorbed.session_ids),
+        run_log_paths: union_in_order(&kept.run_log_paths, &absorbed.run_log_paths),
         quotes,
         extra,
     }
 }
 
-fn strength(level: &EvidenceLevel) -> u8 {
+fn level_strength(level: &EvidenceLevel) -> u8 {
     match level {
         EvidenceLevel::Execution => 3,
         EvidenceLevel::Citation => 2,
@@ -138,7 +139,7 @@ fn strength(level: &EvidenceLevel) -> u8 {
     }
 }
 
-fn worse<'a>(one: Option<&'a Severity>, other: Option<&'a Severity>) -> Option<&'a Severity> {
+fn worse_severity<'a>(one: Option<&'a Severity>, other: Option<&'a Severity>) -> Option<&'a Severity> {
     let badness = |severity: Option<&Severity>| match severity {
         Some(Severity::Bug) => 5,
         Some(Severity::Warning) => 4,
@@ -150,9 +151,9 @@ fn worse<'a>(one: Option<&'a Severity>, other: Option<&'a Severity>) -> Option<&
     if badness(other) > badness(one) { other } else { one }
 }
 
-/// What both agree on. Where one is silent, what would bind the lesson falls away and what only tells where it came from
-/// stays; a lesson whose scope is one tool keeps its tool.
-fn common_facets(kept: &AgentMemory, absorbed: &AgentMemory) -> Facets {
+/// Returns the facets that both agree on. Where one has no value, a binding facet is dropped and an informative one
+/// stays; a facet that the scope requires is kept.
+fn common_facets(kept: &AgentMemory, absorbed: &AgentMemory) -> FacetValues {
     let (bound, also_bound) = (kept.binding_facets(), absorbed.binding_facets());
     let stays = |facet: Facet| match (kept.facets.get(facet), absorbed.facets.get(facet)) {
         (Some(own), Some(other)) => own == other || scope_needs(&kept.scope, facet),
@@ -164,7 +165,7 @@ fn common_facets(kept: &AgentMemory, absorbed: &AgentMemory) -> Facets {
         if stays(facet) { own.clone().or_else(|| other.clone()) } else { None }
     };
     let (own, other) = (&kept.facets, &absorbed.facets);
-    Facets {
+    FacetValues {
         task_id: text(Facet::Task, &own.task_id, &other.task_id),
         provider: text(Facet::Provider, &own.provider, &other.provider),
         tool: text(Facet::Tool, &own.tool, &other.tool),
@@ -180,7 +181,7 @@ fn common_facets(kept: &AgentMemory, absorbed: &AgentMemory) -> Facets {
     }
 }
 
-/// Whether a lesson of this scope is nothing without this facet.
+/// Tells whether a lesson of this scope requires this facet.
 fn scope_needs(scope: &MemoryScope, facet: Facet) -> bool {
     matches!(
         (scope, facet),

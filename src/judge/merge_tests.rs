@@ -14,7 +14,7 @@ fn lesson(name: &str, summary: &str) -> AgentMemory {
 }
 
 fn quote(text: &str, level: EvidenceLevel) -> Quote {
-    Quote::verified("t", 1, text, text, level, TrustClass::Agent).unwrap()
+    Quote::verify_passage("t", 1, text, text, level, TrustClass::Agent).unwrap()
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn the_better_text_stays() {
             rule: rule.map(str::to_owned),
             ..lesson(name, summary)
         };
-        let merged = merge(&make("a", kept), make("b", absorbed), day(1));
+        let merged = merge_lessons(&make("a", kept), make("b", absorbed), day(1));
         assert_eq!(merged.summary, expected);
         assert_eq!(merged.id.as_str(), "a");
         assert_eq!(merged.updated_at, Some(day(1)));
@@ -40,7 +40,7 @@ fn the_better_text_stays() {
 fn a_rule_is_not_lost_with_the_worse_text() {
     let kept = lesson("a", "Start the database with `make db` and load `seed.sql` into `shop_test`");
     let absorbed = AgentMemory { rule: Some("IF testing THEN start it".to_owned()), ..lesson("b", "Start it") };
-    assert_eq!(merge(&kept, absorbed, day(1)).rule.as_deref(), Some("IF testing THEN start it"));
+    assert_eq!(merge_lessons(&kept, absorbed, day(1)).rule.as_deref(), Some("IF testing THEN start it"));
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn the_situation_is_that_of_the_lesson_that_stays_or_else_the_other_one() {
     };
     for (kept, absorbed, expected) in [(Some("a"), Some("b"), Some("a")), (None, Some("b"), Some("b"))] {
         let (kept, absorbed) = (asked("a", kept), asked("b", absorbed));
-        let merged = merge(&kept, absorbed.clone(), day(1));
+        let merged = merge_lessons(&kept, absorbed.clone(), day(1));
         assert_eq!(merged.situation.as_deref(), expected);
-        assert_eq!(unmerge(&merged), Some((kept.clone(), absorbed.clone())));
-        assert_eq!(refined(&absorbed, kept).situation.as_deref(), expected);
+        assert_eq!(unmerge_lesson(&merged), Some((kept.clone(), absorbed.clone())));
+        assert_eq!(refine_lesson(&absorbed, kept).situation.as_deref(), expected);
     }
 }
 
@@ -67,7 +67,7 @@ fn evidence_and_tags_are_united_and_bounded() {
     absorbed.evidence.episode_ids = ["e2", "e3"].map(|id| EpisodeId::parse(id).unwrap()).to_vec();
     kept.evidence.quotes = (0..9).map(|n| quote(&format!("said {n}"), EvidenceLevel::Reasoning)).collect();
     absorbed.evidence.quotes = (0..9).map(|n| quote(&format!("ran {n}"), EvidenceLevel::Execution)).collect();
-    let merged = merge(&kept, absorbed, day(1));
+    let merged = merge_lessons(&kept, absorbed, day(1));
     assert_eq!(merged.tags.len(), MAX_TAGS);
     assert_eq!(merged.tags.iter().take(3).collect::<Vec<_>>(), ["ci", "slow", "t0"]);
     assert_eq!(merged.evidence.episode_ids.iter().map(EpisodeId::as_str).collect::<Vec<_>>(), ["e1", "e2", "e3"]);
@@ -82,24 +82,25 @@ fn the_graver_view_wins() {
     let kept = AgentMemory { importance: importance(0.4), severity: Some(Severity::Info), ..lesson("a", "one") };
     let absorbed = AgentMemory { importance: importance(0.9), severity: Some(Severity::Bug), ..lesson("b", "one") };
     for (one, other) in [(&kept, &absorbed), (&absorbed, &kept)] {
-        let merged = merge(one, other.clone(), day(1));
+        let merged = merge_lessons(one, other.clone(), day(1));
         assert_eq!((merged.importance.value(), merged.severity), (0.9, Some(Severity::Bug)));
     }
 }
 
 #[test]
 fn only_circumstances_that_both_share_bind() {
-    let tool = |name: &str| Facets { tool: Some(name.to_owned()), ..Facets::default() };
-    let merged =
-        |kept: AgentMemory, facets: Facets| merge(&kept, AgentMemory { facets, ..lesson("b", "x") }, day(1)).facets;
+    let tool = |name: &str| FacetValues { tool: Some(name.to_owned()), ..FacetValues::default() };
+    let merged = |kept: AgentMemory, facets: FacetValues| {
+        merge_lessons(&kept, AgentMemory { facets, ..lesson("b", "x") }, day(1)).facets
+    };
     let kept = AgentMemory { facets: tool("bash"), ..lesson("a", "x") };
     assert_eq!(merged(kept.clone(), tool("bash")).tool.as_deref(), Some("bash"));
-    assert_eq!(merged(kept.clone(), Facets::default()).tool, None);
+    assert_eq!(merged(kept.clone(), FacetValues::default()).tool, None);
     assert_eq!(merged(kept.clone(), tool("grep")).tool, None);
     let scoped = AgentMemory { scope: MemoryScope::Tool, ..kept };
-    assert_eq!(merged(scoped, Facets::default()).tool.as_deref(), Some("bash"));
-    let family = Some(ErrorFamily::of(&["x"]));
-    let failed = Facets { error_family: family.clone(), ..Facets::default() };
+    assert_eq!(merged(scoped, FacetValues::default()).tool.as_deref(), Some("bash"));
+    let family = Some(ErrorFamily::from_parts(&["x"]));
+    let failed = FacetValues { error_family: family.clone(), ..FacetValues::default() };
     assert_eq!(merged(lesson("a", "x"), failed).error_family, family);
 }
 
@@ -135,7 +136,7 @@ prop_compose! {
         made.evidence.episode_ids = episodes.iter().map(|id| EpisodeId::parse(id).unwrap()).collect();
         made.links = links
             .iter()
-            .map(|id| Link { to: MemoryId::parse(id).unwrap(), relation: Relation::Similar })
+            .map(|id| LessonLink { to: MemoryId::parse(id).unwrap(), relation: Relation::Similar })
             .collect();
         made.usage_count = usage_count;
         made.evergreen = evergreen;
@@ -150,22 +151,22 @@ proptest! {
         let mut stages = vec![first];
         for (number, other) in others.iter().enumerate() {
             let kept = stages.last().unwrap();
-            let merged = merge(kept, other.clone(), day(i64::try_from(number).unwrap()));
-            prop_assert_eq!(&merged, &merge(kept, other.clone(), day(i64::try_from(number).unwrap())));
+            let merged = merge_lessons(kept, other.clone(), day(i64::try_from(number).unwrap()));
+            prop_assert_eq!(&merged, &merge_lessons(kept, other.clone(), day(i64::try_from(number).unwrap())));
             stages.push(merged);
         }
         for other in others.iter().rev() {
-            let (kept, absorbed) = unmerge(&stages.pop().unwrap()).unwrap();
+            let (kept, absorbed) = unmerge_lesson(&stages.pop().unwrap()).unwrap();
             prop_assert_eq!(&absorbed, other);
             prop_assert_eq!(&kept, stages.last().unwrap());
         }
-        prop_assert!(unmerge(stages.last().unwrap()).is_none());
+        prop_assert!(unmerge_lesson(stages.last().unwrap()).is_none());
     }
 
     #[test]
     fn a_lesson_that_took_in_others_can_be_taken_in(a in any_lesson(), b in any_lesson(), c in any_lesson()) {
-        let inner = merge(&b, c, day(1));
-        let outer = merge(&a, inner.clone(), day(2));
-        prop_assert_eq!(unmerge(&outer), Some((a, inner)));
+        let inner = merge_lessons(&b, c, day(1));
+        let outer = merge_lessons(&a, inner.clone(), day(2));
+        prop_assert_eq!(unmerge_lesson(&outer), Some((a, inner)));
     }
 }

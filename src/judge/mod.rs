@@ -17,13 +17,16 @@ mod relation;
 mod saying;
 mod similarity;
 
-pub use background::Background;
-pub use dedup::{Known, Opinions, Rules, Verdict, doubts, judge};
-pub use features::Features;
-pub use importance::{Footing, Ground, Sign, footing, ground_of, held, of_severity, prior};
-pub use lifecycle::{Lifecycle, Runs, Standing, state};
-pub use merge::{MAX_MERGES, merge, refined, unmerge};
-pub use proof::{Citation, level_of};
-pub use relation::{Kin, Likeness, Thresholds, relate};
-pub use saying::Saying;
-pub use similarity::similarity;
+pub use background::WordFrequencies;
+pub use dedup::{CandidateVerdict, DedupRules, KnownNeighbour, Opinions, find_doubtful_pairs, judge_candidates};
+pub use features::LessonFeatures;
+pub use importance::{
+    CountedBasis, ImportanceBasis, PlainSignal, clamp_to_prior, find_basis, importance_for_severity, prior_importance,
+    strongest_basis,
+};
+pub use lifecycle::{LifecycleRules, SessionEnds, StateWithReason, derive_state};
+pub use merge::{MAX_MERGES, merge_lessons, refine_lesson, unmerge_lesson};
+pub use proof::{FileCitation, classify_evidence};
+pub use relation::{JudgedRelation, LessonLikeness, SimilarityThresholds, relate_lessons};
+pub use saying::LessonStatement;
+pub use similarity::measure_similarity;

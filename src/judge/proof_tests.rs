@@ -1,8 +1,8 @@
-use super::{Citation, RESULTS, TALK, citations, level_of};
+use super::{FileCitation, RESULTS, TALK, classify_evidence, find_citations};
 use crate::domain::EvidenceLevel::{self, Citation as Cited, Execution, Reasoning};
 
 fn check(text: &str, expected: EvidenceLevel) {
-    assert_eq!(level_of(text, |_| true), expected, "{text}");
+    assert_eq!(classify_evidence(text, |_| true), expected, "{text}");
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn a_citation_outside_the_diff_is_level_three() {
 #[test]
 fn a_citation_that_is_not_true_is_level_three() {
     let text = "src/cart.rs:48 has `let coupon = check(query);`";
-    let stands = |citation: &Citation<'_>| citation.line == 47;
-    assert_eq!(level_of(text, stands), Reasoning);
-    let cited = [Citation { path: "src/cart.rs", line: 48, quote: "let coupon = check(query);" }];
-    assert_eq!(citations(text), cited);
+    let stands = |citation: &FileCitation<'_>| citation.line == 47;
+    assert_eq!(classify_evidence(text, stands), Reasoning);
+    let cited = [FileCitation { path: "src/cart.rs", line: 48, quote: "let coupon = check(query);" }];
+    assert_eq!(find_citations(text), cited);
 }
 
 #[test]
@@ -73,6 +73,6 @@ fn the_lists_are_sorted() {
 proptest::proptest! {
     #[test]
     fn any_text_has_a_level(text in "[ -~\n`“”:é]{0,200}") {
-        level_of(&text, |_| true);
+        classify_evidence(&text, |_| true);
     }
 }

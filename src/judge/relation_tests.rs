@@ -1,22 +1,30 @@
 use super::*;
-use crate::domain::{Facets, MemoryCategory, MemoryKind};
-use crate::judge::Saying;
-use crate::text::Cutter;
+use crate::domain::{FacetValues, MemoryCategory, MemoryKind};
+use crate::judge::LessonStatement;
+use crate::text::WordSplitter;
 
-const THRESHOLDS: Thresholds = Thresholds { same_above: 0.88, different_below: 0.4 };
+const THRESHOLDS: SimilarityThresholds = SimilarityThresholds { same_above: 0.88, different_below: 0.4 };
 
-fn kin_of(known: (&str, &str), new: (&str, &str), facets: (&Facets, &Facets), category: &MemoryCategory) -> Kin {
-    let mut cutter = Cutter::default();
-    let mut features = |(summary, rule): (&str, &str), facets: &Facets| {
+fn kin_of(
+    known: (&str, &str),
+    new: (&str, &str),
+    facets: (&FacetValues, &FacetValues),
+    category: &MemoryCategory,
+) -> JudgedRelation {
+    let mut cutter = WordSplitter::default();
+    let mut features = |(summary, rule): (&str, &str), facets: &FacetValues| {
         let rule = (!rule.is_empty()).then_some(rule);
-        Features::of(&Saying { summary, rule, tags: &[], facets, kind: &MemoryKind::Lesson, category }, &mut cutter)
+        LessonFeatures::extract(
+            &LessonStatement { summary, rule, tags: &[], facets, kind: &MemoryKind::Lesson, category },
+            &mut cutter,
+        )
     };
     let (known, new) = (features(known, facets.0), features(new, facets.1));
-    relate(&new, &known, &Background::default(), None, &THRESHOLDS).relation
+    relate_lessons(&new, &known, &WordFrequencies::default(), None, &THRESHOLDS).relation
 }
 
-fn check(known: (&str, &str), new: (&str, &str), expected: Kin) {
-    let facets = Facets::default();
+fn check(known: (&str, &str), new: (&str, &str), expected: JudgedRelation) {
+    let facets = FacetValues::default();
     let found = kin_of(known, new, (&facets, &facets), &MemoryCategory::Heuristic);
     assert_eq!(found, expected, "{known:?} / {new:?}");
 }
@@ -28,12 +36,12 @@ const REDIS: (&str, &str) = (
 
 #[test]
 fn a_lesson_in_other_words_is_the_same() {
-    check(REDIS, REDIS, Kin::Same);
+    check(REDIS, REDIS, JudgedRelation::Same);
     let reworded = (
         "Before the billing tests start redis: `docker compose up -d redis`",
         "IF you run tests/billing THEN start redis first",
     );
-    check(REDIS, reworded, Kin::Same);
+    check(REDIS, reworded, JudgedRelation::Same);
 }
 
 #[test]
@@ -43,7 +51,7 @@ fn a_lesson_that_says_more_refines() {
          because the container takes a while to load its snapshot",
         "IF running tests/billing THEN start redis and wait for the ping",
     );
-    check(REDIS, more, Kin::Refines);
+    check(REDIS, more, JudgedRelation::Refines);
 }
 
 #[test]
@@ -51,7 +59,7 @@ fn a_changed_value_or_the_opposite_contradicts() {
     check(
         ("Postgres listens on port 5432", "IF connecting to Postgres THEN use port 5432"),
         ("Postgres listens on port 5433", "IF connecting to Postgres THEN use port 5433"),
-        Kin::Contradicts,
+        JudgedRelation::Contradicts,
     );
     check(
         ("Use `git pull --rebase` on release branches", "IF updating a release branch THEN pull with --rebase"),
@@ -59,42 +67,42 @@ fn a_changed_value_or_the_opposite_contradicts() {
             "Never use `git pull --rebase` on release branches",
             "IF updating a release branch THEN do not pull with --rebase",
         ),
-        Kin::Contradicts,
+        JudgedRelation::Contradicts,
     );
 }
 
 #[test]
 fn what_has_nothing_in_common_is_different() {
-    check(REDIS, ("Money is stored as integer cents", ""), Kin::Different);
-    check(("", ""), ("Money is stored as integer cents", ""), Kin::Different);
+    check(REDIS, ("Money is stored as integer cents", ""), JudgedRelation::Different);
+    check(("", ""), ("Money is stored as integer cents", ""), JudgedRelation::Different);
 }
 
 #[test]
 fn lessons_on_two_tools_are_never_the_same() {
-    let tool = |name: &str| Facets { tool: Some(name.to_owned()), ..Facets::default() };
-    let kin = |one: &Facets, other: &Facets| kin_of(REDIS, REDIS, (one, other), &MemoryCategory::Heuristic);
-    assert_eq!(kin(&tool("bash"), &tool("bash")), Kin::Same);
-    assert_eq!(kin(&tool("bash"), &Facets::default()), Kin::Same);
-    assert_eq!(kin(&tool("bash"), &tool("grep")), Kin::Similar);
+    let tool = |name: &str| FacetValues { tool: Some(name.to_owned()), ..FacetValues::default() };
+    let kin = |one: &FacetValues, other: &FacetValues| kin_of(REDIS, REDIS, (one, other), &MemoryCategory::Heuristic);
+    assert_eq!(kin(&tool("bash"), &tool("bash")), JudgedRelation::Same);
+    assert_eq!(kin(&tool("bash"), &FacetValues::default()), JudgedRelation::Same);
+    assert_eq!(kin(&tool("bash"), &tool("grep")), JudgedRelation::Similar);
 }
 
 #[test]
 fn a_matter_that_may_be_settled_anew_is_not_the_same() {
     let (known, new) = (("We deploy the storefront with Capistrano", ""), ("We deploy the storefront with Kamal", ""));
-    let facets = Facets::default();
+    let facets = FacetValues::default();
     for category in [MemoryCategory::Decision, MemoryCategory::Preference] {
         let found = kin_of(known, new, (&facets, &facets), &category);
-        assert!(!matches!(found, Kin::Same | Kin::Refines), "{found:?}");
+        assert!(!matches!(found, JudgedRelation::Same | JudgedRelation::Refines), "{found:?}");
     }
 }
 
 #[test]
 fn where_each_advises_what_the_other_does_not_words_do_not_decide() {
     let check = |known: (&str, &str), new: (&str, &str)| {
-        let facets = Facets::default();
+        let facets = FacetValues::default();
         for (known, new) in [(known, new), (new, known)] {
             let found = kin_of(known, new, (&facets, &facets), &MemoryCategory::Decision);
-            assert!(!matches!(found, Kin::Same | Kin::Refines), "{known:?} / {new:?}: {found:?}");
+            assert!(!matches!(found, JudgedRelation::Same | JudgedRelation::Refines), "{known:?} / {new:?}: {found:?}");
         }
     };
     check(
@@ -118,9 +126,9 @@ fn where_each_advises_what_the_other_does_not_words_do_not_decide() {
 #[test]
 fn what_is_told_at_length_may_be_told_to_be_given_up() {
     let check = |known: (&str, &str), new: (&str, &str)| {
-        let facets = Facets::default();
+        let facets = FacetValues::default();
         let found = kin_of(known, new, (&facets, &facets), &MemoryCategory::Heuristic);
-        assert!(!matches!(found, Kin::Same | Kin::Refines), "{known:?} / {new:?}: {found:?}");
+        assert!(!matches!(found, JudgedRelation::Same | JudgedRelation::Refines), "{known:?} / {new:?}: {found:?}");
     };
     check(
         ("Compile the thesis with pdflatex", "IF building the thesis THEN run pdflatex"),
@@ -164,17 +172,17 @@ fn what_is_named_otherwise_is_not_made_one() {
             "Move the camera in `_process`, in `_physics_process` it jitters",
             "IF moving the camera THEN do it in `_process`",
         ),
-        Kin::Unsure,
+        JudgedRelation::Unsure,
     );
     check(
         ("The add-on is published from the account store@quill.example", ""),
         ("The add-on is published from the account apps@quill.example; the store@ account was closed", ""),
-        Kin::Contradicts,
+        JudgedRelation::Contradicts,
     );
     check(
         ("Release branches are cut on Tuesdays by the mobile team", ""),
         ("Release branches are cut on Thursdays by the mobile team", "IF a branch is due THEN cut it on Thursday"),
-        Kin::Unsure,
+        JudgedRelation::Unsure,
     );
 }
 
@@ -189,12 +197,12 @@ fn another_order_is_not_made_one_where_order_matters() {
             "When upgrading, update TypeScript first and Angular second",
             "IF upgrading THEN TypeScript first, Angular second",
         ),
-        Kin::Unsure,
+        JudgedRelation::Unsure,
     );
     check(
         ("In member NIGHT01, step SORT runs ahead of step MERGE", "IF editing NIGHT01 THEN keep SORT before MERGE"),
         ("In member NIGHT01, step MERGE runs ahead of step SORT", "IF editing NIGHT01 THEN keep MERGE before SORT"),
-        Kin::Unsure,
+        JudgedRelation::Unsure,
     );
 }
 
@@ -209,6 +217,6 @@ fn what_is_advised_against_is_not_made_one_with_what_is_advised() {
             "Invalid hook call: two copies of React; move React from `dependencies` to `peerDependencies`",
             "IF invalid hook call THEN put React in peerDependencies, not dependencies",
         ),
-        Kin::Contradicts,
+        JudgedRelation::Contradicts,
     );
 }

@@ -1,25 +1,25 @@
-//! What a lesson or a candidate says, as far as it can be held against another.
+//! The statement of a lesson or a candidate, as far as it can be compared with another.
 
-use crate::domain::{AgentMemory, Candidate, Facets, MemoryCategory, MemoryKind};
+use crate::domain::{AgentMemory, Candidate, FacetValues, MemoryCategory, MemoryKind};
 
 /// The parts of a lesson or a candidate that say what it is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Saying<'a> {
-    /// The takeaway.
+pub struct LessonStatement<'a> {
+    /// The summary of the lesson.
     pub summary: &'a str,
-    /// "IF condition THEN recommendation".
+    /// The rule, in the form "IF condition THEN recommendation".
     pub rule: Option<&'a str>,
     /// Words to find it by.
     pub tags: &'a [String],
-    /// Task, provider, tool and the other circumstances.
-    pub facets: &'a Facets,
-    /// What sort of statement it is.
+    /// The facets: task, provider, tool and others.
+    pub facets: &'a FacetValues,
+    /// The kind of statement.
     pub kind: &'a MemoryKind,
-    /// What it is about.
+    /// The category of its subject.
     pub category: &'a MemoryCategory,
 }
 
-impl<'a> From<&'a AgentMemory> for Saying<'a> {
+impl<'a> From<&'a AgentMemory> for LessonStatement<'a> {
     fn from(memory: &'a AgentMemory) -> Self {
         Self {
             summary: &memory.summary,
@@ -32,7 +32,7 @@ impl<'a> From<&'a AgentMemory> for Saying<'a> {
     }
 }
 
-impl<'a> From<&'a Candidate> for Saying<'a> {
+impl<'a> From<&'a Candidate> for LessonStatement<'a> {
     fn from(candidate: &'a Candidate) -> Self {
         Self {
             summary: &candidate.summary,

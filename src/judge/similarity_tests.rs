@@ -1,18 +1,21 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Facets, MemoryCategory, MemoryKind};
-use crate::judge::Saying;
-use crate::text::Cutter;
+use crate::domain::{FacetValues, MemoryCategory, MemoryKind};
+use crate::judge::LessonStatement;
+use crate::text::WordSplitter;
 
-fn features(summary: &str, rule: Option<&str>) -> Features {
-    let facets = Facets::default();
+fn features(summary: &str, rule: Option<&str>) -> LessonFeatures {
+    let facets = FacetValues::default();
     let (kind, category) = (&MemoryKind::Lesson, &MemoryCategory::Heuristic);
-    Features::of(&Saying { summary, rule, tags: &[], facets: &facets, kind, category }, &mut Cutter::default())
+    LessonFeatures::extract(
+        &LessonStatement { summary, rule, tags: &[], facets: &facets, kind, category },
+        &mut WordSplitter::default(),
+    )
 }
 
 fn alike(one: &str, other: &str) -> f64 {
-    similarity(&features(one, None), &features(other, None), &Background::default(), None)
+    measure_similarity(&features(one, None), &features(other, None), &WordFrequencies::default(), None)
 }
 
 #[test]
@@ -44,8 +47,8 @@ fn a_text_without_words_is_like_itself_and_nothing_else() {
 #[test]
 fn an_embedding_can_raise_and_lower() {
     let (one, other) = (features("Start redis first", None), features("Bring the cache server up", None));
-    let with = |cosine| similarity(&one, &other, &Background::default(), Some(cosine));
-    let without = similarity(&one, &other, &Background::default(), None);
+    let with = |cosine| measure_similarity(&one, &other, &WordFrequencies::default(), Some(cosine));
+    let without = measure_similarity(&one, &other, &WordFrequencies::default(), None);
     assert!(with(0.95) > without && with(0.0) < 0.05, "{without}");
     assert_eq!(with(f64::NAN), without);
 }
@@ -59,11 +62,11 @@ proptest! {
         cosine in prop::option::of(-1.0..=1.0),
     ) {
         let (one, other) = (features(&one, rule.as_deref()), features(&other, None));
-        let background = Background::of([&one, &other]);
-        let there = similarity(&one, &other, &background, cosine);
-        let back = similarity(&other, &one, &background, cosine);
+        let background = WordFrequencies::from_lessons([&one, &other]);
+        let there = measure_similarity(&one, &other, &background, cosine);
+        let back = measure_similarity(&other, &one, &background, cosine);
         prop_assert!((0.0..=1.0).contains(&there));
         prop_assert!((there - back).abs() < 1e-9);
-        prop_assert_eq!(similarity(&one, &one, &background, cosine), 1.0);
+        prop_assert_eq!(measure_similarity(&one, &one, &background, cosine), 1.0);
     }
 }

@@ -1,181 +1,181 @@
-//! What can go wrong in a memory, told so that a person knows the next step.
+//! Errors of a memory, worded so that a user knows the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::LessonName;
-use crate::domain::{Alias, Invalid, MemoryId};
+use crate::domain::{Alias, InvalidValue, MemoryId};
 
-/// What can go wrong in a memory.
+/// An error of a memory.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// Nobody by that name.
+    /// No lesson has this name.
     #[error("there is no lesson `{name}`")]
     NoSuchLesson {
-        /// The name.
+        /// The unknown name.
         name: LessonName,
     },
     /// The lesson never had that version.
     #[error("lesson `{id}` has no version {version}; it has {known}")]
     NoSuchVersion {
-        /// The lesson.
+        /// The id of the lesson.
         id: MemoryId,
-        /// What was asked for.
+        /// The requested version.
         version: u64,
-        /// How many there are.
+        /// The number of versions it has.
         known: usize,
     },
-    /// Two branches gave one short name to two lessons.
-    #[error("`{alias}` names {} lessons: {}", ids.len(), list(ids))]
+    /// One short name belongs to several lessons, as after a merge of two branches.
+    #[error("`{alias}` names {} lessons: {}", ids.len(), join_ids(ids))]
     Ambiguous {
-        /// The short name.
+        /// The ambiguous short name.
         alias: Alias,
-        /// Whom it names.
+        /// The lessons that have it.
         ids: Vec<MemoryId>,
     },
-    /// Somebody else wrote first.
+    /// Another writer changed the lesson first.
     #[error("lesson `{id}` changed meanwhile: it was expected at version {expected} and is at {found}")]
     Conflict {
-        /// The lesson.
+        /// The id of the lesson.
         id: MemoryId,
-        /// What the writer had seen.
+        /// The version that the writer expected.
         expected: u64,
-        /// What is there.
+        /// The version that was found.
         found: u64,
     },
-    /// The turn to decide what is new ended before the decision was written down.
+    /// The judging turn ended before its decision was written.
     #[error("the turn to write was lost before it was used, and nothing was written")]
     TurnLost,
-    /// A record would not fit on a line that readers accept.
+    /// A record is longer than the longest line that readers accept.
     #[error("record `{id}` is {size} bytes long; the limit is {limit}")]
     TooLarge {
-        /// Its id.
+        /// The record's id.
         id: String,
-        /// Its length.
+        /// The record's length in bytes.
         size: usize,
-        /// `memory.maxLineBytes`.
+        /// The value of `memory.maxLineBytes`.
         limit: usize,
     },
-    /// Another process has been writing for too long.
+    /// Another process has held the lock for too long.
     #[error("another process has held {} for {} s", path.display(), waited.as_secs())]
     Locked {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
-        /// How long this one waited.
+        /// The time that was waited for it.
         waited: Duration,
     },
     /// A store file is a symbolic link.
     #[error("{} is a symbolic link; Archivist does not write through links", path.display())]
     Symlink {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
     },
-    /// The system said no.
+    /// The operating system reported an error.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was being done, as in "cannot read".
+        /// The attempted action, as in "cannot read".
         doing: &'static str,
-        /// To which file.
+        /// The file it concerned.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A value could not be written as JSON.
     #[error("cannot write record `{id}` as JSON: {source}")]
     Encode {
-        /// Its id.
+        /// The record's id.
         id: String,
-        /// Why.
+        /// The serializer's error.
         source: serde_json::Error,
     },
     /// The short names are used up.
     #[error("there are no short names left: {0}")]
-    NoMoreAliases(Invalid),
-    /// The server that holds the memory cannot be asked.
+    NoMoreAliases(InvalidValue),
+    /// The server that holds the memory cannot be reached.
     #[error("the memory at {place} cannot be reached: {why}")]
     Unreachable {
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
-        /// What was heard.
+        /// The reason that was reported.
         why: String,
     },
-    /// The server that holds the memory cannot show that it is the one.
+    /// The certificate of the server that holds the memory is not trusted.
     #[error("the certificate of the server at {place} is not trusted: {why}")]
     Untrusted {
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
-        /// What is wrong with it.
+        /// The reason why it is not trusted.
         why: String,
     },
-    /// The server that holds the memory speaks in the open, which the settings forbid.
+    /// The server does not offer TLS, which the settings require.
     #[error("the server at {place} does not offer TLS, and `sslmode=require` asks for it")]
     Unencrypted {
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
     },
-    /// The server refused.
+    /// The server refused a statement.
     #[error("the server at {place} refused to {doing}: {why} (code {code})")]
     Server {
-        /// What was being done, as in "refused to read".
+        /// The attempted action, as in "refused to read".
         doing: &'static str,
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
-        /// Its code for it.
+        /// The server's error code.
         code: String,
-        /// Its words for it.
+        /// The server's error message.
         why: String,
     },
-    /// The server lets this user not do it.
+    /// The server does not permit this user to do it.
     #[error("this user may not do that in the memory at {place}: {why}")]
     Forbidden {
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
-        /// Its words for it.
+        /// The server's error message.
         why: String,
     },
-    /// Nobody made the tables yet.
+    /// The tables have not been created yet.
     #[error("there is no memory at {place} yet")]
     SchemaMissing {
-        /// Where it is.
+        /// The server's address, without the password.
         place: String,
     },
-    /// The tables are those of an older program.
+    /// The tables were made by an older program.
     #[error("the tables are of version {found}; this archivist needs version {needed}")]
     SchemaOlder {
-        /// What is there.
+        /// The version that was found.
         found: i32,
-        /// What is needed.
+        /// The version that is needed.
         needed: i32,
     },
-    /// The tables are those of a newer program, which an older one does not write to.
+    /// The tables were made by a newer program; an older one does not write to them.
     #[error("the tables are of version {found}; this archivist knows version {known} and only reads them")]
     SchemaNewer {
-        /// What is there.
+        /// The version that was found.
         found: i32,
-        /// What is known.
+        /// The newest version that this program knows.
         known: i32,
     },
     /// A setting cannot be used.
     #[error("`{key}` cannot be used: {why}")]
     Settings {
-        /// Which.
+        /// The key of the setting.
         key: &'static str,
-        /// Why.
+        /// The reason why it cannot be used.
         why: String,
     },
-    /// A thread of the store ended early.
+    /// A task of the store ended early, or stored data could not be read.
     #[error("the memory stopped in the middle of an operation: {0}")]
     Interrupted(String),
 }
 
 impl MemoryError {
-    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }
 
-    /// What the person in front of it can do, where there is something.
+    /// Returns advice for the user, where there is any.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoSuchLesson { .. } => Some("`archivist list --all` shows every lesson".into()),
@@ -227,17 +227,17 @@ impl MemoryError {
         }
     }
 
-    /// Whether somebody else was faster, so that the same may work once it is decided anew.
-    pub fn is_race(&self) -> bool {
+    /// Returns true if another writer was faster, so that a new decision may succeed.
+    pub fn is_lost_race(&self) -> bool {
         matches!(self, Self::Conflict { .. } | Self::TurnLost)
     }
 
-    /// Whether the fault is Archivist's own.
-    pub fn is_ours(&self) -> bool {
+    /// Returns true if the fault is Archivist's own.
+    pub fn is_internal_fault(&self) -> bool {
         matches!(self, Self::Encode { .. } | Self::Interrupted(_))
     }
 }
 
-fn list(ids: &[MemoryId]) -> String {
+fn join_ids(ids: &[MemoryId]) -> String {
     ids.iter().map(MemoryId::as_str).collect::<Vec<_>>().join(", ")
 }

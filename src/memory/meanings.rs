@@ -1,43 +1,43 @@
-//! What lessons mean, where a store keeps it for everybody: a lesson is embedded once, and a question costs one sentence.
+//! Embedding vectors of lessons, where a store shares them: a lesson is embedded once, a question costs one embedding.
 
 use async_trait::async_trait;
 
 use super::{Lesson, MemoryError};
 use crate::domain::MemoryId;
 
-/// A model that tells meanings. What two of them say has nothing to do with each other.
+/// An embedding model. Vectors of two models cannot be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MeaningModel<'m> {
-    /// What it is called, on every machine.
+pub struct VectorModel<'m> {
+    /// The model's name, the same on every machine.
     pub name: &'m str,
-    /// How many numbers its vectors have.
+    /// The number of dimensions of its vectors.
     pub dimensions: usize,
 }
 
-/// One version of a lesson as a model sees it.
+/// The vectors of one version of a lesson.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// The lesson.
+pub struct LessonVectors {
+    /// The lesson's id.
     pub lesson: MemoryId,
-    /// Which version of it.
+    /// The lesson's version.
     pub version: u64,
     /// A vector of length one for each unit of its text.
     pub units: Vec<Vec<f32>>,
 }
 
-/// The vectors of a memory's lessons. They are derived: what is missing is made by whoever needs it.
+/// A store of lesson vectors. They are derived: missing ones are computed by whoever needs them.
 #[async_trait]
-pub trait Meanings: Send + Sync {
-    /// Lessons that may be given and have no vectors of this model yet, so many at most.
-    async fn unmeasured(&self, model: MeaningModel<'_>, most: usize) -> Result<Vec<Lesson>, MemoryError>;
+pub trait LessonVectorStore: Send + Sync {
+    /// Returns up to `most` lessons that may be injected and have no vectors of this model yet.
+    async fn lessons_without_vectors(&self, model: VectorModel<'_>, most: usize) -> Result<Vec<Lesson>, MemoryError>;
 
-    /// Keeps vectors of lessons that are still as they were measured, and says how many lessons these are.
-    async fn keep(&self, model: MeaningModel<'_>, measured: &[Measured]) -> Result<usize, MemoryError>;
+    /// Stores the vectors of lessons that are still at the embedded version, and returns the number of these lessons.
+    async fn store_vectors(&self, model: VectorModel<'_>, measured: &[LessonVectors]) -> Result<usize, MemoryError>;
 
-    /// The lessons that are closest to a vector, the closest first, and how close they are.
-    async fn closest(
+    /// Returns the lessons that are closest to a vector with their closeness, the closest first.
+    async fn closest_lessons(
         &self,
-        model: MeaningModel<'_>,
+        model: VectorModel<'_>,
         to: &[f32],
         most: usize,
     ) -> Result<Vec<(MemoryId, f64)>, MemoryError>;

@@ -1,4 +1,4 @@
-//! Where episodes, lessons and the ledger are kept. `MemoryService` is the seam; every store passes one contract suite.
+//! Storage of episodes, lessons and the ledger behind `MemoryService`. Every store passes one contract suite.
 
 mod answers;
 mod error;
@@ -18,95 +18,104 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentMemory, Alias, Counters, Episode, EpisodeId, Exposure, Fact, Invalid, MemoryId, MemoryQuery, MemoryState,
-    RunId, SessionId, Standing, Timestamp,
+    AgentMemory, Alias, Episode, EpisodeId, Exposure, Fact, InvalidValue, LessonAvailability, LessonCounters, MemoryId,
+    MemoryQuery, MemoryState, RunId, SessionId, Timestamp,
 };
-use crate::recall::{Ranking, Score};
+use crate::recall::{RankingSettings, RecallScore};
 
 pub use error::MemoryError;
-pub use meanings::{MeaningModel, Meanings, Measured};
-pub use upkeep::{BankStatus, Compaction, FileStatus, Finding, IndexStatus, Remedy, Site};
+pub use meanings::{LessonVectorStore, LessonVectors, VectorModel};
+pub use upkeep::{BankFinding, BankSite, BankStatus, CompactionReport, FileStatus, FindingRemedy, IndexStatus};
 
-/// How often a read-change-write is tried again when somebody else wrote in between.
+/// The number of retries of a read-change-write when another writer came in between.
 const CONFLICT_RETRIES: usize = 8;
 
-/// A memory bank. The clock is always an argument, and every write is one [`commit`](Self::commit).
+/// A memory. The time is always an argument, and every write is one [`commit_batch`](Self::commit_batch).
 #[async_trait]
 pub trait MemoryService: Send + Sync + std::fmt::Debug {
-    /// Waits for one's turn to decide what is new here. While it is held nobody else has it: two who judge the same
-    /// lesson at once would both take it for new.
-    async fn turn(&self) -> Result<Turn, MemoryError>;
+    /// Waits for the turn to judge candidates here. Only one process holds it at a time: two that judge the same lesson
+    /// at once would both take it for new.
+    async fn acquire_turn(&self) -> Result<JudgingTurn, MemoryError>;
 
-    /// Writes the whole batch or nothing. What is already there is not written again.
-    async fn commit(&self, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError>;
+    /// Writes the whole batch or nothing. Records that are already stored are not written again.
+    async fn commit_batch(&self, batch: CommitBatch, at: Timestamp) -> Result<CommitReceipt, MemoryError>;
 
-    /// Writes what a turn was taken for, and ends it. Whoever lost the turn meanwhile writes nothing.
-    async fn commit_in(&self, turn: Turn, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError> {
-        let receipt = self.commit(batch, at).await;
+    /// Writes the batch for which a turn was taken, and ends the turn. Writes nothing if the turn was lost.
+    async fn commit_in_turn(
+        &self,
+        turn: JudgingTurn,
+        batch: CommitBatch,
+        at: Timestamp,
+    ) -> Result<CommitReceipt, MemoryError> {
+        let receipt = self.commit_batch(batch, at).await;
         drop(turn);
         receipt
     }
 
-    /// The best answers to a question.
-    async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError>;
+    /// Returns the best answers to a question.
+    async fn query_lessons(
+        &self,
+        query: &MemoryQuery,
+        ranking: &RankingSettings,
+        at: Timestamp,
+    ) -> Result<MemoryAnswer, MemoryError>;
 
-    /// The lessons of the question's project that read most like its text, retired ones included.
-    async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError>;
+    /// Returns the lessons of the question's project that are most similar to its text, retired ones included.
+    async fn find_neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<LessonNeighbour>, MemoryError>;
 
-    /// One lesson as it stands now.
-    async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError>;
+    /// Returns the current version of one lesson.
+    async fn get_lesson(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError>;
 
-    /// All lessons as they stand now, the one that changed last at the end.
-    async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError>;
+    /// Returns the current version of all lessons in the included states, the last changed one at the end.
+    async fn list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, MemoryError>;
 
-    /// Every version of one lesson, oldest first.
-    async fn history(&self, id: &MemoryId) -> Result<Vec<Revision>, MemoryError>;
+    /// Returns every version of one lesson, oldest first.
+    async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError>;
 
-    /// Every version of every lesson, in the order in which they were written.
-    async fn revisions(&self) -> Result<Vec<Revision>, MemoryError>;
+    /// Returns every version of every lesson, in the order in which they were written.
+    async fn list_revisions(&self) -> Result<Vec<LessonRevision>, MemoryError>;
 
-    /// Episodes as they stand now, in the order they were last written.
-    async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError>;
+    /// Returns the current form of episodes, in the order in which they were last written.
+    async fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError>;
 
-    /// Ledger facts, each once, in the order they were written.
-    async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError>;
+    /// Returns ledger facts, each once, in the order in which they were written.
+    async fn list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError>;
 
-    /// Changes whenever anything was written, by whomever, and costs next to nothing to ask for.
-    async fn stamp(&self) -> Result<Stamp, MemoryError>;
+    /// Returns a stamp that changes whenever anything is written, by any process. It is cheap to compute.
+    async fn memory_stamp(&self) -> Result<MemoryStamp, MemoryError>;
 
-    /// Counts what is there, bank by bank.
-    async fn status(&self) -> Result<Vec<BankStatus>, MemoryError>;
+    /// Counts the stored records, bank by bank.
+    async fn bank_statuses(&self) -> Result<Vec<BankStatus>, MemoryError>;
 
-    /// Looks for anything out of order. Changes nothing.
-    async fn examine(&self) -> Result<Vec<Finding>, MemoryError>;
+    /// Looks for problems in the stored data. Changes nothing.
+    async fn find_problems(&self) -> Result<Vec<BankFinding>, MemoryError>;
 
-    /// Puts right what can be put right without guessing, and says what that was.
-    async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError>;
+    /// Repairs what can be repaired without guessing, and returns the findings that were repaired.
+    async fn repair_problems(&self, at: Timestamp) -> Result<Vec<BankFinding>, MemoryError>;
 
-    /// Moves out of the way what is no longer in use.
-    async fn compact(&self) -> Result<Vec<Compaction>, MemoryError>;
+    /// Moves records that are no longer in use to the archive.
+    async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError>;
 
-    /// Lets what is derived catch up if enough has been written since. Never fails: whatever it is, there is another way.
-    async fn maintain(&self);
+    /// Updates derived data if enough has been written since. Never fails: errors are only logged.
+    async fn run_maintenance(&self);
 
-    /// The vectors of its lessons, where it keeps them for everybody. Elsewhere whoever asks reads the lessons and embeds
-    /// them.
-    fn meanings(&self) -> Option<&dyn Meanings> {
+    /// Returns the store of lesson vectors, if there is one. Without one, callers read the lessons and embed them.
+    fn vector_store(&self) -> Option<&dyn LessonVectorStore> {
         None
     }
 
     /// Stores an episode, or its newer form.
     async fn record_episode(&self, episode: Episode, at: Timestamp) -> Result<(), MemoryError> {
-        self.commit(Batch { episodes: vec![episode], ..Batch::default() }, at).await.map(drop)
+        self.commit_batch(CommitBatch { episodes: vec![episode], ..CommitBatch::default() }, at).await.map(drop)
     }
 
     /// Stores lessons, or newer versions of them.
-    async fn add_memories(&self, memories: Vec<AgentMemory>, at: Timestamp) -> Result<Receipt, MemoryError> {
-        self.commit(Batch { memories, ..Batch::default() }, at).await
+    async fn add_memories(&self, memories: Vec<AgentMemory>, at: Timestamp) -> Result<CommitReceipt, MemoryError> {
+        self.commit_batch(CommitBatch { memories, ..CommitBatch::default() }, at).await
     }
 
-    /// Notes that a run was given these lessons, in this order.
-    async fn record_usage(&self, ids: &[MemoryId], usage: &Usage, at: Timestamp) -> Result<(), MemoryError> {
+    /// Records that these lessons were injected into a session, in this order.
+    async fn record_usage(&self, ids: &[MemoryId], usage: &LessonUsage, at: Timestamp) -> Result<(), MemoryError> {
         let fact = |(rank, memory): (u32, &MemoryId)| Fact::Injection {
             run: usage.run.clone(),
             memory: memory.clone(),
@@ -117,18 +126,18 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
             extra: Default::default(),
         };
         let facts = (1..).zip(ids).map(fact).collect();
-        self.commit(Batch { facts, ..Batch::default() }, at).await.map(drop)
+        self.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, at).await.map(drop)
     }
 
     /// Takes a lesson out of use. It is kept, and can be restored.
-    async fn archive_memory(&self, id: &MemoryId, removal: Removal, at: Timestamp) -> Result<(), MemoryError> {
-        revise(self, id, at, |memory| {
+    async fn archive_memory(&self, id: &MemoryId, removal: LessonRemoval, at: Timestamp) -> Result<(), MemoryError> {
+        revise_lesson(self, id, at, |memory| {
             match &removal {
-                Removal::Forgotten { reason } => {
+                LessonRemoval::Forgotten { reason } => {
                     memory.state = Some(MemoryState::Archived);
                     memory.state_reason = reason.clone();
                 }
-                Removal::ReplacedBy(replacement) => {
+                LessonRemoval::ReplacedBy(replacement) => {
                     memory.state = Some(MemoryState::Superseded);
                     memory.superseded_by = Some(replacement.clone());
                 }
@@ -138,14 +147,14 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
         .await
     }
 
-    /// Brings back the content of an earlier version, as a new version.
-    async fn restore(&self, id: &MemoryId, version: u64, at: Timestamp) -> Result<(), MemoryError> {
-        let history = self.history(id).await?;
+    /// Restores the content of an earlier version, as a new version.
+    async fn restore_version(&self, id: &MemoryId, version: u64, at: Timestamp) -> Result<(), MemoryError> {
+        let history = self.lesson_history(id).await?;
         let Some(wanted) = history.iter().find(|revision| revision.version == version) else {
             return Err(MemoryError::NoSuchVersion { id: id.clone(), version, known: history.len() });
         };
         let content = wanted.memory.clone();
-        revise(self, id, at, |memory| {
+        revise_lesson(self, id, at, |memory| {
             *memory = content.clone();
             memory.restored_from = Some(version);
             Ok(())
@@ -154,8 +163,8 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
     }
 }
 
-/// Reads a lesson, changes it and writes it as a new version; begins again if somebody wrote in between.
-async fn revise<S, F>(store: &S, id: &MemoryId, at: Timestamp, change: F) -> Result<(), MemoryError>
+/// Reads a lesson, changes it and writes it as a new version; retries if another writer came in between.
+async fn revise_lesson<S, F>(store: &S, id: &MemoryId, at: Timestamp, change: F) -> Result<(), MemoryError>
 where
     S: MemoryService + ?Sized,
     F: Fn(&mut AgentMemory) -> Result<(), MemoryError> + Send + Sync,
@@ -163,14 +172,18 @@ where
     let mut tries = 0;
     loop {
         let name = LessonName::Id(id.clone());
-        let lesson = store.get(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
+        let lesson = store.get_lesson(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
         let mut memory = lesson.memory;
         memory.restored_from = None;
         change(&mut memory)?;
         memory.updated_at = Some(at);
-        let batch = Batch { memories: vec![memory], expected: vec![(id.clone(), lesson.version)], ..Batch::default() };
-        match store.commit(batch, at).await {
-            Err(error) if error.is_race() && tries < CONFLICT_RETRIES => tries += 1,
+        let batch = CommitBatch {
+            memories: vec![memory],
+            expected: vec![(id.clone(), lesson.version)],
+            ..CommitBatch::default()
+        };
+        match store.commit_batch(batch, at).await {
+            Err(error) if error.is_lost_race() && tries < CONFLICT_RETRIES => tries += 1,
             other => return other.map(drop),
         }
     }
@@ -179,80 +192,81 @@ where
 /// How a memory looks from outside; another one means that something was written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Stamp(pub String);
+#[schemars(rename = "Stamp")]
+pub struct MemoryStamp(pub String);
 
-/// The turn to decide what is new. It ends when this is dropped, or when the process dies.
-pub struct Turn(Box<dyn Any + Send>);
+/// The exclusive turn to judge candidates. It ends when this is dropped, or when the process dies.
+pub struct JudgingTurn(Box<dyn Any + Send>);
 
-impl Turn {
-    /// A turn that lasts as long as what is handed in.
-    pub fn held(by: impl Send + 'static) -> Self {
+impl JudgingTurn {
+    /// Creates a turn that lasts as long as the given guard.
+    pub fn from_guard(by: impl Send + 'static) -> Self {
         Self(Box::new(by))
     }
 
-    /// What it is held by, where that is of this kind.
-    pub fn into_held<T: 'static>(self) -> Option<T> {
+    /// Returns the guard, if it is of this type.
+    pub fn into_guard<T: 'static>(self) -> Option<T> {
         self.0.downcast().ok().map(|held| *held)
     }
 }
 
-impl std::fmt::Debug for Turn {
+impl std::fmt::Debug for JudgingTurn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Turn")
     }
 }
 
-/// Whose lessons a bank holds.
+/// The ownership of the lessons in a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tenancy {
-    /// One project's: whatever lies in it is that project's, even after a fork, a move or a new remote.
+pub enum BankTenancy {
+    /// A bank of one project: everything in it belongs to that project, even after a fork, a move or a new remote.
     Own,
-    /// Several projects': each sees only the lessons that carry its repository or its path.
+    /// A bank of several projects: each sees only the lessons that carry its repository or its path.
     Shared,
 }
 
-/// What one reflection, or one command, writes.
+/// The records that one reflection or one command writes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Batch {
-    /// Episodes; a known id is replaced.
+pub struct CommitBatch {
+    /// The episodes to write; a known id is replaced.
     pub episodes: Vec<Episode>,
-    /// Lessons; a known id gets a new version.
+    /// The lessons to write; a known id gets a new version.
     pub memories: Vec<AgentMemory>,
-    /// Ledger facts; a known key is left alone.
+    /// The ledger facts to write; a known key is left alone.
     pub facts: Vec<Fact>,
-    /// Lessons that must still be at this version, or nothing is written.
+    /// The lessons that must still be at this version, or nothing is written.
     pub expected: Vec<(MemoryId, u64)>,
-    /// Where the records come from.
-    pub records: Records,
+    /// The origin of the records.
+    pub records: RecordOrigin,
 }
 
-impl Batch {
-    /// Whether there is nothing in it to write or to look at.
+impl CommitBatch {
+    /// Returns true if there is nothing to write or to check.
     pub fn is_empty(&self) -> bool {
         let Self { episodes, memories, facts, expected, records: _ } = self;
         episodes.is_empty() && memories.is_empty() && facts.is_empty() && expected.is_empty()
     }
 }
 
-/// Where the records of a batch come from.
+/// The origin of the records of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Records {
-    /// They are made now: the store gives lessons their short names and says how often they were used.
+pub enum RecordOrigin {
+    /// They are created now: the store assigns short names and keeps the usage fields of lessons.
     #[default]
     New,
     /// They are copied from another memory: they stay as they are.
     Copied,
 }
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Receipt {
-    /// The batch's lessons and the names people know them by, in the batch's order.
+pub struct CommitReceipt {
+    /// The lessons of the batch with their short names, in the batch's order.
     pub lessons: Vec<(MemoryId, Alias)>,
-    /// Lines that were new.
+    /// The number of records that were new.
     pub written: usize,
-    /// Lines that were there already.
+    /// The number of records that were already stored.
     pub known: usize,
 }
 
@@ -266,12 +280,12 @@ pub struct Lesson {
     /// Which version this is, from 1.
     pub version: u64,
     /// What the ledger says of it.
-    pub counters: Counters,
+    pub counters: LessonCounters,
 }
 
 impl Lesson {
-    /// Puts a lesson and its counters together, so that the seed's usage fields tell the truth.
-    pub fn new(mut memory: AgentMemory, version: u64, counters: Counters) -> Self {
+    /// Combines a lesson with its counters, and sets its usage fields from them.
+    pub fn new(mut memory: AgentMemory, version: u64, counters: LessonCounters) -> Self {
         memory.usage_count = counters.exposures;
         memory.last_used_at = counters.last_used_at;
         Self { memory, version, counters }
@@ -281,111 +295,112 @@ impl Lesson {
 /// One version of a lesson.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Revision {
+#[schemars(rename = "Revision")]
+pub struct LessonRevision {
     /// From 1; stays the same for ever.
     pub version: u64,
     /// The lesson as it was.
     pub memory: AgentMemory,
 }
 
-/// An answer to a question.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
-    /// Best first.
-    pub hits: Vec<Hit>,
-    /// How many more met the question than were let through.
+pub struct MemoryAnswer {
+    /// The lessons found, best first.
+    pub hits: Vec<LessonHit>,
+    /// The number of further lessons that matched the question but were dropped.
     pub dropped: usize,
-    /// How it was found.
-    pub method: Method,
+    /// The way it was found.
+    pub method: SearchMethod,
 }
 
-/// A lesson that meets a question.
+/// A lesson that matches a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hit {
-    /// The lesson.
+pub struct LessonHit {
+    /// The lesson that matches.
     #[serde(flatten)]
     pub lesson: Lesson,
-    /// Why it stands where it does.
-    pub score: Score,
+    /// The score that determines its rank.
+    pub score: RecallScore,
 }
 
-/// How an answer was found.
+/// The way in which an answer was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// Through the index.
+pub enum SearchMethod {
+    /// The index was used.
     Index,
-    /// By reading everything.
+    /// All files were read.
     FullRead,
 }
 
-/// A lesson that reads like a text.
+/// A lesson that is similar to a text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Neighbour {
-    /// The lesson.
+pub struct LessonNeighbour {
+    /// The lesson that is similar.
     #[serde(flatten)]
     pub lesson: Lesson,
-    /// From 0 to 1.
+    /// The similarity, from 0 to 1.
     pub similarity: f64,
 }
 
-/// Which lessons are meant.
+/// A choice of lessons by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
-    /// Those that may be given to anybody.
+pub enum LessonStateFilter {
+    /// Lessons that may be injected.
     Given,
-    /// Those in use: the same, and those that wait to be seen again.
+    /// Lessons in use: those that may be injected and those that wait to be observed again.
     Live,
-    /// Retired ones too.
+    /// All lessons, retired ones too.
     All,
 }
 
-impl Which {
-    /// Whether a lesson of this standing is meant.
-    pub fn includes(self, standing: Standing) -> bool {
+impl LessonStateFilter {
+    /// Returns true if lessons of this state are included.
+    pub fn includes_state(self, standing: LessonAvailability) -> bool {
         match self {
-            Self::Given => standing == Standing::Live,
-            Self::Live => standing != Standing::Retired,
+            Self::Given => standing == LessonAvailability::Live,
+            Self::Live => standing != LessonAvailability::Retired,
             Self::All => true,
         }
     }
 }
 
-/// Why a lesson is taken out of use.
+/// The reason why a lesson is taken out of use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Removal {
-    /// Somebody wants it gone.
+pub enum LessonRemoval {
+    /// A user wants it removed.
     Forgotten {
-        /// In their words.
+        /// The reason in the user's words.
         reason: Option<String>,
     },
-    /// Another lesson says it better.
+    /// Another lesson replaces it.
     ReplacedBy(MemoryId),
 }
 
-/// Which run was given lessons, and where in it.
+/// The session and the injection point at which lessons were used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Usage {
-    /// The run.
+pub struct LessonUsage {
+    /// The run id of the session.
     pub run: RunId,
-    /// `orchestrator`, `subagent` and so on.
+    /// The injection point, such as `orchestrator` or `subagent`.
     pub point: String,
 }
 
-/// What people call a lesson.
+/// A name by which users refer to a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LessonName {
-    /// Its id.
+    /// The id of the lesson.
     Id(MemoryId),
-    /// Its short name.
+    /// The short name of the lesson.
     Alias(Alias),
 }
 
 impl LessonName {
-    /// Reads either form.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    /// Parses either form of a name.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         Alias::parse(text).map(Self::Alias).or_else(|_| MemoryId::parse(text).map(Self::Id))
     }
 }
@@ -399,22 +414,22 @@ impl std::fmt::Display for LessonName {
     }
 }
 
-/// Which episodes are wanted; what is not said does not matter.
+/// A filter for episodes; fields that are `None` admit all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EpisodeFilter {
-    /// This one.
+    /// The id of the episode.
     pub id: Option<EpisodeId>,
-    /// Of this session.
+    /// The session of the episode.
     pub session: Option<SessionId>,
-    /// Of this task.
+    /// The task of the episode.
     pub task: Option<String>,
-    /// Finished at this moment or later.
+    /// The earliest time at which it finished.
     pub since: Option<Timestamp>,
 }
 
 impl EpisodeFilter {
-    /// Whether an episode is wanted.
-    pub fn admits(&self, episode: &Episode) -> bool {
+    /// Returns true if the filter admits an episode.
+    pub fn admits_episode(&self, episode: &Episode) -> bool {
         self.id.as_ref().is_none_or(|id| *id == episode.id)
             && self.session.as_ref().is_none_or(|session| *session == episode.session_id)
             && self.task.as_ref().is_none_or(|task| Some(task) == episode.task_id.as_ref())
@@ -422,23 +437,23 @@ impl EpisodeFilter {
     }
 }
 
-/// Which facts are wanted; what is not said does not matter.
+/// A filter for facts; fields that are `None` admit all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FactFilter {
-    /// About this lesson.
+    /// The lesson that the fact is about.
     pub memory: Option<MemoryId>,
-    /// Of this run.
+    /// The session that the fact is about.
     pub run: Option<RunId>,
 }
 
 impl FactFilter {
-    /// Whether a fact is wanted.
-    pub fn admits(&self, fact: &Fact) -> bool {
+    /// Returns true if the filter admits a fact.
+    pub fn admits_fact(&self, fact: &Fact) -> bool {
         let run = match fact {
             Fact::Injection { run, .. } | Fact::Effect { run, .. } => Some(run),
             Fact::Sighting { .. } | Fact::Feedback { .. } => None,
         };
-        self.memory.as_ref().is_none_or(|memory| memory == fact.memory())
+        self.memory.as_ref().is_none_or(|memory| memory == fact.memory_id())
             && self.run.as_ref().is_none_or(|wanted| Some(wanted) == run)
     }
 }

@@ -1,76 +1,80 @@
-//! What a batch comes to: which records are new, and which short name each lesson gets. Every store decides it here.
+//! Plans a commit: which records of a batch are new, and which short name each lesson gets. Every store plans here.
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::{Batch, MemoryError, Receipt, Records};
+use super::{CommitBatch, CommitReceipt, MemoryError, RecordOrigin};
 use crate::domain::{AgentMemory, Alias, Episode, EpisodeId, Fact, MemoryId};
 
-/// What a bank knows, as far as a batch asks.
-pub(super) trait Known {
-    /// A lesson's newest version, and its number.
-    fn lesson(&mut self, id: &MemoryId) -> Result<Option<(AgentMemory, u64)>, MemoryError>;
+/// The stored records of a bank that a batch refers to.
+pub(super) trait ExistingRecords {
+    /// Returns the newest version of a lesson, and its number.
+    fn newest_lesson(&mut self, id: &MemoryId) -> Result<Option<(AgentMemory, u64)>, MemoryError>;
 
-    /// A run.
-    fn episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError>;
+    /// Returns an episode by its id.
+    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError>;
 
-    /// Whether a fact was told before.
+    /// Returns true if a fact is already stored.
     fn has_fact(&mut self, fact: &Fact) -> Result<bool, MemoryError>;
 }
 
-/// What a bank goes by.
+/// The settings of a bank that a plan follows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct CommitRules {
     /// The first letter of its short names.
     pub(super) alias_prefix: char,
-    /// The highest number that was ever given.
+    /// The highest number of any short name that was ever given.
     pub(super) highest_alias: u64,
-    /// No record is longer.
+    /// The length of the longest record that is accepted.
     pub(super) max_bytes: usize,
 }
 
-/// A record that is to be written, as JSON.
+/// A record that is to be written, with its JSON.
 #[derive(Debug)]
-pub(super) struct Written<T> {
+pub(super) struct EncodedRecord<T> {
     pub(super) record: T,
     pub(super) json: String,
 }
 
 /// The records that are new, each kind in the batch's order.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) episodes: Vec<Written<Episode>>,
-    pub(super) memories: Vec<Written<AgentMemory>>,
-    pub(super) facts: Vec<Written<Fact>>,
-    pub(super) receipt: Receipt,
-    /// The highest number of any short name, once this is done.
+pub(super) struct CommitPlan {
+    pub(super) episodes: Vec<EncodedRecord<Episode>>,
+    pub(super) memories: Vec<EncodedRecord<AgentMemory>>,
+    pub(super) facts: Vec<EncodedRecord<Fact>>,
+    pub(super) receipt: CommitReceipt,
+    /// The highest number of any short name after the commit.
     pub(super) highest_alias: u64,
 }
 
-/// Works out what a batch adds. What the bank has already adds nothing.
-pub(super) fn plan(rules: &Rules, known: &mut impl Known, batch: Batch) -> Result<Plan, MemoryError> {
-    let mut plan = Plan { highest_alias: rules.highest_alias, ..Plan::default() };
+/// Plans what a batch adds. Records that the bank already has add nothing.
+pub(super) fn plan_commit(
+    rules: &CommitRules,
+    known: &mut impl ExistingRecords,
+    batch: CommitBatch,
+) -> Result<CommitPlan, MemoryError> {
+    let mut plan = CommitPlan { highest_alias: rules.highest_alias, ..CommitPlan::default() };
     for (id, expected) in batch.expected {
-        let found = known.lesson(&id)?.map_or(0, |(_, version)| version);
+        let found = known.newest_lesson(&id)?.map_or(0, |(_, version)| version);
         if found != expected {
             return Err(MemoryError::Conflict { id, expected, found });
         }
     }
-    // Where the newest of each stands among those that are to be written.
+    // The position of each episode's newest form among those to be written.
     let mut planned: HashMap<EpisodeId, usize> = HashMap::new();
     for episode in batch.episodes {
         let last = match planned.get(&episode.id).and_then(|place| plan.episodes.get(*place)) {
             Some(last) => Some(&last.record),
-            None => known.episode(&episode.id)?,
+            None => known.find_episode(&episode.id)?,
         };
         if last == Some(&episode) {
             plan.receipt.known += 1;
             continue;
         }
-        let json = json(rules, episode.id.as_str(), &episode)?;
+        let json = encode_record(rules, episode.id.as_str(), &episode)?;
         planned.insert(episode.id.clone(), plan.episodes.len());
-        plan.episodes.push(Written { record: episode, json });
+        plan.episodes.push(EncodedRecord { record: episode, json });
     }
     plan.add_lessons(rules, known, batch.memories, batch.records)?;
     let mut new = HashSet::new();
@@ -79,36 +83,36 @@ pub(super) fn plan(rules: &Rules, known: &mut impl Known, batch: Batch) -> Resul
             plan.receipt.known += 1;
             continue;
         }
-        let json = json(rules, fact.memory().as_str(), &fact)?;
-        plan.facts.push(Written { record: fact, json });
+        let json = encode_record(rules, fact.memory_id().as_str(), &fact)?;
+        plan.facts.push(EncodedRecord { record: fact, json });
     }
     plan.receipt.written = plan.episodes.len() + plan.memories.len() + plan.facts.len();
     Ok(plan)
 }
 
-impl Plan {
+impl CommitPlan {
     fn add_lessons(
         &mut self,
-        rules: &Rules,
-        known: &mut impl Known,
+        rules: &CommitRules,
+        known: &mut impl ExistingRecords,
         memories: Vec<AgentMemory>,
-        records: Records,
+        records: RecordOrigin,
     ) -> Result<(), MemoryError> {
-        // Where the newest version of each stands among those that are to be written.
+        // The position of each lesson's newest version among those to be written.
         let mut planned: HashMap<MemoryId, usize> = HashMap::new();
         for mut memory in memories {
             let last = match planned.get(&memory.id).and_then(|place| self.memories.get(*place)) {
                 Some(last) => Some(last.record.clone()),
-                None => known.lesson(&memory.id)?.map(|(memory, _)| memory),
+                None => known.newest_lesson(&memory.id)?.map(|(memory, _)| memory),
             };
             let alias = match (last.as_ref().and_then(|last| last.alias.clone()), &memory.alias) {
-                (_, Some(brought)) if records == Records::Copied => {
+                (_, Some(brought)) if records == RecordOrigin::Copied => {
                     let number = Some(brought.number()).filter(|number| *number <= Alias::LAST);
                     self.highest_alias = self.highest_alias.max(number.unwrap_or_default());
                     brought.clone()
                 }
                 (Some(alias), _) => alias,
-                (None, Some(brought)) if self.is_free(rules, brought) => {
+                (None, Some(brought)) if self.is_alias_free(rules, brought) => {
                     self.highest_alias = brought.number();
                     brought.clone()
                 }
@@ -116,34 +120,34 @@ impl Plan {
             };
             self.receipt.lessons.push((memory.id.clone(), alias.clone()));
             memory.alias = Some(alias);
-            if records == Records::New {
+            if records == RecordOrigin::New {
                 memory.usage_count = last.as_ref().map_or(0, |last| last.usage_count);
                 memory.last_used_at = last.as_ref().and_then(|last| last.last_used_at);
             }
             if last.as_ref() == Some(&memory) {
                 self.receipt.known += 1;
             } else {
-                let json = json(rules, memory.id.as_str(), &memory)?;
+                let json = encode_record(rules, memory.id.as_str(), &memory)?;
                 planned.insert(memory.id.clone(), self.memories.len());
-                self.memories.push(Written { record: memory, json });
+                self.memories.push(EncodedRecord { record: memory, json });
             }
         }
         Ok(())
     }
 
-    /// Whether a lesson from elsewhere may keep its short name: nobody had it, and nobody will.
-    fn is_free(&self, rules: &Rules, alias: &Alias) -> bool {
-        let is_ours = Alias::numbered(rules.alias_prefix, alias.number()).is_ok_and(|ours| ours == *alias);
+    /// Returns true if a lesson from another memory may keep its short name: no other lesson had it or will get it.
+    fn is_alias_free(&self, rules: &CommitRules, alias: &Alias) -> bool {
+        let is_ours = Alias::from_number(rules.alias_prefix, alias.number()).is_ok_and(|ours| ours == *alias);
         is_ours && alias.number() > self.highest_alias && alias.number() <= Alias::LAST
     }
 
-    fn next_alias(&mut self, rules: &Rules) -> Result<Alias, MemoryError> {
+    fn next_alias(&mut self, rules: &CommitRules) -> Result<Alias, MemoryError> {
         self.highest_alias += 1;
-        Alias::numbered(rules.alias_prefix, self.highest_alias).map_err(MemoryError::NoMoreAliases)
+        Alias::from_number(rules.alias_prefix, self.highest_alias).map_err(MemoryError::NoMoreAliases)
     }
 }
 
-fn json(rules: &Rules, id: &str, record: &impl Serialize) -> Result<String, MemoryError> {
+fn encode_record(rules: &CommitRules, id: &str, record: &impl Serialize) -> Result<String, MemoryError> {
     let json = serde_json::to_string(record).map_err(|source| MemoryError::Encode { id: id.to_owned(), source })?;
     if json.len() > rules.max_bytes {
         return Err(MemoryError::TooLarge { id: id.to_owned(), size: json.len(), limit: rules.max_bytes });

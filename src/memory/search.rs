@@ -1,30 +1,32 @@
-//! What a question asks of each lesson. Every store answers through this file, with an index or without, so they agree.
+//! Matches lessons against a question. Every store answers through this file, so that they agree.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Tenancy, Which};
-use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryId, MemoryQuery, MemoryScope, Standing};
-use crate::recall::{self, Ageing, Measure, Question, Terms};
+use super::{BankTenancy, LessonStateFilter};
+use crate::domain::{
+    AgentMemory, Facet, FacetSet, FacetValues, LessonAvailability, LessonCounters, MemoryId, MemoryQuery, MemoryScope,
+};
+use crate::recall::{self, AgeingClass, LessonTerms, RelevanceMeasure, RelevanceQuery};
 
-/// What decides whether a lesson is an answer, apart from the question. Looked at for every lesson that comes near.
+/// The properties that decide if a lesson can be an answer, apart from the question. They are read for every candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Card {
-    pub(super) standing: Standing,
+pub(super) struct LessonCard {
+    pub(super) standing: LessonAvailability,
     pub(super) binding: FacetSet,
-    pub(super) ageing: Ageing,
+    pub(super) ageing: AgeingClass,
     pub(super) global: bool,
     pub(super) has_repo: bool,
     pub(super) has_root: bool,
-    /// Weighted count of its words.
+    /// The weighted count of its words.
     pub(super) length: u32,
 }
 
-impl Card {
-    pub(super) fn of(memory: &AgentMemory, length: u32) -> Self {
+impl LessonCard {
+    pub(super) fn from_memory(memory: &AgentMemory, length: u32) -> Self {
         Self {
-            standing: memory.standing(),
+            standing: memory.availability(),
             binding: memory.binding_facets(),
-            ageing: Ageing::of(memory),
+            ageing: AgeingClass::from_lesson(memory),
             global: memory.scope == MemoryScope::Global,
             has_repo: memory.repo_id.is_some(),
             has_root: memory.project_root.is_some(),
@@ -33,68 +35,68 @@ impl Card {
     }
 }
 
-/// What decides where an answer stands among others. Looked at for those that may make it.
+/// The properties that rank an answer among others. They are read only for lessons that may be selected.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Worth {
-    /// Importance, lowered by distrust.
+pub(super) struct LessonWorth {
+    /// The importance, lowered by distrust.
     pub(super) importance: f64,
-    /// The last sign that the lesson holds, in milliseconds since 1970.
+    /// The last time the lesson was confirmed, in milliseconds since 1970.
     pub(super) last_sign: i64,
-    /// Settles what nothing else does, the same way wherever the lesson stands.
+    /// The hash that breaks ties, the same wherever the lesson is stored.
     pub(super) lot: u64,
 }
 
-impl Worth {
-    pub(super) fn of(memory: &AgentMemory, counters: &Counters) -> Self {
+impl LessonWorth {
+    pub(super) fn from_memory(memory: &AgentMemory, counters: &LessonCounters) -> Self {
         Self {
-            importance: memory.importance.value() * counters.trust(),
-            last_sign: counters.last_sign().unwrap_or(memory.version_at()).timestamp_millis(),
-            lot: lot(&memory.id),
+            importance: memory.importance.value() * counters.trust_score(),
+            last_sign: counters.last_confirmed_at().unwrap_or(memory.version_at()).timestamp_millis(),
+            lot: tie_break_hash(&memory.id),
         }
     }
 
-    /// Of two lessons that are equally good, the one with the later sign of life comes first.
-    pub(super) fn tie(&self, other: &Self) -> std::cmp::Ordering {
+    /// Orders two equally good lessons: the one that was confirmed later comes first.
+    pub(super) fn break_tie(&self, other: &Self) -> std::cmp::Ordering {
         other.last_sign.cmp(&self.last_sign).then(self.lot.cmp(&other.lot))
     }
 }
 
-/// The first eight bytes of a hash, for telling things apart.
+/// Returns the first eight bytes of a hash, for telling things apart.
 pub(super) fn short_hash(bytes: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
     u64::from_le_bytes(first)
 }
 
-/// The lot of a lesson, by its id.
-pub(super) fn lot(id: &MemoryId) -> u64 {
+/// Returns the hash of a lesson's id that breaks ties.
+pub(super) fn tie_break_hash(id: &MemoryId) -> u64 {
     short_hash(id.as_str().as_bytes())
 }
 
-/// What is seen of a lesson that passes by.
+/// The properties of a lesson that are matched against a question.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'a> {
-    pub(super) card: &'a Card,
-    /// What it has in common with the question, apart from words.
-    pub(super) common: &'a Common,
-    /// How much each term of the question counts in it.
+pub(super) struct MatchInput<'a> {
+    pub(super) card: &'a LessonCard,
+    /// The traits it shares with the question, apart from words.
+    pub(super) common: &'a SharedTraits,
+    /// The count of each term of the question in it.
     pub(super) counts: &'a [u32],
-    /// Its lot, which costs a look into the index.
+    /// Its tie-break hash, which costs an index lookup.
     pub(super) lot: &'a dyn Fn() -> u64,
 }
 
-/// How a lesson meets a question.
+/// The match of a lesson with a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Met {
-    /// From 0 to 1.
+pub(super) struct LessonMatch {
+    /// The relevance, from 0 to 1.
     pub(super) relevance: f64,
-    /// What it is let through the gate by.
+    /// The closeness by which it passes the gate.
     pub(super) closeness: f64,
 }
 
-/// Something a lesson and a question can have in common, apart from words.
+/// A trait that a lesson and a question can share, apart from words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trait {
+pub(super) enum LessonTrait {
     Tag,
     Facet(Facet),
     Scope,
@@ -103,16 +105,16 @@ pub(super) enum Trait {
     Root,
 }
 
-impl Trait {
-    /// Whether having it in common makes a lesson an answer, and not just a better one.
+impl LessonTrait {
+    /// Returns true if sharing it makes a lesson an answer, and not just a better one.
     pub(super) fn is_topic(self) -> bool {
         matches!(self, Self::Tag | Self::Facet(Facet::ErrorFamily))
     }
 }
 
-/// What a lesson and a question have in common, apart from words.
+/// The traits that a lesson and a question share, apart from words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Common {
+pub(super) struct SharedTraits {
     tags: u16,
     facets: FacetSet,
     scope: bool,
@@ -121,26 +123,26 @@ pub(super) struct Common {
     root: bool,
 }
 
-impl Common {
-    /// Whether it is something that makes a lesson an answer.
+impl SharedTraits {
+    /// Returns true if one of them makes a lesson an answer.
     pub(super) fn has_topic(&self) -> bool {
         self.tags > 0 || self.facets.contains(Facet::ErrorFamily)
     }
 
-    pub(super) fn note(&mut self, common: Trait) {
+    pub(super) fn add_trait(&mut self, common: LessonTrait) {
         match common {
-            Trait::Tag => self.tags = self.tags.saturating_add(1),
-            Trait::Facet(facet) => self.facets.insert(facet),
-            Trait::Scope => self.scope = true,
-            Trait::Kind => self.kind = true,
-            Trait::Repo => self.repo = true,
-            Trait::Root => self.root = true,
+            LessonTrait::Tag => self.tags = self.tags.saturating_add(1),
+            LessonTrait::Facet(facet) => self.facets.insert(facet),
+            LessonTrait::Scope => self.scope = true,
+            LessonTrait::Kind => self.kind = true,
+            LessonTrait::Repo => self.repo = true,
+            LessonTrait::Root => self.root = true,
         }
     }
 }
 
-/// The traits of a lesson, as terms. Two sides have a trait in common if they have a term in common.
-pub(super) fn terms_of_traits(memory: &AgentMemory) -> Vec<String> {
+/// Returns the traits of a lesson as terms. A lesson and a question share a trait if they share its term.
+pub(super) fn trait_terms(memory: &AgentMemory) -> Vec<String> {
     let mut terms = vec![format!("scope {}", memory.scope), format!("kind {}", memory.kind)];
     terms.extend(memory.repo_id.iter().map(|repo| format!("repo {repo}")));
     terms.extend(memory.project_root.iter().map(|root| format!("root {root}")));
@@ -151,7 +153,7 @@ pub(super) fn terms_of_traits(memory: &AgentMemory) -> Vec<String> {
     terms
 }
 
-/// Those of a lesson's traits that make it an answer by themselves.
+/// Returns true if a trait term makes a lesson an answer by itself.
 #[cfg(feature = "postgres")]
 pub(super) fn is_topic_term(term: &str) -> bool {
     let named = |facet: Facet| term.strip_prefix(facet.as_str()).is_some_and(|rest| rest.starts_with(' '));
@@ -162,65 +164,66 @@ fn tag_term(tag: &str) -> String {
     format!("tag {}", tag.trim().to_lowercase())
 }
 
-/// A question, made ready.
+/// A question that is prepared for matching.
 #[derive(Debug, Clone)]
-pub(super) struct Ask {
-    /// The words asked for.
-    pub(super) question: Question,
-    /// Terms to look for and what each of them means.
-    pub(super) traits: Vec<(String, Trait)>,
-    /// Lessons that may answer by what they mean, whether or not they share a word.
+pub(super) struct PreparedQuery {
+    /// The words of the question.
+    pub(super) question: RelevanceQuery,
+    /// The trait terms to look for and what each of them means.
+    pub(super) traits: Vec<(String, LessonTrait)>,
+    /// The lessons that may answer by their meaning, even if they share no word.
     pub(super) close: Vec<MemoryId>,
-    /// How close these are, by their lots.
+    /// The closeness of these in meaning, by their tie-break hashes.
     cosines: HashMap<u64, f64>,
-    /// Which lessons may answer, and whose words count as the vocabulary.
-    pub(super) which: Which,
+    /// The states of the lessons that may answer, and whose words count as the vocabulary.
+    pub(super) which: LessonStateFilter,
     tags: u16,
-    /// Facets the question mentions: a lesson bound to another value does not apply.
+    /// The facets that the question mentions: a lesson bound to another value does not apply.
     mentioned: FacetSet,
     wants_scope: bool,
     wants_kind: bool,
     knows_repo: bool,
-    /// Whether lessons of other projects are out.
+    /// True if lessons of other projects are excluded.
     confined: bool,
     has_topic: bool,
 }
 
-impl Ask {
-    /// What a question asks.
-    pub(super) fn query(query: &MemoryQuery, tenancy: Tenancy) -> Self {
-        let mut ask = Self::about(query, tenancy, Which::Given);
+impl PreparedQuery {
+    /// Prepares a question for answers.
+    pub(super) fn for_query(query: &MemoryQuery, tenancy: BankTenancy) -> Self {
+        let mut ask = Self::from_query(query, tenancy, LessonStateFilter::Given);
         let tags: HashSet<String> = query.tags.iter().map(|tag| tag_term(tag)).collect();
         ask.tags = u16::try_from(tags.len()).unwrap_or(u16::MAX);
-        ask.traits.extend(tags.into_iter().map(|term| (term, Trait::Tag)));
-        ask.traits.extend(query.scope.iter().map(|scope| (format!("scope {scope}"), Trait::Scope)));
-        ask.traits.extend(query.kind.iter().map(|kind| (format!("kind {kind}"), Trait::Kind)));
-        ask.mentioned = query.facets.given();
+        ask.traits.extend(tags.into_iter().map(|term| (term, LessonTrait::Tag)));
+        ask.traits.extend(query.scope.iter().map(|scope| (format!("scope {scope}"), LessonTrait::Scope)));
+        ask.traits.extend(query.kind.iter().map(|kind| (format!("kind {kind}"), LessonTrait::Kind)));
+        ask.mentioned = query.facets.present_facets();
         ask.wants_scope = query.scope.is_some();
         ask.wants_kind = query.kind.is_some();
         ask.has_topic = query.has_topic();
         ask.close = query.cosines.keys().cloned().collect();
-        ask.cosines = query.cosines.iter().map(|(id, cosine)| (lot(id), *cosine)).collect();
+        ask.cosines = query.cosines.iter().map(|(id, cosine)| (tie_break_hash(id), *cosine)).collect();
         ask
     }
 
-    /// How close a lesson is in meaning, where that is known.
-    fn cosine(&self, lot: u64) -> Option<f64> {
+    /// Returns the closeness of a lesson in meaning, if known.
+    fn find_cosine(&self, lot: u64) -> Option<f64> {
         self.cosines.get(&lot).copied()
     }
 
-    /// What reads like the question's text, in whatever circumstances and however it stands.
-    pub(super) fn neighbours(query: &MemoryQuery, tenancy: Tenancy) -> Self {
-        Self::about(query, tenancy, Which::All)
+    /// Prepares a search for lessons that are similar to the question's text, whatever their facets and state.
+    pub(super) fn for_neighbours(query: &MemoryQuery, tenancy: BankTenancy) -> Self {
+        Self::from_query(query, tenancy, LessonStateFilter::All)
     }
 
-    fn about(query: &MemoryQuery, tenancy: Tenancy, which: Which) -> Self {
-        let question = Question::of(query.text.as_deref().unwrap_or_default());
-        let mut traits = vec![(format!("root {}", query.project_root), Trait::Root)];
-        traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), Trait::Repo)));
+    fn from_query(query: &MemoryQuery, tenancy: BankTenancy, which: LessonStateFilter) -> Self {
+        let question = RelevanceQuery::from_text(query.text.as_deref().unwrap_or_default());
+        let mut traits = vec![(format!("root {}", query.project_root), LessonTrait::Root)];
+        traits.extend(query.repo_id.iter().map(|repo| (format!("repo {repo}"), LessonTrait::Repo)));
         for facet in Facet::ALL {
-            for value in query.facets.get(facet).into_iter().flat_map(|asked| Facets::values_met_by(facet, asked)) {
-                traits.push((format!("{} {value}", facet.as_str()), Trait::Facet(facet)));
+            for value in query.facets.get(facet).into_iter().flat_map(|asked| FacetValues::values_met_by(facet, asked))
+            {
+                traits.push((format!("{} {value}", facet.as_str()), LessonTrait::Facet(facet)));
             }
         }
         Self {
@@ -234,73 +237,78 @@ impl Ask {
             wants_scope: false,
             wants_kind: false,
             knows_repo: query.repo_id.is_some(),
-            confined: tenancy == Tenancy::Shared,
+            confined: tenancy == BankTenancy::Shared,
             has_topic: true,
         }
     }
 
-    /// Whether a lesson must be on a topic to be an answer.
+    /// Returns true if a lesson must be on a topic to be an answer.
     pub(super) fn has_topic(&self) -> bool {
         self.has_topic
     }
 
-    /// How much each term of the question counts in a lesson.
-    pub(super) fn counts_in(&self, terms: &Terms) -> Vec<u32> {
+    /// Returns the count of each term of the question in a lesson.
+    pub(super) fn count_terms_in(&self, terms: &LessonTerms) -> Vec<u32> {
         self.question.terms().iter().map(|term| terms.counts.get(term).copied().unwrap_or_default()).collect()
     }
 
-    /// What this lesson has in common with the question.
-    pub(super) fn common_with(&self, memory: &AgentMemory) -> Common {
-        self.common_among(terms_of_traits(memory).iter().map(String::as_str))
+    /// Returns the traits that a lesson shares with the question.
+    pub(super) fn shared_traits_with(&self, memory: &AgentMemory) -> SharedTraits {
+        self.shared_traits_among(trait_terms(memory).iter().map(String::as_str))
     }
 
-    /// The same for a lesson of which only the traits are known, as [`terms_of_traits`] has them.
-    pub(super) fn common_among<'t>(&self, traits: impl Iterator<Item = &'t str>) -> Common {
+    /// Returns the shared traits of a lesson whose trait terms, as [`trait_terms`] returns them, are given.
+    pub(super) fn shared_traits_among<'t>(&self, traits: impl Iterator<Item = &'t str>) -> SharedTraits {
         let own: HashSet<&str> = traits.collect();
-        let mut common = Common::default();
+        let mut common = SharedTraits::default();
         for (_, found) in self.traits.iter().filter(|(term, _)| own.contains(term.as_str())) {
-            common.note(*found);
+            common.add_trait(*found);
         }
         common
     }
 
-    /// How much closer circumstances can bring a lesson that shares neither tag nor failure with the question.
+    /// Returns the most that shared facets can add to a lesson that shares neither tag nor error family.
     #[cfg(feature = "postgres")]
-    pub(super) fn most_nearness(&self) -> f64 {
+    pub(super) fn max_nearness(&self) -> f64 {
         let mut facets = FacetSet::default();
         for (_, found) in &self.traits {
-            if let Trait::Facet(facet) = found
+            if let LessonTrait::Facet(facet) = found
                 && !found.is_topic()
             {
                 facets.insert(*facet);
             }
         }
-        recall::nearness(0.0, facets)
+        recall::facet_nearness(0.0, facets)
     }
 
-    /// How a lesson meets the question; `None` if it is no answer.
-    pub(super) fn meets(&self, measure: &Measure, seen: &Seen<'_>, floor: f64) -> Option<Met> {
-        let Seen { card, common, counts, lot } = *seen;
+    /// Matches a lesson with the question; `None` if it is no answer.
+    pub(super) fn match_lesson(
+        &self,
+        measure: &RelevanceMeasure,
+        seen: &MatchInput<'_>,
+        floor: f64,
+    ) -> Option<LessonMatch> {
+        let MatchInput { card, common, counts, lot } = *seen;
         let is_ours = || match (card.has_repo, self.knows_repo) {
             (true, true) => common.repo,
             _ => !card.has_root || common.root,
         };
-        let admitted = self.which.includes(card.standing)
+        let admitted = self.which.includes_state(card.standing)
             && (!self.wants_scope || common.scope)
             && (!self.wants_kind || common.kind)
             && (!self.confined || card.global || is_ours())
-            && card.binding.and(self.mentioned).without(common.facets).is_empty();
+            && card.binding.intersection(self.mentioned).difference(common.facets).is_empty();
         if !admitted {
             return None;
         }
-        let overlap = measure.overlap(counts, card.length);
-        let cosine = if self.cosines.is_empty() { None } else { self.cosine(lot()) };
-        let text = measure.relevance(overlap, cosine);
+        let overlap = measure.measure_overlap(counts, card.length);
+        let cosine = if self.cosines.is_empty() { None } else { self.find_cosine(lot()) };
+        let text = measure.text_relevance(overlap, cosine);
         let tags = if self.tags == 0 { 0.0 } else { f64::from(common.tags) / f64::from(self.tags) };
         if self.has_topic && !recall::meets_topic(text, tags, common.facets, floor) {
             return None;
         }
-        let closeness = recall::closeness(overlap, cosine) + recall::nearness(tags, common.facets);
-        Some(Met { relevance: recall::relevance(text, tags, common.facets), closeness })
+        let closeness = recall::combined_closeness(overlap, cosine) + recall::facet_nearness(tags, common.facets);
+        Some(LessonMatch { relevance: recall::combined_relevance(text, tags, common.facets), closeness })
     }
 }

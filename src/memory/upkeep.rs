@@ -1,32 +1,32 @@
-//! What is said of a memory that is looked at from outside: how large it is, and what is out of order in it.
+//! Reports about a bank: its size, its problems, and the result of a compaction.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Something worth knowing about a bank.
+/// A finding about a bank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
-    /// In which file, or which table.
+pub struct BankFinding {
+    /// The file or the table it is in.
     pub file: String,
-    /// On which line, from 1.
+    /// The line it is on, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What is the matter.
+    /// The description of the problem.
     pub problem: String,
-    /// What is to be done.
-    pub remedy: Remedy,
+    /// The way to handle it.
+    pub remedy: FindingRemedy,
 }
 
-/// What is to be done about a finding.
+/// The way to handle a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Remedy {
-    /// Nothing: it does no harm and stays as it is.
+pub enum FindingRemedy {
+    /// Nothing is needed: it does no harm and stays as it is.
     Kept,
-    /// `doctor --repair` puts it right.
+    /// Running `doctor --repair` fixes it.
     Repairable,
     /// A person has to decide.
     ByHand,
@@ -38,7 +38,7 @@ pub enum Remedy {
 pub struct BankStatus {
     /// Where it is.
     #[serde(flatten)]
-    pub site: Site,
+    pub site: BankSite,
     /// Its files, those that exist. A server has none.
     pub files: Vec<FileStatus>,
     /// Lessons in use.
@@ -58,7 +58,8 @@ pub struct BankStatus {
 /// Where a bank is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Site {
+#[schemars(rename = "Site")]
+pub enum BankSite {
     /// In files.
     Directory {
         /// Where they lie.
@@ -73,7 +74,7 @@ pub enum Site {
     },
 }
 
-impl std::fmt::Display for Site {
+impl std::fmt::Display for BankSite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Directory { directory } => directory.display().fmt(f),
@@ -108,18 +109,18 @@ pub enum IndexStatus {
     Unusable,
 }
 
-/// What a compaction did to one bank.
+/// The result of compacting one bank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Compaction {
-    /// The bank.
+pub struct CompactionReport {
+    /// The directory of the bank.
     pub directory: PathBuf,
-    /// Retired lessons that moved to the archive.
+    /// The number of retired lessons that moved to the archive.
     pub lessons_moved: usize,
-    /// Versions that moved to the archive, those of retired lessons among them.
+    /// The number of versions that moved to the archive, including those of retired lessons.
     pub versions_moved: usize,
-    /// Length of the lessons file before.
+    /// The length of the lessons file before.
     pub bytes_before: u64,
-    /// And after.
+    /// The length of the lessons file after.
     pub bytes_after: u64,
 }

@@ -1,4 +1,4 @@
-//! Leaving an endpoint alone that keeps failing.
+//! A circuit breaker that stops requests to an endpoint that keeps failing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,180 +6,183 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use super::{LanguageModel, ModelError, Reply, Request};
+use super::{LanguageModel, ModelError, ModelReply, ModelRequest};
 
 #[cfg(test)]
 #[path = "breaker_tests.rs"]
 mod tests;
 
-/// When an endpoint is left alone, and for how long.
+/// The settings for when requests to an endpoint stop, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caution {
-    /// After how many failures in a row; 0 counts as 1.
+pub struct CircuitBreakerSettings {
+    /// The number of failures in a row that opens the breaker; 0 counts as 1.
     pub failures: u32,
-    /// For how long at first. It doubles each time that trying again fails.
+    /// The length of the first rest. It doubles each time a probe after a rest fails.
     pub rest: Duration,
-    /// For how long at most.
+    /// The longest rest that the doubling may reach.
     pub max_rest: Duration,
 }
 
-/// What is known about the health of one endpoint, shared by all who ask it.
+/// The known health of one endpoint, shared by everything that sends requests to it.
 ///
-/// Only two things say something about its health: an answer, and a failure that may pass. Everything else is about the
-/// question, the key or the model's name. Such an error neither counts as a failure nor ends a row of them; a rest would
-/// not mend it, and it tells more than "resting" would.
+/// Only two results say something about its health: an answer, and a transient failure. Every other error is about the
+/// request, the key or the model's name. Such an error neither counts as a failure nor ends a row of failures: a rest
+/// would not cure it, and it says more than "resting" would.
 ///
-/// After a rest one question at a time is let through. If it fails, the endpoint rests again; if it is answered, all may
-/// ask; if it tells nothing or is given up, the next one is let through.
+/// After a rest, one request at a time is let through. If it fails, the endpoint rests again; if it is answered, all
+/// requests pass; if its result says nothing about the endpoint or it is cancelled, the next request is let through.
 #[derive(Debug)]
-pub struct Breaker {
-    caution: Caution,
-    state: Mutex<State>,
+pub struct CircuitBreaker {
+    caution: CircuitBreakerSettings,
+    state: Mutex<BreakerState>,
 }
 
 #[derive(Debug)]
-struct State {
-    stage: Stage,
-    /// Failures in a row.
+struct BreakerState {
+    stage: BreakerStage,
+    /// The number of failures in a row.
     failures: u32,
-    /// Rises with every change of stage. What was asked in an earlier stage says nothing about this one.
+    /// A counter that rises with every change of stage, so that results of an earlier stage are ignored.
     era: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Stage {
-    /// All may ask.
+enum BreakerStage {
+    /// All requests are let through.
     Closed,
-    /// Nobody may.
+    /// No request is let through until the rest is over.
     Open { since: Instant, rest: Duration },
-    /// The rest is over, and nobody has asked yet.
+    /// The rest is over, and no request has been sent yet.
     HalfOpen { rest: Duration },
-    /// One has asked, and is waiting for an answer.
+    /// One request has been sent and waits for its answer.
     Probing { rest: Duration },
 }
 
-/// What an answer, or its lack, says about the endpoint.
+/// The endpoint's health as one answer, or its absence, shows it.
 #[derive(Debug, Clone, Copy)]
-enum Health {
+enum EndpointHealth {
     Well,
     Failing,
     Unknown,
 }
 
-impl Breaker {
-    /// Closed: nothing has failed yet.
-    pub fn new(caution: Caution) -> Self {
-        Self { caution, state: Mutex::new(State { stage: Stage::Closed, failures: 0, era: 0 }) }
+impl CircuitBreaker {
+    /// Creates a closed breaker without any failures.
+    pub fn new(caution: CircuitBreakerSettings) -> Self {
+        Self { caution, state: Mutex::new(BreakerState { stage: BreakerStage::Closed, failures: 0, era: 0 }) }
     }
 
-    /// Asks to be let through.
-    fn enter(&self) -> Result<Pass<'_>, ModelError> {
-        let mut state = self.state();
-        if let Stage::Open { since, rest } = state.stage {
+    /// Returns a permit for one request, or an error while the endpoint rests.
+    fn acquire_permit(&self) -> Result<BreakerPermit<'_>, ModelError> {
+        let mut state = self.lock_state();
+        if let BreakerStage::Open { since, rest } = state.stage {
             let left = rest.saturating_sub(since.elapsed());
             if !left.is_zero() {
                 return Err(ModelError::Resting { failures: state.failures, for_: left });
             }
-            state.turn(Stage::HalfOpen { rest });
+            state.change_stage(BreakerStage::HalfOpen { rest });
         }
         match state.stage {
-            Stage::HalfOpen { rest } => state.turn(Stage::Probing { rest }),
-            // How long the other one waits for its answer is not known.
-            Stage::Probing { .. } => {
+            BreakerStage::HalfOpen { rest } => state.change_stage(BreakerStage::Probing { rest }),
+            // It is unknown how long the other request waits for its answer.
+            BreakerStage::Probing { .. } => {
                 return Err(ModelError::Resting { failures: state.failures, for_: self.caution.rest });
             }
-            Stage::Closed | Stage::Open { .. } => {}
+            BreakerStage::Closed | BreakerStage::Open { .. } => {}
         }
-        Ok(Pass { breaker: self, era: state.era, health: Health::Unknown })
+        Ok(BreakerPermit { breaker: self, era: state.era, health: EndpointHealth::Unknown })
     }
 
-    fn settle(&self, era: u64, health: Health) {
-        let mut state = self.state();
+    fn record_health(&self, era: u64, health: EndpointHealth) {
+        let mut state = self.lock_state();
         if state.era != era {
             return;
         }
         match (state.stage, health) {
-            (Stage::Closed, Health::Well) => state.failures = 0,
-            (Stage::Closed, Health::Failing) => {
+            (BreakerStage::Closed, EndpointHealth::Well) => state.failures = 0,
+            (BreakerStage::Closed, EndpointHealth::Failing) => {
                 state.failures = state.failures.saturating_add(1);
                 if state.failures >= self.caution.failures {
-                    state.open(self.caution.rest.min(self.caution.max_rest));
+                    state.open_circuit(self.caution.rest.min(self.caution.max_rest));
                 }
             }
-            (Stage::Probing { .. }, Health::Well) => {
+            (BreakerStage::Probing { .. }, EndpointHealth::Well) => {
                 tracing::debug!(failures = state.failures, "the endpoint answers again");
                 state.failures = 0;
-                state.turn(Stage::Closed);
+                state.change_stage(BreakerStage::Closed);
             }
-            (Stage::Probing { rest }, Health::Failing) => {
+            (BreakerStage::Probing { rest }, EndpointHealth::Failing) => {
                 state.failures = state.failures.saturating_add(1);
-                state.open(rest.saturating_mul(2).min(self.caution.max_rest));
+                state.open_circuit(rest.saturating_mul(2).min(self.caution.max_rest));
             }
-            (Stage::Probing { rest }, Health::Unknown) => state.turn(Stage::HalfOpen { rest }),
-            (Stage::Closed, Health::Unknown) | (Stage::Open { .. } | Stage::HalfOpen { .. }, _) => {}
+            (BreakerStage::Probing { rest }, EndpointHealth::Unknown) => {
+                state.change_stage(BreakerStage::HalfOpen { rest });
+            }
+            (BreakerStage::Closed, EndpointHealth::Unknown)
+            | (BreakerStage::Open { .. } | BreakerStage::HalfOpen { .. }, _) => {}
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, BreakerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn turn(&mut self, stage: Stage) {
+impl BreakerState {
+    fn change_stage(&mut self, stage: BreakerStage) {
         self.stage = stage;
         self.era += 1;
     }
 
-    fn open(&mut self, rest: Duration) {
+    fn open_circuit(&mut self, rest: Duration) {
         tracing::info!(failures = self.failures, ?rest, "the endpoint keeps failing and is left alone");
-        self.turn(Stage::Open { since: Instant::now(), rest });
+        self.change_stage(BreakerStage::Open { since: Instant::now(), rest });
     }
 }
 
-/// Leave to ask once. Dropped before there is an answer, it lets the next one try.
+/// A permit to send one request. If it is dropped before there is an answer, the next request may try.
 #[derive(Debug)]
-struct Pass<'b> {
-    breaker: &'b Breaker,
+struct BreakerPermit<'b> {
+    breaker: &'b CircuitBreaker,
     era: u64,
-    health: Health,
+    health: EndpointHealth,
 }
 
-impl Drop for Pass<'_> {
+impl Drop for BreakerPermit<'_> {
     fn drop(&mut self) {
-        self.breaker.settle(self.era, self.health);
+        self.breaker.record_health(self.era, self.health);
     }
 }
 
-/// A model that is not asked while its endpoint rests.
+/// A model that gets no requests while its endpoint rests.
 ///
-/// It belongs inside of [`Retrying`](super::Retrying): each attempt counts, and a rest ends the attempts.
+/// It belongs inside [`RetryingModel`](super::RetryingModel): each attempt counts, and a rest ends the attempts.
 #[derive(Debug)]
-pub struct Guarded<M> {
+pub struct BreakerGuardedModel<M> {
     inner: M,
-    breaker: Arc<Breaker>,
+    breaker: Arc<CircuitBreaker>,
 }
 
-impl<M> Guarded<M> {
-    /// All who ask one endpoint share one breaker.
-    pub fn new(inner: M, breaker: Arc<Breaker>) -> Self {
+impl<M> BreakerGuardedModel<M> {
+    /// Wraps `inner` with a breaker; all models at one endpoint share one breaker.
+    pub fn new(inner: M, breaker: Arc<CircuitBreaker>) -> Self {
         Self { inner, breaker }
     }
 }
 
 #[async_trait]
-impl<M: LanguageModel> LanguageModel for Guarded<M> {
+impl<M: LanguageModel> LanguageModel for BreakerGuardedModel<M> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let mut pass = self.breaker.enter()?;
-        let answer = self.inner.ask(request).await;
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        let mut pass = self.breaker.acquire_permit()?;
+        let answer = self.inner.send_request(request).await;
         pass.health = match &answer {
-            Ok(_) => Health::Well,
-            Err(error) if error.is_passing() => Health::Failing,
-            Err(_) => Health::Unknown,
+            Ok(_) => EndpointHealth::Well,
+            Err(error) if error.is_transient() => EndpointHealth::Failing,
+            Err(_) => EndpointHealth::Unknown,
         };
         answer
     }

@@ -1,27 +1,28 @@
 use tokio::sync::Semaphore;
 use tokio::time::advance;
 
-use super::super::scripted::{Scripted, every_error, question, said};
-use super::super::{Patience, Retrying};
+use super::super::scripted::{ScriptedModel, every_error, text_reply, text_request};
+use super::super::{ModelRetryPolicy, RetryingModel};
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
-const CAUTION: Caution = Caution { failures: 3, rest: Duration::from_secs(10), max_rest: Duration::from_secs(35) };
+const CAUTION: CircuitBreakerSettings =
+    CircuitBreakerSettings { failures: 3, rest: Duration::from_secs(10), max_rest: Duration::from_secs(35) };
 
 fn down() -> ModelError {
     ModelError::Connection { said: "refused".to_owned() }
 }
 
-fn resting(failures: u32, seconds: u64) -> Result<Reply, ModelError> {
+fn resting(failures: u32, seconds: u64) -> Result<ModelReply, ModelError> {
     Err(ModelError::Resting { failures, for_: Duration::from_secs(seconds) })
 }
 
-fn guarded(answers: Vec<Result<Reply, ModelError>>) -> Guarded<Scripted> {
-    Guarded::new(Scripted::new(answers), Arc::new(Breaker::new(CAUTION)))
+fn guarded(answers: Vec<Result<ModelReply, ModelError>>) -> BreakerGuardedModel<ScriptedModel> {
+    BreakerGuardedModel::new(ScriptedModel::new(answers), Arc::new(CircuitBreaker::new(CAUTION)))
 }
 
-async fn ask(model: &impl LanguageModel) -> Result<Reply, ModelError> {
-    model.ask(&question("why?")).await
+async fn ask(model: &impl LanguageModel) -> Result<ModelReply, ModelError> {
+    model.send_request(&text_request("why?")).await
 }
 
 /// Lets it fail until it rests.
@@ -31,25 +32,25 @@ async fn exhaust(model: &impl LanguageModel) {
     }
 }
 
-fn failing(times: usize) -> Vec<Result<Reply, ModelError>> {
+fn failing(times: usize) -> Vec<Result<ModelReply, ModelError>> {
     vec![Err(down()); times]
 }
 
 #[tokio::test(start_paused = true)]
 async fn after_failures_in_a_row_nobody_asks_until_the_rest_is_over() {
-    let model = guarded([failing(3), vec![Ok(said("because"))]].concat());
+    let model = guarded([failing(3), vec![Ok(text_reply("because"))]].concat());
     exhaust(&model).await;
     assert_eq!(ask(&model).await, resting(3, 10));
     advance(9 * SECOND).await;
     assert_eq!(ask(&model).await, resting(3, 1));
-    assert_eq!(model.inner.asked().len(), 3);
+    assert_eq!(model.inner.received_requests().len(), 3);
     advance(SECOND).await;
-    assert_eq!(ask(&model).await, Ok(said("because")));
+    assert_eq!(ask(&model).await, Ok(text_reply("because")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_ends_the_row() {
-    let answer = || vec![Ok(said("because"))];
+    let answer = || vec![Ok(text_reply("because"))];
     let model = guarded([failing(2), answer(), failing(2), answer()].concat());
     for _ in 0..6 {
         assert!(!matches!(ask(&model).await, Err(ModelError::Resting { .. })));
@@ -58,7 +59,7 @@ async fn an_answer_ends_the_row() {
 
 #[tokio::test(start_paused = true)]
 async fn the_rest_doubles_up_to_a_limit_and_starts_anew_after_an_answer() {
-    let model = guarded([failing(6), vec![Ok(said("because"))], failing(3)].concat());
+    let model = guarded([failing(6), vec![Ok(text_reply("because"))], failing(3)].concat());
     exhaust(&model).await;
     for (failures, rest) in [(3, 10), (4, 20), (5, 35)] {
         assert_eq!(ask(&model).await, resting(failures, rest));
@@ -67,27 +68,27 @@ async fn the_rest_doubles_up_to_a_limit_and_starts_anew_after_an_answer() {
     }
     assert_eq!(ask(&model).await, resting(6, 35));
     advance(35 * SECOND).await;
-    assert_eq!(ask(&model).await, Ok(said("because")));
+    assert_eq!(ask(&model).await, Ok(text_reply("because")));
     exhaust(&model).await;
     assert_eq!(ask(&model).await, resting(3, 10));
 }
 
 #[tokio::test(start_paused = true)]
 async fn errors_that_say_nothing_of_its_health_neither_count_nor_end_the_row() {
-    for error in every_error().into_iter().filter(|error| !error.is_passing()) {
+    for error in every_error().into_iter().filter(|error| !error.is_transient()) {
         let silent = || vec![Err(error.clone()); 5];
         let model = guarded([silent(), failing(2), silent(), failing(1)].concat());
         for _ in 0..13 {
             ask(&model).await.unwrap_err();
         }
-        assert_eq!(model.inner.asked().len(), 13, "{}", error.kind());
+        assert_eq!(model.inner.received_requests().len(), 13, "{}", error.kind());
         assert_eq!(ask(&model).await, resting(3, 10), "{}", error.kind());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_error_that_may_pass_counts() {
-    for error in every_error().into_iter().filter(ModelError::is_passing) {
+    for error in every_error().into_iter().filter(ModelError::is_transient) {
         let model = guarded(vec![Err(error.clone()); 3]);
         for _ in 0..3 {
             assert_eq!(ask(&model).await, Err(error.clone()));
@@ -111,7 +112,7 @@ async fn a_trial_that_says_nothing_lets_the_next_one_through() {
 #[derive(Debug)]
 struct Slow {
     go: Semaphore,
-    answer: Mutex<Result<Reply, ModelError>>,
+    answer: Mutex<Result<ModelReply, ModelError>>,
 }
 
 #[async_trait]
@@ -120,21 +121,21 @@ impl LanguageModel for Slow {
         "slow"
     }
 
-    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
+    async fn send_request(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
         let answer = self.answer.lock().unwrap().clone();
         self.go.acquire().await.unwrap().forget();
         answer
     }
 }
 
-fn slow() -> (Arc<Slow>, Arc<Guarded<Arc<Slow>>>) {
+fn slow() -> (Arc<Slow>, Arc<BreakerGuardedModel<Arc<Slow>>>) {
     let slow = Arc::new(Slow { go: Semaphore::new(0), answer: Mutex::new(Err(down())) });
-    let guarded = Guarded::new(Arc::clone(&slow), Arc::new(Breaker::new(CAUTION)));
+    let guarded = BreakerGuardedModel::new(Arc::clone(&slow), Arc::new(CircuitBreaker::new(CAUTION)));
     (slow, Arc::new(guarded))
 }
 
 /// Asks in the background, and comes back when the question is on its way.
-async fn send(model: &Arc<Guarded<Arc<Slow>>>) -> tokio::task::JoinHandle<Result<Reply, ModelError>> {
+async fn send(model: &Arc<BreakerGuardedModel<Arc<Slow>>>) -> tokio::task::JoinHandle<Result<ModelReply, ModelError>> {
     let model = Arc::clone(model);
     let task = tokio::spawn(async move { ask(&*model).await });
     tokio::task::yield_now().await;
@@ -147,12 +148,12 @@ async fn after_a_rest_one_asks_at_a_time() {
     slow.go.add_permits(3);
     exhaust(&*model).await;
     advance(10 * SECOND).await;
-    *slow.answer.lock().unwrap() = Ok(said("because"));
+    *slow.answer.lock().unwrap() = Ok(text_reply("because"));
     let first = send(&model).await;
     assert_eq!(ask(&*model).await, resting(3, 10));
     slow.go.add_permits(2);
-    assert_eq!(first.await.unwrap(), Ok(said("because")));
-    assert_eq!(ask(&*model).await, Ok(said("because")));
+    assert_eq!(first.await.unwrap(), Ok(text_reply("because")));
+    assert_eq!(ask(&*model).await, Ok(text_reply("because")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,12 +173,12 @@ async fn a_trial_that_is_given_up_lets_the_next_one_through() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_from_before_the_rest_changes_nothing() {
-    for late in [Ok(said("because")), Err(down())] {
+    for late in [Ok(text_reply("because")), Err(down())] {
         let (slow, model) = slow();
         *slow.answer.lock().unwrap() = late.clone();
         let during_rest = send(&model).await;
         let during_trial = send(&model).await;
-        let door = Guarded::new(Scripted::new(failing(3)), Arc::clone(&model.breaker));
+        let door = BreakerGuardedModel::new(ScriptedModel::new(failing(3)), Arc::clone(&model.breaker));
         exhaust(&door).await;
         slow.go.add_permits(1);
         assert_eq!(during_rest.await.unwrap(), late);
@@ -198,33 +199,37 @@ async fn an_answer_from_before_the_rest_changes_nothing() {
 #[tokio::test(start_paused = true)]
 async fn all_who_share_it_rest_together() {
     let one = guarded(failing(3));
-    let other = Guarded::new(Scripted::new(Vec::new()), Arc::clone(&one.breaker));
+    let other = BreakerGuardedModel::new(ScriptedModel::new(Vec::new()), Arc::clone(&one.breaker));
     exhaust(&one).await;
     assert_eq!(ask(&other).await, resting(3, 10));
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_attempt_counts_and_a_rest_ends_the_attempts() {
-    let patience = Patience {
+    let patience = ModelRetryPolicy {
         max_attempts: 10,
         first_delay: Duration::from_millis(1),
         max_delay: Duration::from_millis(1),
         max_retry_after: SECOND,
     };
-    let inner = Arc::new(Scripted::new(failing(3)));
-    let model = Retrying::new(Guarded::new(Arc::clone(&inner), Arc::new(Breaker::new(CAUTION))), patience, 7);
+    let inner = Arc::new(ScriptedModel::new(failing(3)));
+    let model = RetryingModel::new(
+        BreakerGuardedModel::new(Arc::clone(&inner), Arc::new(CircuitBreaker::new(CAUTION))),
+        patience,
+        7,
+    );
     assert!(matches!(ask(&model).await, Err(ModelError::Resting { failures: 3, .. })));
-    assert_eq!(inner.asked().len(), 3);
+    assert_eq!(inner.received_requests().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_strangest_caution_is_obeyed() {
-    let caution = Caution { failures: 0, rest: Duration::MAX, max_rest: Duration::MAX };
-    let model = Guarded::new(Scripted::new(failing(1)), Arc::new(Breaker::new(caution)));
+    let caution = CircuitBreakerSettings { failures: 0, rest: Duration::MAX, max_rest: Duration::MAX };
+    let model = BreakerGuardedModel::new(ScriptedModel::new(failing(1)), Arc::new(CircuitBreaker::new(caution)));
     assert_eq!(ask(&model).await, Err(down()));
     assert!(matches!(ask(&model).await, Err(ModelError::Resting { failures: 1, .. })));
-    let caution = Caution { failures: 1, rest: Duration::ZERO, max_rest: Duration::ZERO };
-    let model = Guarded::new(Scripted::new(failing(3)), Arc::new(Breaker::new(caution)));
+    let caution = CircuitBreakerSettings { failures: 1, rest: Duration::ZERO, max_rest: Duration::ZERO };
+    let model = BreakerGuardedModel::new(ScriptedModel::new(failing(3)), Arc::new(CircuitBreaker::new(caution)));
     for _ in 0..3 {
         assert_eq!(ask(&model).await, Err(down()));
     }

@@ -1,130 +1,130 @@
-//! Why there is no answer.
+//! The errors of requests to a model.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a model gave no answer. No variant holds a key, and texts from outside are short and in one line.
+/// The reason why a model gave no answer. No variant contains a key, and external texts are short and on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ModelError {
-    /// The endpoint cannot be asked as it is set up.
+    /// The endpoint's configuration is invalid.
     #[error("the endpoint is not set up right: {why}")]
     Misconfigured {
-        /// What is wrong, and what to do.
+        /// The problem, and how to fix it.
         why: String,
     },
-    /// The governor did not let the question out: an outcome, not a fault.
+    /// The spend governor refused the call: an outcome, not a failure.
     #[error("not asked: {why}")]
     Refused {
-        /// Which cap would have been passed.
+        /// The cap that would have been exceeded.
         why: String,
     },
-    /// The endpoint failed too often of late and is left alone for a while.
+    /// The endpoint failed too often recently and gets no requests for a while.
     #[error("not asked: the endpoint failed {failures} times in a row and is left alone for {}s", for_.as_secs())]
     Resting {
-        /// How often it failed in a row.
+        /// The number of failures in a row.
         failures: u32,
-        /// How much longer.
+        /// The remaining length of the rest.
         for_: Duration,
     },
-    /// 401 or 403.
+    /// The endpoint rejected the key, with status 401 or 403.
     #[error("the endpoint does not accept the key ({status}): {said}")]
     Unauthorized {
         /// The HTTP status.
         status: u16,
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
-    /// 404, or a 400 that says so: there is no such model or path.
+    /// There is no such model or path: status 404, or a 400 that says so.
     #[error("the endpoint has no such model or path: {said}")]
     NotFound {
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
-    /// 429.
+    /// The endpoint limits the rate of requests, with status 429.
     #[error("the endpoint asks for patience: {said}")]
     RateLimited {
-        /// How long, where it says so.
+        /// The requested waiting time, if the endpoint gives one.
         retry_after: Option<Duration>,
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
-    /// The question is longer than the model can read.
+    /// The request is longer than the model's context.
     #[error("the question is too long for the model, so lower `distill.digestTokens`: {said}")]
     TooLong {
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
-    /// Any other 4xx: the endpoint does not understand the question, often its form.
+    /// Any other 4xx status: the endpoint does not understand the request, often its format.
     #[error("the endpoint refuses the question ({status}): {said}")]
     BadRequest {
         /// The HTTP status.
         status: u16,
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
-    /// 5xx, 408, 409.
+    /// The endpoint failed, with status 5xx, 408 or 409.
     #[error("the endpoint failed ({status}): {said}")]
     Server {
         /// The HTTP status.
         status: u16,
-        /// How long to wait, where it says so.
+        /// The requested waiting time, if the endpoint gives one.
         retry_after: Option<Duration>,
-        /// What the endpoint said.
+        /// The endpoint's message.
         said: String,
     },
     /// There was no connection, so nothing was sent.
     #[error("the endpoint cannot be reached: {said}")]
     Unreachable {
-        /// What went wrong.
+        /// The cause of the failure.
         said: String,
     },
-    /// The connection broke off before the answer was whole.
+    /// The connection broke off before the answer was complete.
     #[error("the connection to the endpoint broke off: {said}")]
     Connection {
-        /// What went wrong.
+        /// The cause of the failure.
         said: String,
     },
-    /// No whole answer in time.
+    /// The answer was not complete in time.
     #[error("no answer within {}s", after.as_secs())]
     TimedOut {
-        /// The time it had.
+        /// The time limit of the request.
         after: Duration,
     },
-    /// More bytes than any answer has.
+    /// The answer has more bytes than are read.
     #[error("the answer is longer than {max_bytes} bytes")]
     Oversized {
-        /// The most that is read.
+        /// The most bytes that are read.
         max_bytes: u64,
     },
-    /// Bytes that are no answer: not UTF-8, not JSON, a stream where none was asked for, no choices.
+    /// The body is not an answer: not UTF-8, not JSON, an unrequested stream, or without choices.
     #[error("the answer cannot be read: {why}")]
     Unreadable {
-        /// What is wrong with it.
+        /// The problem with the body.
         why: String,
     },
-    /// A filter objected, or the model declined.
+    /// A content filter objected, or the model declined.
     #[error("the model declined to answer: {said}")]
     Declined {
-        /// Its words.
+        /// The model's or the filter's message.
         said: String,
-        /// Tokens that it wrote before it did, as the endpoint counts.
+        /// The tokens written before that, as the endpoint counts them.
         #[serde(default)]
         written: u64,
     },
-    /// A recording has no answer to this question.
+    /// There is no recorded answer to this request.
     #[error("no recorded answer to this question ({key}): record it with `model.cassette` set to `record`")]
     NotRecorded {
-        /// The key of the question.
+        /// The key of the request.
         key: String,
     },
 }
 
 impl ModelError {
-    /// Whether asking the same again may help. What is not implemented (501) stays so.
-    pub fn is_passing(&self) -> bool {
+    /// Returns true if sending the same request again may help. A 501 (not implemented) is permanent.
+    pub fn is_transient(&self) -> bool {
         match self {
             Self::Server { status, .. } => *status != 501,
             Self::RateLimited { .. } | Self::Unreachable { .. } | Self::Connection { .. } | Self::TimedOut { .. } => {
@@ -134,7 +134,7 @@ impl ModelError {
         }
     }
 
-    /// What kind of error it is, in the word that stands in files.
+    /// Returns the kind of error as a word, as files store it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Misconfigured { .. } => "misconfigured",
@@ -156,7 +156,7 @@ impl ModelError {
         }
     }
 
-    /// How long the endpoint asks to wait.
+    /// Returns the waiting time that the endpoint asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Server { retry_after, .. } => *retry_after,

@@ -1,17 +1,17 @@
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
-use super::super::Tool;
+use super::super::ModelTool;
 use super::*;
 
 #[track_caller]
 fn strict(text: &str, expected: Value) {
-    assert_eq!(json(text), Some(Loose { value: expected, repaired: false }), "{text}");
+    assert_eq!(find_json(text), Some(LenientJson { value: expected, repaired: false }), "{text}");
 }
 
 #[track_caller]
 fn mended(text: &str, expected: Value) {
-    assert_eq!(json(text), Some(Loose { value: expected, repaired: true }), "{text}");
+    assert_eq!(find_json(text), Some(LenientJson { value: expected, repaired: true }), "{text}");
 }
 
 #[test]
@@ -69,37 +69,40 @@ fn what_was_cut_off_is_left_out() {
     mended("```json\n{\"a\": {\"b\": 1}\n```\nThat is all", value!({"a": {"b": 1}}));
     mended(r#"<tool_call>{"a": {"b": 1}</tool_call>"#, value!({"a": {"b": 1}}));
     // An empty list would say that there is nothing.
-    assert_eq!(json(r#"{"lessons": ["#), None);
-    assert_eq!(json(r#"{"lessons": [{"text": "{x: 1} is"#), None);
-    assert_eq!(json(r#"{"lessons": "</think>{x: 1} is"#), None);
+    assert_eq!(find_json(r#"{"lessons": ["#), None);
+    assert_eq!(find_json(r#"{"lessons": [{"text": "{x: 1} is"#), None);
+    assert_eq!(find_json(r#"{"lessons": "</think>{x: 1} is"#), None);
 }
 
 #[test]
 fn what_is_not_json_gives_nothing() {
     for text in ["", "no", "{", "[", "}", "[1, 2]", "{nothing}", "\"a\"", "{\"a\" 1}", "{\"a\": b c}", "[[[]]] ."] {
-        assert_eq!(json(text), None, "{text}");
+        assert_eq!(find_json(text), None, "{text}");
     }
 }
 
 #[test]
 fn an_object_with_a_wanted_key_is_preferred() {
     let text = r#"Given {"task": 1}, I say {lessons: []} and {"other": 2} and {"lessons": [1]}"#;
-    assert_eq!(json_with(text, &["lessons"]).unwrap().value, value!({"lessons": [1]}));
-    assert_eq!(json_with(text, &["nope", "other"]).unwrap().value, value!({"other": 2}));
-    assert_eq!(json_with(text, &["nope"]).unwrap().value, value!({"task": 1}));
+    assert_eq!(find_json_with_keys(text, &["lessons"]).unwrap().value, value!({"lessons": [1]}));
+    assert_eq!(find_json_with_keys(text, &["nope", "other"]).unwrap().value, value!({"other": 2}));
+    assert_eq!(find_json_with_keys(text, &["nope"]).unwrap().value, value!({"task": 1}));
     let text = r#"{"task": 1} {lessons: [2],}"#;
-    assert_eq!(json_with(text, &["lessons"]).unwrap(), Loose { value: value!({"lessons": [2]}), repaired: true });
+    assert_eq!(
+        find_json_with_keys(text, &["lessons"]).unwrap(),
+        LenientJson { value: value!({"lessons": [2]}), repaired: true }
+    );
     let text = r#"{"task": 1} [{"x": 1}, {"quote": "a"}]"#;
-    assert_eq!(json_with(text, &["quote"]).unwrap().value, value!([{"x": 1}, {"quote": "a"}]));
+    assert_eq!(find_json_with_keys(text, &["quote"]).unwrap().value, value!([{"x": 1}, {"quote": "a"}]));
 }
 
 #[test]
 fn depth_is_bounded() {
     let deep = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
-    assert!(!json(&deep(120)).unwrap().repaired);
-    assert_eq!(json(&deep(129)), None);
-    assert_eq!(json(&deep(100_000)), None);
-    assert_eq!(json(&"[".repeat(1_000_000)), None);
+    assert!(!find_json(&deep(120)).unwrap().repaired);
+    assert_eq!(find_json(&deep(129)), None);
+    assert_eq!(find_json(&deep(100_000)), None);
+    assert_eq!(find_json(&"[".repeat(1_000_000)), None);
 }
 
 #[test]
@@ -132,21 +135,21 @@ fn hostile_texts_take_linear_time() {
     for pattern in patterns {
         let text = pattern.repeat((1 << 13) / pattern.len());
         for text in [format!("{text}!"), format!("[1,{text}"), text] {
-            let read = scan(&text).read;
+            let read = scan_text(&text).read;
             assert!(read <= text.len() * (MAX_READINGS + 2), "{pattern:?}: {read} bytes of {}", text.len());
         }
     }
 }
 
-fn tools() -> Vec<Tool> {
+fn tools() -> Vec<ModelTool> {
     ["look", "note"]
-        .map(|name| Tool { name: name.to_owned(), description: String::new(), parameters: value!({}) })
+        .map(|name| ModelTool { name: name.to_owned(), description: String::new(), parameters: value!({}) })
         .to_vec()
 }
 
 #[track_caller]
 fn called(text: &str, expected: &[(&str, &str)]) {
-    let calls = calls(text, &tools());
+    let calls = find_printed_calls(text, &tools());
     let told: Vec<(&str, &str)> = calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
     assert_eq!(told, expected, "{text}");
     for (number, call) in calls.iter().enumerate() {
@@ -196,7 +199,7 @@ fn only_given_tools_are_called() {
     ] {
         called(text, &[]);
     }
-    assert_eq!(super::calls(r#"{"name": "look", "arguments": {}}"#, &[]), []);
+    assert_eq!(super::find_printed_calls(r#"{"name": "look", "arguments": {}}"#, &[]), []);
 }
 
 fn leaf() -> impl Strategy<Value = Value> {
@@ -246,21 +249,21 @@ fn leaves(at: &str, value: &Value, found: &mut Vec<(String, Value)>) {
 proptest! {
     #[test]
     fn any_text_is_survived(text in any::<String>()) {
-        json(&text);
-        calls(&text, &tools());
+        find_json(&text);
+        find_printed_calls(&text, &tools());
     }
 
     #[test]
     fn any_text_of_json_characters_is_survived(text in r#"[{}\[\]"':,/*#a1.e+\-\\u \n`<>]{0,80}"#) {
-        json(&text);
-        calls(&text, &tools());
+        find_json(&text);
+        find_printed_calls(&text, &tools());
     }
 
     #[test]
     fn strict_json_reads_as_serde_reads_it(tree in object(), pretty in any::<bool>()) {
         let text = if pretty { serde_json::to_string_pretty(&tree) } else { serde_json::to_string(&tree) }.unwrap();
-        let mut parser = Parser::new(&text, 0);
-        prop_assert_eq!(parser.value(), Ok(Some(tree)));
+        let mut parser = LenientParser::new(&text, 0);
+        prop_assert_eq!(parser.parse_value(), Ok(Some(tree)));
         prop_assert_eq!((parser.mended, parser.cut, parser.position()), (false, false, text.len()));
     }
 
@@ -269,7 +272,7 @@ proptest! {
         before in r"[^{}\[\]]*", tree in object(), after in r"[^{}\[\]]*",
     ) {
         let text = format!("{before}{tree}{after}");
-        prop_assert_eq!(json(&text), Some(Loose { value: tree, repaired: false }), "{}", text);
+        prop_assert_eq!(find_json(&text), Some(LenientJson { value: tree, repaired: false }), "{}", text);
     }
 
     #[test]
@@ -277,7 +280,7 @@ proptest! {
         let text = tree.to_string();
         let cut = text.char_indices().map(|(at, _)| at).find(|at| *at as f64 >= text.len() as f64 * share);
         let prefix = text.get(..cut.unwrap_or(text.len())).unwrap();
-        if let Some(found) = json(prefix) {
+        if let Some(found) = find_json(prefix) {
             prop_assert!(found.value.is_object());
             let (mut kept, mut all) = (Vec::new(), Vec::new());
             leaves("", &found.value, &mut kept);

@@ -1,8 +1,8 @@
-//! The only room that talks to a language model.
+//! The only module that talks to a language model.
 //!
-//! A question is asked through [`LanguageModel`]. What stands behind it is put together from small parts that all speak
-//! it: an endpoint (`openai/`, over `wire/`) or a recording (`cassette.rs`), asked for permission first (`governor/`), tried again
-//! when that helps (`retry.rs`), in the best form the endpoint understands (`ladder.rs`).
+//! Requests are sent through [`LanguageModel`]. Its implementations are composed from small parts that all implement
+//! it: an endpoint (`openai/`, over `wire/`) or a recording (`cassette.rs`), permitted first (`governor/`), retried
+//! when that helps (`retry.rs`), in the best format that the endpoint supports (`answer_format.rs`).
 
 mod breaker;
 mod cassette;
@@ -26,27 +26,28 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use breaker::{Breaker, Caution, Guarded};
-pub use cassette::{Clean, Player, Recorder};
+pub use breaker::{BreakerGuardedModel, CircuitBreaker, CircuitBreakerSettings};
+pub use cassette::{Clean, RecordingModel, ReplayModel};
 pub use error::ModelError;
 pub use governor::{
-    Allowance, Caps, Clock, Deciding, Governed, Governor, LedgerError, LedgerMemo, NumberedLine, Prices, ReservedCall,
-    SharedLedger, Spent, Tokens, Wish, estimate, reservation, spent_on, spent_together,
+    CallTokens, Clock, Deciding, GovernedModel, LedgerError, LedgerInstruction, LedgerMemo, NumberedLine,
+    ReflectionAllowance, ReservedCall, SharedLedger, SpendCaps, SpendGovernor, SpentToday, TokenPrices,
+    estimate_prompt_tokens, max_billable_tokens, read_day_spend, read_shared_day_spend,
 };
-pub use ladder::{Ladders, Rung, is_form_status, probe};
-pub use openai::{Endpoint, KeyError, OpenAi, key_from_file};
-pub use reply::{Finish, Reply};
-pub use request::{Form, Message, Request, Schema, Tool, ToolCall};
-pub use retry::{Patience, Retrying};
+pub use ladder::{AnswerFormat, EndpointCapabilities, is_format_status, probe_answer_format};
+pub use openai::{ChatEndpoint, KeyFileError, OpenAiModel, read_key_file};
+pub use reply::{Finish, ModelReply};
+pub use request::{AnswerSchema, ModelMessage, ModelRequest, ModelTool, ModelToolCall, RequestedFormat};
+pub use retry::{ModelRetryPolicy, RetryingModel};
 
-/// Something that answers. Seam 1: everything behind it can be replaced.
+/// An interface that answers requests. Seam 1: every implementation can be replaced.
 #[async_trait]
 pub trait LanguageModel: Send + Sync + std::fmt::Debug {
-    /// The model's name, as its endpoint knows it.
+    /// Returns the model's name, as its endpoint knows it.
     fn name(&self) -> &str;
 
-    /// Asks once and waits for the whole answer.
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError>;
+    /// Sends a request once and waits for the complete reply.
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError>;
 }
 
 #[async_trait]
@@ -55,7 +56,7 @@ impl<M: LanguageModel + ?Sized> LanguageModel for Arc<M> {
         (**self).name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        (**self).ask(request).await
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        (**self).send_request(request).await
     }
 }

@@ -1,11 +1,11 @@
-//! What an endpoint is called in files and messages.
+//! The public form of an endpoint's address, for files and messages.
 
 #[cfg(test)]
 #[path = "place_tests.rs"]
 mod tests;
 
-/// An endpoint's address without what may be secret in it or says nothing: who asks, parameters, slashes at the end.
-pub(super) fn place(endpoint: &str) -> String {
+/// Returns an endpoint's address without user, password, parameters and trailing slashes.
+pub(super) fn public_address(endpoint: &str) -> String {
     let address = endpoint.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     let host_at = rest.find('/').unwrap_or(rest.len());

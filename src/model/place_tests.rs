@@ -11,6 +11,6 @@ fn an_address_is_told_without_secrets() {
         ("", ""),
     ];
     for (address, shown) in cases {
-        assert_eq!(place(address), shown);
+        assert_eq!(public_address(address), shown);
     }
 }

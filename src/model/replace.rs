@@ -1,12 +1,12 @@
-//! Files that are whole at any time.
+//! Atomic replacement of files.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Puts a file in place of another, or where there was none. Whoever reads sees all of the old one or all of the new.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file in place of another, or a new one. A reader sees all of the old content or all of the new.
+pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -1,39 +1,39 @@
-//! What a model answers.
+//! The reply of a model.
 
 use serde::{Deserialize, Serialize};
 
-use super::ToolCall;
-use crate::domain::Usage;
+use super::ModelToolCall;
+use crate::domain::TokenUsage;
 use crate::domain::words::words;
 
-/// One answer.
+/// One reply of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Reply {
-    /// Its words; empty where it only called tools.
+pub struct ModelReply {
+    /// The reply's text; empty if the model only called tools.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// What it called.
+    /// The tool calls of the reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<ToolCall>,
-    /// Why it ended.
+    pub calls: Vec<ModelToolCall>,
+    /// The reason why the reply ended.
     pub finish: Finish,
-    /// What it cost, as far as the endpoint says.
+    /// The usage, as far as the endpoint reports it.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 words! {
-    /// Why an answer ended.
+    /// The reason why a reply ended.
     #[derive(Default)]
     Finish, "a reason to end an answer" {
-        /// It was complete.
+        /// The reply was complete.
         #[default]
         Stop = "stop",
-        /// It grew too long and was cut off.
+        /// The reply reached the length limit and was cut off.
         Length = "length",
-        /// Tools are to be called.
+        /// The model wants to call tools.
         ToolCalls = "tool_calls",
-        /// A filter objected.
+        /// A content filter objected.
         ContentFilter = "content_filter",
     }
 }

@@ -1,90 +1,90 @@
-//! What a model is asked.
+//! The request to a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One question, with everything said before it.
+/// One request, with the whole conversation before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
-    /// What was said, in order.
-    pub messages: Vec<Message>,
-    /// What the answer is to look like.
-    pub form: Form,
-    /// The most the answer may take.
+pub struct ModelRequest {
+    /// The messages in order.
+    pub messages: Vec<ModelMessage>,
+    /// The requested format of the answer.
+    pub form: RequestedFormat,
+    /// The most tokens that the answer may take.
     pub max_output_tokens: u32,
 }
 
-/// Something said.
+/// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub enum Message {
-    /// By us, about who the model is to be.
+pub enum ModelMessage {
+    /// The system prompt, which defines the model's role.
     System {
-        /// The words.
+        /// The text of the message.
         text: String,
     },
-    /// By us, to be answered.
+    /// A message from us that the model is to answer.
     User {
-        /// The words.
+        /// The text of the message.
         text: String,
     },
-    /// By the model.
+    /// A message of the model.
     Assistant {
-        /// The words; empty where it only called tools.
+        /// The text of the message; empty if the model only called tools.
         text: String,
-        /// What it called.
-        calls: Vec<ToolCall>,
+        /// The tool calls of the message.
+        calls: Vec<ModelToolCall>,
     },
-    /// What a called tool gave back.
+    /// The result of a tool call.
     ToolResult {
-        /// Which call.
+        /// The id of the call.
         call_id: String,
-        /// The words.
+        /// The text of the result.
         text: String,
     },
 }
 
-/// What an answer is to look like, from the most to the least that an endpoint must understand.
+/// The requested format of an answer, from the most to the least demanding for an endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
-    /// Calls of these tools.
-    Tools(Vec<Tool>),
-    /// JSON that the endpoint holds against a schema.
-    Schema(Schema),
-    /// JSON, by the endpoint's own switch.
+pub enum RequestedFormat {
+    /// The answer calls these tools.
+    Tools(Vec<ModelTool>),
+    /// The answer is JSON that the endpoint checks against a schema.
+    Schema(AnswerSchema),
+    /// The answer is JSON, by the endpoint's own switch.
     Json,
-    /// Words.
+    /// The answer is plain text.
     Text,
 }
 
-/// A tool that may be called.
+/// A tool that the model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tool {
-    /// Letters, digits and `_` only: dots are refused by most endpoints.
+pub struct ModelTool {
+    /// The tool's name, of letters, digits and `_` only: most endpoints refuse dots.
     pub name: String,
-    /// When and how to call it.
+    /// The description of when and how to call it.
     pub description: String,
-    /// A JSON schema of its arguments.
+    /// The JSON schema of its arguments.
     pub parameters: Value,
 }
 
 /// A JSON schema with a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Schema {
-    /// Letters, digits and `_` only.
+pub struct AnswerSchema {
+    /// The schema's name, of letters, digits and `_` only.
     pub name: String,
-    /// The schema.
+    /// The JSON schema itself.
     pub schema: Value,
 }
 
 /// A call of a tool by the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolCall {
-    /// What the model calls it; unique within an answer.
+pub struct ModelToolCall {
+    /// The call's id, unique within a reply.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// What it is given: JSON, as far as the model wrote JSON.
+    /// The arguments: JSON, as far as the model wrote JSON.
     pub arguments: String,
 }

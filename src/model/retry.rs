@@ -1,99 +1,99 @@
-//! Asking again when that may help.
+//! Retries of requests after transient failures.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{LanguageModel, ModelError, Reply, Request};
+use super::{LanguageModel, ModelError, ModelReply, ModelRequest};
 
 #[cfg(test)]
 #[path = "retry_tests.rs"]
 mod tests;
 
-/// How often and how long to wait for an endpoint that is not well.
+/// The number of attempts and the waits between them for a failing endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// How many times a question is asked, the first included; 0 counts as 1.
+pub struct ModelRetryPolicy {
+    /// The number of attempts, the first included; 0 counts as 1.
     pub max_attempts: u32,
     /// The longest wait after the first failure. It doubles with each further one.
     pub first_delay: Duration,
     /// The longest wait after any failure, unless the endpoint itself asks for more.
     pub max_delay: Duration,
-    /// The most that an endpoint may ask for. Asked for more, nobody waits: whoever asked has better things to do.
+    /// The longest wait that an endpoint may ask for. If it asks for more, there is no retry.
     pub max_retry_after: Duration,
 }
 
-impl Patience {
-    /// The longest wait after so many failures.
-    fn longest(&self, failures: u32) -> Duration {
+impl ModelRetryPolicy {
+    /// Returns the longest wait after this many failures.
+    fn longest_wait(&self, failures: u32) -> Duration {
         let doubled = 1u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
         self.first_delay.saturating_mul(doubled).min(self.max_delay)
     }
 }
 
-/// A model that is asked again after a failure that may pass.
+/// A model that sends a request again after a transient failure.
 ///
-/// Waits are drawn evenly from nothing to a limit that doubles, so that many who failed together do not come back
-/// together. Where the endpoint says how long to wait, the draw comes on top of it.
+/// Waits are drawn evenly from zero to a limit that doubles, so that many clients that failed together do not return
+/// together. If the endpoint says how long to wait, the draw is added to it.
 ///
-/// An answer that cannot be read is worth one more try: a body may break on its way, but an endpoint that speaks another
-/// language does so every time. One that is too long is not: the same question brings the same flood.
+/// An unreadable answer is worth one more attempt: a body may break on its way, but an endpoint that speaks another
+/// language does so every time. An answer that is too long is not retried: the same request would bring the same flood.
 #[derive(Debug)]
-pub struct Retrying<M> {
+pub struct RetryingModel<M> {
     inner: M,
-    patience: Patience,
-    chance: Chance,
+    patience: ModelRetryPolicy,
+    chance: JitterSource,
 }
 
-impl<M> Retrying<M> {
-    /// Equal seeds draw equal waits.
-    pub fn new(inner: M, patience: Patience, seed: u64) -> Self {
-        Self { inner, patience, chance: Chance(AtomicU64::new(seed)) }
+impl<M> RetryingModel<M> {
+    /// Wraps `inner`; equal seeds draw equal waits.
+    pub fn new(inner: M, patience: ModelRetryPolicy, seed: u64) -> Self {
+        Self { inner, patience, chance: JitterSource(AtomicU64::new(seed)) }
     }
 
-    /// How long to wait before asking again, if that may help. `failures` counts this one.
-    fn wait(&self, error: &ModelError, failures: u32, unreadable: u32) -> Option<Duration> {
+    /// Returns the wait before the next attempt, or `None` if another one cannot help. `failures` counts this one.
+    fn wait_before_retry(&self, error: &ModelError, failures: u32, unreadable: u32) -> Option<Duration> {
         let may_help = match error {
             ModelError::Unreadable { .. } => unreadable <= 1,
-            error => error.is_passing(),
+            error => error.is_transient(),
         };
         let asked_for = error.retry_after().unwrap_or_default();
         if !may_help || failures >= self.patience.max_attempts || asked_for > self.patience.max_retry_after {
             return None;
         }
-        Some(asked_for.saturating_add(self.chance.up_to(self.patience.longest(failures))))
+        Some(asked_for.saturating_add(self.chance.draw_up_to(self.patience.longest_wait(failures))))
     }
 }
 
 #[async_trait]
-impl<M: LanguageModel> LanguageModel for Retrying<M> {
+impl<M: LanguageModel> LanguageModel for RetryingModel<M> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let mut failures = 0;
         let mut unreadable = 0;
         loop {
-            let error = match self.inner.ask(request).await {
+            let error = match self.inner.send_request(request).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             failures += 1;
             unreadable += u32::from(matches!(error, ModelError::Unreadable { .. }));
-            let Some(wait) = self.wait(&error, failures, unreadable) else { return Err(error) };
+            let Some(wait) = self.wait_before_retry(&error, failures, unreadable) else { return Err(error) };
             tracing::debug!(model = self.name(), kind = error.kind(), failures, ?wait, "asking again");
             tokio::time::sleep(wait).await;
         }
     }
 }
 
-/// Draws that repeat under a given seed, by many at once: Steele, Lea and Flood's SplitMix64.
+/// A random source that is repeatable under a given seed and can be shared: Steele, Lea and Flood's SplitMix64.
 #[derive(Debug)]
-struct Chance(AtomicU64);
+struct JitterSource(AtomicU64);
 
-impl Chance {
+impl JitterSource {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
     fn next(&self) -> u64 {
@@ -103,8 +103,8 @@ impl Chance {
         bits ^ (bits >> 31)
     }
 
-    /// Anything from nothing to `most`.
-    fn up_to(&self, most: Duration) -> Duration {
+    /// Returns a duration from zero to `most`.
+    fn draw_up_to(&self, most: Duration) -> Duration {
         let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
         let share = (u128::from(self.next()) * (u128::from(most) + 1)) >> 64;
         Duration::from_nanos(u64::try_from(share).unwrap_or(most))

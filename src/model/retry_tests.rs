@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 use tokio::time::Instant;
 
-use super::super::scripted::{Scripted, every_error, question, said};
+use super::super::scripted::{ScriptedModel, every_error, text_reply, text_request};
 use super::*;
 
-const PATIENCE: Patience = Patience {
+const PATIENCE: ModelRetryPolicy = ModelRetryPolicy {
     max_attempts: 4,
     first_delay: Duration::from_secs(1),
     max_delay: Duration::from_secs(3),
@@ -21,29 +21,29 @@ fn unreadable() -> ModelError {
 
 /// Asks, and tells what came, how often it was asked and how long that took.
 async fn ask(
-    answers: Vec<Result<Reply, ModelError>>,
-    patience: Patience,
-) -> (Result<Reply, ModelError>, usize, Duration) {
-    let model = Retrying::new(Scripted::new(answers), patience, 7);
+    answers: Vec<Result<ModelReply, ModelError>>,
+    patience: ModelRetryPolicy,
+) -> (Result<ModelReply, ModelError>, usize, Duration) {
+    let model = RetryingModel::new(ScriptedModel::new(answers), patience, 7);
     let started = Instant::now();
-    let answer = model.ask(&question("why?")).await;
-    (answer, model.inner.asked().len(), started.elapsed())
+    let answer = model.send_request(&text_request("why?")).await;
+    (answer, model.inner.received_requests().len(), started.elapsed())
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_passing_failure_is_asked_again_with_the_same_question() {
-    let model = Retrying::new(Scripted::new(vec![Err(busy(None)), Ok(said("because"))]), PATIENCE, 7);
-    assert_eq!(model.ask(&question("why?")).await, Ok(said("because")));
-    assert_eq!(model.inner.asked(), [question("why?"), question("why?")]);
+    let model = RetryingModel::new(ScriptedModel::new(vec![Err(busy(None)), Ok(text_reply("because"))]), PATIENCE, 7);
+    assert_eq!(model.send_request(&text_request("why?")).await, Ok(text_reply("because")));
+    assert_eq!(model.inner.received_requests(), [text_request("why?"), text_request("why?")]);
     assert_eq!(model.name(), "scripted");
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_kind_of_error_is_asked_again_or_handed_on() {
     for error in every_error() {
-        let again = error.is_passing() || matches!(error, ModelError::Unreadable { .. });
-        let (answer, asked, took) = ask(vec![Err(error.clone()), Ok(said("because"))], PATIENCE).await;
-        let expected = if again { (Ok(said("because")), 2) } else { (Err(error.clone()), 1) };
+        let again = error.is_transient() || matches!(error, ModelError::Unreadable { .. });
+        let (answer, asked, took) = ask(vec![Err(error.clone()), Ok(text_reply("because"))], PATIENCE).await;
+        let expected = if again { (Ok(text_reply("because")), 2) } else { (Err(error.clone()), 1) };
         assert_eq!((answer, asked), expected, "{}", error.kind());
         assert!(again || took.is_zero(), "{}", error.kind());
     }
@@ -67,7 +67,7 @@ async fn the_last_error_is_handed_on_when_patience_ends() {
 #[tokio::test(start_paused = true)]
 async fn no_attempts_are_one() {
     for max_attempts in [0, 1] {
-        let (answer, asked, _) = ask(vec![Err(busy(None))], Patience { max_attempts, ..PATIENCE }).await;
+        let (answer, asked, _) = ask(vec![Err(busy(None))], ModelRetryPolicy { max_attempts, ..PATIENCE }).await;
         assert_eq!((answer, asked), (Err(busy(None)), 1));
     }
 }
@@ -75,8 +75,8 @@ async fn no_attempts_are_one() {
 #[tokio::test(start_paused = true)]
 async fn an_endpoint_is_not_asked_before_the_time_it_names() {
     for seconds in [0, 1, 10, 60] {
-        let (answer, _, took) = ask(vec![Err(busy(Some(seconds))), Ok(said("because"))], PATIENCE).await;
-        assert_eq!(answer, Ok(said("because")));
+        let (answer, _, took) = ask(vec![Err(busy(Some(seconds))), Ok(text_reply("because"))], PATIENCE).await;
+        assert_eq!(answer, Ok(text_reply("because")));
         let least = Duration::from_secs(seconds);
         // The clock of a paused runtime goes in whole milliseconds.
         assert!((least..=least + Duration::from_millis(1001)).contains(&took), "{took:?} for {seconds} s");
@@ -107,15 +107,15 @@ fn an_error_is_logged_by_the_word_that_stands_in_files() {
 
 #[test]
 fn the_longest_wait_doubles_up_to_a_limit() {
-    let longest = |failures| PATIENCE.longest(failures).as_secs();
+    let longest = |failures| PATIENCE.longest_wait(failures).as_secs();
     assert_eq!([1, 2, 3, 4, 40, u32::MAX].map(longest), [1, 2, 3, 3, 3, 3]);
 }
 
 #[test]
 fn equal_seeds_draw_equal_waits_and_others_do_not() {
     let draws = |seed| {
-        let model = Retrying::new((), PATIENCE, seed);
-        (1..4).map(|failures| model.wait(&busy(None), failures, 0)).collect::<Vec<_>>()
+        let model = RetryingModel::new((), PATIENCE, seed);
+        (1..4).map(|failures| model.wait_before_retry(&busy(None), failures, 0)).collect::<Vec<_>>()
     };
     assert_eq!(draws(7), draws(7));
     assert_ne!(draws(7), draws(8));
@@ -123,10 +123,10 @@ fn equal_seeds_draw_equal_waits_and_others_do_not() {
 
 #[test]
 fn draws_fill_the_whole_range() {
-    let chance = Chance(AtomicU64::new(3));
+    let chance = JitterSource(AtomicU64::new(3));
     let mut tenths = [0; 10];
     for _ in 0..10_000 {
-        let draw = chance.up_to(Duration::from_nanos(9));
+        let draw = chance.draw_up_to(Duration::from_nanos(9));
         tenths[usize::try_from(draw.as_nanos()).unwrap()] += 1;
     }
     assert!(tenths.iter().all(|count| (900..1100).contains(count)), "{tenths:?}");
@@ -143,11 +143,11 @@ proptest! {
         accepted: Duration,
     ) {
         let patience =
-            Patience { max_attempts: u32::MAX, first_delay: first, max_delay: most, max_retry_after: accepted };
-        let model = Retrying::new((), patience, seed);
+            ModelRetryPolicy { max_attempts: u32::MAX, first_delay: first, max_delay: most, max_retry_after: accepted };
+        let model = RetryingModel::new((), patience, seed);
         let error = ModelError::RateLimited { retry_after: asked_for, said: String::new() };
         let asked_for = asked_for.unwrap_or_default();
-        match model.wait(&error, failures, 0) {
+        match model.wait_before_retry(&error, failures, 0) {
             Some(wait) => {
                 prop_assert!(asked_for <= accepted);
                 prop_assert!(wait >= asked_for && wait <= asked_for.saturating_add(most));

@@ -1,63 +1,71 @@
-//! A model for tests that says what it is told to.
+//! A model for tests that gives scripted answers.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 
-use super::{Finish, Form, LanguageModel, Message, ModelError, Reply, Request, ToolCall};
-use crate::domain::Usage;
+use super::{
+    Finish, LanguageModel, ModelError, ModelMessage, ModelReply, ModelRequest, ModelToolCall, RequestedFormat,
+};
+use crate::domain::TokenUsage;
 
-/// Gives its answers in order and remembers what it was asked. To be asked more often than that fails the test.
+/// A model that gives its answers in order and remembers the requests. A request beyond them fails the test.
 #[derive(Debug)]
-pub(crate) struct Scripted {
-    answers: Mutex<VecDeque<Result<Reply, ModelError>>>,
-    asked: Mutex<Vec<Request>>,
+pub(crate) struct ScriptedModel {
+    answers: Mutex<VecDeque<Result<ModelReply, ModelError>>>,
+    asked: Mutex<Vec<ModelRequest>>,
 }
 
-impl Scripted {
+impl ScriptedModel {
     pub(crate) const NAME: &'static str = "scripted";
 
-    pub(crate) fn new(answers: Vec<Result<Reply, ModelError>>) -> Self {
+    pub(crate) fn new(answers: Vec<Result<ModelReply, ModelError>>) -> Self {
         Self { answers: Mutex::new(answers.into()), asked: Mutex::new(Vec::new()) }
     }
 
-    /// Everything it was asked so far.
-    pub(crate) fn asked(&self) -> Vec<Request> {
+    /// Returns all requests received so far.
+    pub(crate) fn received_requests(&self) -> Vec<ModelRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
-impl LanguageModel for Scripted {
+impl LanguageModel for ScriptedModel {
     fn name(&self) -> &str {
         Self::NAME
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         self.asked.lock().unwrap().push(request.clone());
         let answer = self.answers.lock().unwrap().pop_front();
-        answer.unwrap_or_else(|| panic!("asked {} times, which the script does not foresee", self.asked().len()))
+        answer.unwrap_or_else(|| {
+            panic!("asked {} times, which the script does not foresee", self.received_requests().len())
+        })
     }
 }
 
-/// A complete answer in words.
-pub(crate) fn said(text: &str) -> Reply {
-    Reply { text: text.to_owned(), calls: Vec::new(), finish: Finish::Stop, usage: Usage::default() }
+/// Returns a complete reply with this text.
+pub(crate) fn text_reply(text: &str) -> ModelReply {
+    ModelReply { text: text.to_owned(), calls: Vec::new(), finish: Finish::Stop, usage: TokenUsage::default() }
 }
 
-/// An answer that calls one tool.
-pub(crate) fn called(name: &str, arguments: &str) -> Reply {
-    let call = ToolCall { id: "call-1".to_owned(), name: name.to_owned(), arguments: arguments.to_owned() };
-    Reply { text: String::new(), calls: vec![call], finish: Finish::ToolCalls, usage: Usage::default() }
+/// Returns a reply that calls one tool.
+pub(crate) fn tool_call_reply(name: &str, arguments: &str) -> ModelReply {
+    let call = ModelToolCall { id: "call-1".to_owned(), name: name.to_owned(), arguments: arguments.to_owned() };
+    ModelReply { text: String::new(), calls: vec![call], finish: Finish::ToolCalls, usage: TokenUsage::default() }
 }
 
-/// A question in words.
-pub(crate) fn question(text: &str) -> Request {
-    Request { messages: vec![Message::User { text: text.to_owned() }], form: Form::Text, max_output_tokens: 100 }
+/// Returns a request with this text.
+pub(crate) fn text_request(text: &str) -> ModelRequest {
+    ModelRequest {
+        messages: vec![ModelMessage::User { text: text.to_owned() }],
+        form: RequestedFormat::Text,
+        max_output_tokens: 100,
+    }
 }
 
-/// One error of every kind.
+/// Returns one error of every kind.
 pub(crate) fn every_error() -> Vec<ModelError> {
     let said = || "so it is".to_owned();
     let retry_after = Some(std::time::Duration::from_millis(1500));

@@ -7,12 +7,12 @@ fn lesson(summary: &str) -> AgentMemory {
     AgentMemory::new(MemoryId::parse("a").unwrap(), "2026-01-01T00:00:00Z".parse().unwrap(), summary)
 }
 
-fn check(summary: &str, expected: &[Anchor]) {
-    assert_eq!(anchors(&lesson(summary)), expected, "{summary}");
+fn check(summary: &str, expected: &[LessonAnchor]) {
+    assert_eq!(find_lesson_anchors(&lesson(summary)), expected, "{summary}");
 }
 
-fn path(path: &str) -> Anchor {
-    Anchor::Path(path.to_owned())
+fn path(path: &str) -> LessonAnchor {
+    LessonAnchor::Path(path.to_owned())
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn what_a_lesson_calls_missing_is_not_looked_for() {
 
 #[test]
 fn scripts_and_targets_are_named_by_who_runs_them() {
-    check("Always run `npm run typecheck` before a commit", &[Anchor::Script("typecheck".to_owned())]);
-    check("bun run test:unit is faster", &[Anchor::Script("test:unit".to_owned())]);
-    check("Run `make lint`", &[Anchor::Target("lint".to_owned())]);
+    check("Always run `npm run typecheck` before a commit", &[LessonAnchor::Script("typecheck".to_owned())]);
+    check("bun run test:unit is faster", &[LessonAnchor::Script("test:unit".to_owned())]);
+    check("Run `make lint`", &[LessonAnchor::Target("lint".to_owned())]);
     check("make sure that npm can run anything", &[]);
     check("Run `npm run <script>`", &[]);
 }
@@ -70,9 +70,9 @@ fn names_of_the_code_stand_in_code_spans() {
     check(
         "`fit_lines` must not call `MemoryBank` or `readConfig()`",
         &[
-            Anchor::Symbol("fit_lines".to_owned()),
-            Anchor::Symbol("MemoryBank".to_owned()),
-            Anchor::Symbol("readConfig".to_owned()),
+            LessonAnchor::Symbol("fit_lines".to_owned()),
+            LessonAnchor::Symbol("MemoryBank".to_owned()),
+            LessonAnchor::Symbol("readConfig".to_owned()),
         ],
     );
     check("`DATABASE_URL`, `true`, `Vec` and fit_lines are none", &[]);
@@ -82,14 +82,14 @@ fn names_of_the_code_stand_in_code_spans() {
 fn a_lesson_that_holds_everywhere_names_nothing_here() {
     let mut memory = lesson("Keep `tsconfig.json` strict");
     memory.scope = MemoryScope::Global;
-    assert_eq!(anchors(&memory), []);
+    assert_eq!(find_lesson_anchors(&memory), []);
 }
 
 proptest! {
     #[test]
     fn no_anchor_leads_out_of_the_project(summary in "[a-z./`~*$<>: \\PC]{0,80}") {
-        for anchor in anchors(&lesson(&summary)) {
-            if let Anchor::Path(path) = &anchor {
+        for anchor in find_lesson_anchors(&lesson(&summary)) {
+            if let LessonAnchor::Path(path) = &anchor {
                 prop_assert!(!path.starts_with(['/', '~']) && !path.split('/').any(|part| matches!(part, "" | "." | "..")));
             }
         }

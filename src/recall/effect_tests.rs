@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Arm, Arms, Trial, Verdict, coin, harms};
+use super::{EffectVerdict, LessonTrial, TrialArm, TrialArms, draw_exposure, find_harm};
 use crate::domain::{Effect, Exposure, Extra, Fact, MemoryId, RunId, Timestamp};
 
 fn lesson() -> MemoryId {
@@ -39,15 +39,16 @@ fn facts(kinds: &str) -> Vec<Fact> {
     (0u64..).zip(kinds.chars()).flat_map(one).collect()
 }
 
-fn arms(exposed: (u64, u64), withheld: (u64, u64)) -> Arms {
-    let arm = |(recurred, runs)| Arm { runs, recurred };
-    Arms { exposed: arm(exposed), withheld: arm(withheld) }
+fn arms(exposed: (u64, u64), withheld: (u64, u64)) -> TrialArms {
+    let arm = |(recurred, runs)| TrialArm { runs, recurred };
+    TrialArms { exposed: arm(exposed), withheld: arm(withheld) }
 }
 
 #[test]
 fn a_coin_holds_back_as_many_as_it_should_and_each_by_itself() {
     let other = MemoryId::parse("mem-2").unwrap();
-    let is_held = |seed, number, memory: &MemoryId| coin(seed, &run(number), memory, 0.1) == Exposure::Withheld;
+    let is_held =
+        |seed, number, memory: &MemoryId| draw_exposure(seed, &run(number), memory, 0.1) == Exposure::Withheld;
     let count = |is_held: &dyn Fn(u64) -> bool| (0..20_000).filter(|number| is_held(*number)).count();
     // 2,000 are to be expected, within 42 two times in three.
     assert!((1_830..=2_170).contains(&count(&|number| is_held(7, number, &lesson()))));
@@ -64,21 +65,21 @@ fn a_coin_holds_back_as_many_as_it_should_and_each_by_itself() {
 #[test]
 fn a_coin_falls_the_same_way_for_ever() {
     let held: Vec<u64> =
-        (0..60).filter(|number| coin(7, &run(*number), &lesson(), 0.1) == Exposure::Withheld).collect();
+        (0..60).filter(|number| draw_exposure(7, &run(*number), &lesson(), 0.1) == Exposure::Withheld).collect();
     // Whoever changes this changes what running experiments hold back.
     assert_eq!(held, [4, 29, 34, 35, 38, 41, 51, 55]);
 }
 
 #[test]
 fn runs_are_counted_once_and_only_where_their_end_is_known() {
-    let check = |facts: &[Fact], expected| assert_eq!(Arms::of(&lesson(), facts), expected, "{facts:?}");
-    check(&[], Arms::default());
+    let check = |facts: &[Fact], expected| assert_eq!(TrialArms::from_facts(&lesson(), facts), expected, "{facts:?}");
+    check(&[], TrialArms::default());
     check(&facts("+-w.."), arms((1, 2), (1, 3)));
-    check(&facts_of(1, Exposure::Exposed, Effect::Unknown), Arms::default());
-    check(&facts_of(1, Exposure::Exposed, Effect::Other("halved".to_owned())), Arms::default());
-    check(&facts_of(1, Exposure::Other("whispered".to_owned()), Effect::Recurred), Arms::default());
-    check(&[effect(1, Effect::Recurred)], Arms::default());
-    check(&[injection(1, "orchestrator", Exposure::Exposed)], Arms::default());
+    check(&facts_of(1, Exposure::Exposed, Effect::Unknown), TrialArms::default());
+    check(&facts_of(1, Exposure::Exposed, Effect::Other("halved".to_owned())), TrialArms::default());
+    check(&facts_of(1, Exposure::Other("whispered".to_owned()), Effect::Recurred), TrialArms::default());
+    check(&[effect(1, Effect::Recurred)], TrialArms::default());
+    check(&[injection(1, "orchestrator", Exposure::Exposed)], TrialArms::default());
     let twice = [
         injection(1, "subagent", Exposure::Withheld),
         injection(1, "orchestrator", Exposure::Exposed),
@@ -87,40 +88,40 @@ fn runs_are_counted_once_and_only_where_their_end_is_known() {
     ];
     check(&twice, arms((1, 1), (0, 0)));
     let other = MemoryId::parse("mem-2").unwrap();
-    assert_eq!(Arms::of(&other, &facts("+-w..")), Arms::default());
+    assert_eq!(TrialArms::from_facts(&other, &facts("+-w..")), TrialArms::default());
 }
 
 #[test]
 fn the_interval_is_newcombes() {
-    let check = |arms: Arms, expected: (f64, f64, f64), verdict| {
-        let found = arms.estimate().unwrap();
+    let check = |arms: TrialArms, expected: (f64, f64, f64), verdict| {
+        let found = arms.estimate_effect().unwrap();
         assert!((found.difference - expected.0).abs() < 1e-4, "{found:?}");
         assert!((found.low - expected.1).abs() < 1e-4 && (found.high - expected.2).abs() < 1e-4, "{found:?}");
         assert_eq!(found.verdict, verdict);
     };
     // The examples of Newcombe (1998), table II, method 10.
-    check(arms((56, 70), (48, 80)), (0.2, 0.0524, 0.3339), Verdict::Harms);
-    check(arms((9, 10), (3, 10)), (0.6, 0.1705, 0.8090), Verdict::Harms);
-    check(arms((5, 56), (0, 29)), (0.0893, -0.0381, 0.1926), Verdict::Unclear);
-    check(arms((0, 10), (10, 10)), (-1.0, -1.0, -0.6075), Verdict::Helps);
-    assert_eq!(arms((3, 10), (0, 0)).estimate(), None);
-    assert_eq!(arms((0, 0), (3, 10)).estimate(), None);
+    check(arms((56, 70), (48, 80)), (0.2, 0.0524, 0.3339), EffectVerdict::Harms);
+    check(arms((9, 10), (3, 10)), (0.6, 0.1705, 0.8090), EffectVerdict::Harms);
+    check(arms((5, 56), (0, 29)), (0.0893, -0.0381, 0.1926), EffectVerdict::Unclear);
+    check(arms((0, 10), (10, 10)), (-1.0, -1.0, -0.6075), EffectVerdict::Helps);
+    assert_eq!(arms((3, 10), (0, 0)).estimate_effect(), None);
+    assert_eq!(arms((0, 0), (3, 10)).estimate_effect(), None);
 }
 
 #[test]
 fn harm_is_told_in_a_sentence() {
     let harmful = "+.".repeat(40);
-    let harm = harms(&lesson(), &facts(&harmful)).unwrap();
+    let harm = find_harm(&lesson(), &facts(&harmful)).unwrap();
     assert_eq!(harm.to_string(), "came back in 10 of 10 runs that had it, in 0 of 10 that had not");
-    assert_eq!(harms(&lesson(), &facts(&"-w".repeat(40))), None);
-    assert_eq!(harms(&lesson(), &facts(&"+w-.".repeat(500))), None);
-    assert_eq!(harms(&lesson(), &facts(&"+".repeat(500))), None);
+    assert_eq!(find_harm(&lesson(), &facts(&"-w".repeat(40))), None);
+    assert_eq!(find_harm(&lesson(), &facts(&"+w-.".repeat(500))), None);
+    assert_eq!(find_harm(&lesson(), &facts(&"+".repeat(500))), None);
 }
 
 #[test]
 fn once_certain_the_reason_stays() {
-    let harm = harms(&lesson(), &facts(&"+.".repeat(40)));
-    assert_eq!(harms(&lesson(), &facts(&("+.".repeat(40) + &"-w".repeat(200)))), harm);
+    let harm = find_harm(&lesson(), &facts(&"+.".repeat(40)));
+    assert_eq!(find_harm(&lesson(), &facts(&("+.".repeat(40) + &"-w".repeat(200)))), harm);
 }
 
 /// Any runs, most of them of the kinds that count.
@@ -150,7 +151,7 @@ proptest! {
     #[test]
     fn a_higher_holdout_holds_back_more_and_never_less(seed: u64, number in 0u64..1_000_000, low in 0.0..=1.0, high in 0.0..=1.0) {
         let (low, high) = if low < high { (low, high) } else { (high, low) };
-        let fell = |holdout| coin(seed, &run(number), &lesson(), holdout);
+        let fell = |holdout| draw_exposure(seed, &run(number), &lesson(), holdout);
         prop_assert_eq!(fell(0.0), Exposure::Exposed);
         prop_assert_eq!(fell(-1.0), Exposure::Exposed);
         prop_assert_eq!(fell(f64::NAN), Exposure::Exposed);
@@ -161,33 +162,33 @@ proptest! {
 
     #[test]
     fn the_order_and_repeats_change_nothing(facts in any_facts(), again in any::<prop::sample::Index>(), seed: u64) {
-        let told = Trial::of(&lesson(), &facts);
+        let told = LessonTrial::from_facts(&lesson(), &facts);
         let mut shuffled = facts.clone();
         if !facts.is_empty() {
             shuffled.push(facts[again.index(facts.len())].clone());
         }
         shuffled.sort_by_key(|fact| *blake3::hash(format!("{seed}{fact:?}").as_bytes()).as_bytes());
-        prop_assert_eq!(Trial::of(&lesson(), &shuffled), told);
+        prop_assert_eq!(LessonTrial::from_facts(&lesson(), &shuffled), told);
     }
 
     #[test]
     fn run_after_run_is_the_same_as_all_at_once(kinds in "[+\\-w.]{0,200}") {
         let facts = facts(&kinds);
-        let mut trial = Trial::new(&lesson());
+        let mut trial = LessonTrial::new(&lesson());
         for run in facts.chunks(2) {
-            trial.add(run);
+            trial.add_facts(run);
         }
-        prop_assert_eq!(trial, Trial::of(&lesson(), &facts));
+        prop_assert_eq!(trial, LessonTrial::from_facts(&lesson(), &facts));
     }
 
     #[test]
     fn an_interval_holds_its_difference_and_has_two_sides(one in (0u64..500, 1u64..500), other in (0u64..500, 1u64..500)) {
         let within = |(recurred, runs): (u64, u64)| (recurred.min(runs), runs);
         let (one, other) = (within(one), within(other));
-        let estimate = arms(one, other).estimate().unwrap();
+        let estimate = arms(one, other).estimate_effect().unwrap();
         prop_assert!(-1.0 <= estimate.low && estimate.low <= estimate.difference);
         prop_assert!(estimate.difference <= estimate.high && estimate.high <= 1.0);
-        let mirrored = arms(other, one).estimate().unwrap();
+        let mirrored = arms(other, one).estimate_effect().unwrap();
         prop_assert!((estimate.low + mirrored.high).abs() < 1e-12 && (estimate.high + mirrored.low).abs() < 1e-12);
     }
 }

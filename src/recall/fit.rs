@@ -1,7 +1,7 @@
-//! As many lessons as a prompt may hold, by number and by tokens, counted on the text as it will stand there.
+//! Fits lessons into a block, limited by number and by tokens, counted on the text as the prompt will show it.
 
-use super::render::is_empty;
-use super::{Form, Frame, Given, related};
+use super::render::has_no_text;
+use super::{BlockFrame, PromptLesson, RenderDetail, related};
 use crate::domain::MemoryKind;
 use crate::text::Tokenizer;
 
@@ -9,71 +9,78 @@ use crate::text::Tokenizer;
 #[path = "fit_tests.rs"]
 mod tests;
 
-/// What a block may hold.
+/// The limits of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caps {
-    /// At most so many lessons.
+pub struct BlockLimits {
+    /// The most lessons in the block.
     pub items: usize,
-    /// At most so many tokens, heading and frame included.
+    /// The most tokens, heading and frame included.
     pub tokens: usize,
-    /// And so many characters, as agents written in JavaScript count them.
+    /// The most characters, as agents written in JavaScript count them.
     pub characters: usize,
-    /// Places kept for preferences, before all others.
+    /// The places reserved for preferences, before all others.
     pub preference_places: usize,
-    /// With fewer tokens left than this nothing more is put in.
+    /// The smallest number of remaining tokens with which another lesson is tried.
     pub min_space: usize,
 }
 
-impl Caps {
-    fn hold(&self, text: &str, tokenizer: &Tokenizer) -> bool {
+impl BlockLimits {
+    fn allow_text(&self, text: &str, tokenizer: &Tokenizer) -> bool {
         let is_short = text.len() <= self.characters || text.encode_utf16().count() <= self.characters;
-        is_short && tokenizer.fits(text, self.tokens)
+        is_short && tokenizer.fits_within(text, self.tokens)
     }
 }
 
-/// What fitted.
+/// A block with the lessons that fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fitted {
-    /// The block; empty if there is nothing to say.
+pub struct FittedBlock {
+    /// The text of the block; empty if there is nothing to show.
     pub text: String,
-    /// Which of the lessons are in it, in its order, by their places among those that were offered.
+    /// The indexes of the lessons in the block, in its order, among those that were offered.
     pub given: Vec<usize>,
-    /// How they were made to fit.
-    pub how: Fit,
-    /// How many were left out for want of room.
+    /// The method by which they were made to fit.
+    pub how: FitMethod,
+    /// The number of lessons left out for lack of room.
     pub dropped: usize,
-    /// How many were left out because nothing that they speak of is there any more.
+    /// The number of lessons left out because nothing that they name exists any more.
     pub stale: usize,
 }
 
-/// How lessons were made to fit.
+/// The method by which lessons were made to fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fit {
-    /// They are there in full.
+pub enum FitMethod {
+    /// All lessons are shown in full.
     Whole,
-    /// They are there by their summaries.
+    /// All lessons are shown by their summaries.
     Shortened,
-    /// Only some of them are there.
+    /// Only some of the lessons are shown.
     Picked,
 }
 
-/// Makes a block of the best of `lessons`, which come in their order.
+/// Makes a block of the best of `lessons`, which are sorted with the best first.
 ///
-/// All of them in full if that fits, else all by their summaries, else one after another whatever still fits. A few
-/// places are kept for preferences, however many other lessons are better. No cap is ever passed.
-pub fn fit(lessons: &[Given<'_>], frame: &Frame, caps: &Caps, tokenizer: &Tokenizer) -> Fitted {
+/// All of them in full if that fits, else all by their summaries, else one after another as long as they fit. Some
+/// places are reserved for preferences, however many other lessons rank higher. No limit is ever exceeded.
+pub fn fit_lessons(
+    lessons: &[PromptLesson<'_>],
+    frame: &BlockFrame,
+    caps: &BlockLimits,
+    tokenizer: &Tokenizer,
+) -> FittedBlock {
     let (stale, fresh): (Vec<_>, Vec<_>) =
-        lessons.iter().filter(|lesson| !is_empty(lesson)).partition(|lesson| lesson.staleness.is_orphaned());
+        lessons.iter().filter(|lesson| !has_no_text(lesson)).partition(|lesson| lesson.staleness.is_orphaned());
     let offered = fresh.len();
     let mut chosen = preferences_first(fresh, caps.preference_places);
     chosen.truncate(caps.items);
-    let whole = [(Form::Full, Fit::Whole), (Form::Short, Fit::Shortened)].into_iter().find_map(|(form, how)| {
-        let block = Block::of(chosen.clone(), frame, form);
-        caps.hold(&block.text, tokenizer).then_some((block, how))
-    });
-    let (block, how) = whole.unwrap_or_else(|| (picked(chosen, frame, caps, tokenizer), Fit::Picked));
-    let place = |given: &&Given<'_>| lessons.iter().position(|lesson| std::ptr::eq(lesson, *given));
-    Fitted {
+    let whole = [(RenderDetail::Full, FitMethod::Whole), (RenderDetail::Short, FitMethod::Shortened)]
+        .into_iter()
+        .find_map(|(form, how)| {
+            let block = DraftBlock::from_lessons(chosen.clone(), frame, form);
+            caps.allow_text(&block.text, tokenizer).then_some((block, how))
+        });
+    let (block, how) = whole.unwrap_or_else(|| (pick_lessons(chosen, frame, caps, tokenizer), FitMethod::Picked));
+    let place = |given: &&PromptLesson<'_>| lessons.iter().position(|lesson| std::ptr::eq(lesson, *given));
+    FittedBlock {
         given: block.lessons.iter().filter_map(place).collect(),
         how,
         dropped: offered - block.lessons.len(),
@@ -82,8 +89,8 @@ pub fn fit(lessons: &[Given<'_>], frame: &Frame, caps: &Caps, tokenizer: &Tokeni
     }
 }
 
-/// The first preferences, as many as have a place of their own, and then all others in their order.
-fn preferences_first<'g, 'a>(lessons: Vec<&'g Given<'a>>, places: usize) -> Vec<&'g Given<'a>> {
+/// Returns the preferences with a reserved place first, and then all other lessons in their order.
+fn preferences_first<'g, 'a>(lessons: Vec<&'g PromptLesson<'a>>, places: usize) -> Vec<&'g PromptLesson<'a>> {
     let mut left = places;
     let (mut first, rest): (Vec<_>, Vec<_>) = lessons.into_iter().partition(|lesson| {
         let has_place = lesson.memory.kind == MemoryKind::Preference && left > 0;
@@ -94,45 +101,51 @@ fn preferences_first<'g, 'a>(lessons: Vec<&'g Given<'a>>, places: usize) -> Vec<
     first
 }
 
-/// Lessons as they stand in a block.
-struct Block<'g, 'a> {
-    lessons: Vec<&'g Given<'a>>,
+/// A block in preparation, with its lessons and its text.
+struct DraftBlock<'g, 'a> {
+    lessons: Vec<&'g PromptLesson<'a>>,
     text: String,
 }
 
-impl<'g, 'a> Block<'g, 'a> {
-    fn of(lessons: Vec<&'g Given<'a>>, frame: &Frame, form: Form) -> Self {
-        let lessons = related::arranged(lessons);
-        let lines = (1..).zip(&lessons).map(|(number, lesson)| frame.line(number, lesson, &lessons, form));
-        let text = frame.around(&lines.collect::<Vec<_>>());
+impl<'g, 'a> DraftBlock<'g, 'a> {
+    fn from_lessons(lessons: Vec<&'g PromptLesson<'a>>, frame: &BlockFrame, form: RenderDetail) -> Self {
+        let lessons = related::arrange_related(lessons);
+        let lines = (1..).zip(&lessons).map(|(number, lesson)| frame.render_line(number, lesson, &lessons, form));
+        let text = frame.wrap_lines(&lines.collect::<Vec<_>>());
         Self { lessons, text }
     }
 }
 
-/// One lesson after another by its summary, as long as there is room. One that is too long keeps no shorter one out.
-fn picked<'g, 'a>(chosen: Vec<&'g Given<'a>>, frame: &Frame, caps: &Caps, tokenizer: &Tokenizer) -> Block<'g, 'a> {
+/// Picks one lesson after another by its summary, as long as there is room. A lesson that is too long does not exclude
+/// shorter ones.
+fn pick_lessons<'g, 'a>(
+    chosen: Vec<&'g PromptLesson<'a>>,
+    frame: &BlockFrame,
+    caps: &BlockLimits,
+    tokenizer: &Tokenizer,
+) -> DraftBlock<'g, 'a> {
     let characters = |text: &str| text.encode_utf16().count();
-    let (head, tail) = (frame.head(), frame.tail());
-    let mut left = caps.tokens.saturating_sub(tokenizer.count(&head) + tokenizer.count(tail));
+    let (head, tail) = (frame.opening_text(), frame.closing_text());
+    let mut left = caps.tokens.saturating_sub(tokenizer.count_tokens(&head) + tokenizer.count_tokens(tail));
     let mut room = caps.characters.saturating_sub(characters(&head) + characters(tail));
-    let mut taken: Vec<&Given<'_>> = Vec::new();
+    let mut taken: Vec<&PromptLesson<'_>> = Vec::new();
     for lesson in &chosen {
         if left < caps.min_space.max(1) {
             break;
         }
-        // Parts that end with a line break and begin with a dash or a digit cost together what they cost apart. The ties to
-        // lessons that may yet be left out are paid for, so that the block is rather too short.
-        let line = frame.line(taken.len() + 1, lesson, &chosen, Form::Short);
-        let (cost, length) = (tokenizer.count(&line), characters(&line));
+        // Parts that end with a line break and begin with a dash or a digit cost together the sum of their single
+        // costs. The ties to lessons that may yet be left out are counted too, so that the block is rather too short.
+        let line = frame.render_line(taken.len() + 1, lesson, &chosen, RenderDetail::Short);
+        let (cost, length) = (tokenizer.count_tokens(&line), characters(&line));
         if cost <= left && length <= room {
             (left, room) = (left - cost, room - length);
             taken.push(lesson);
         }
     }
-    // What was paid for is what is there. Should a count ever come out higher, the last one goes.
+    // The lines fit as they were counted. Should a count ever come out higher, the last lesson is dropped.
     loop {
-        let block = Block::of(taken.clone(), frame, Form::Short);
-        if taken.pop().is_none() || caps.hold(&block.text, tokenizer) {
+        let block = DraftBlock::from_lessons(taken.clone(), frame, RenderDetail::Short);
+        if taken.pop().is_none() || caps.allow_text(&block.text, tokenizer) {
             return block;
         }
     }

@@ -1,14 +1,15 @@
 use proptest::prelude::*;
 
 use super::super::test_support::{Lesson, all};
-use super::super::{Staleness, Style};
+use super::super::{LessonBlockStyle, LessonStaleness};
 use super::*;
 use crate::domain::Relation;
 
-const ROOMY: Caps = Caps { items: 10, tokens: 10_000, characters: usize::MAX, preference_places: 3, min_space: 10 };
+const ROOMY: BlockLimits =
+    BlockLimits { items: 10, tokens: 10_000, characters: usize::MAX, preference_places: 3, min_space: 10 };
 
-fn fitted(lessons: &[Lesson], caps: &Caps) -> Fitted {
-    fit(&all(lessons), &Frame::new(Style::ProjectLessons, None), caps, &Tokenizer::new())
+fn fitted(lessons: &[Lesson], caps: &BlockLimits) -> FittedBlock {
+    fit_lessons(&all(lessons), &BlockFrame::new(LessonBlockStyle::ProjectLessons, None), caps, &Tokenizer::new())
 }
 
 fn ten() -> Vec<Lesson> {
@@ -23,34 +24,34 @@ fn ten() -> Vec<Lesson> {
 }
 
 /// What a block costs.
-fn cost(fitted: &Fitted) -> usize {
-    Tokenizer::new().count(&fitted.text)
+fn cost(fitted: &FittedBlock) -> usize {
+    Tokenizer::new().count_tokens(&fitted.text)
 }
 
 #[test]
 fn all_in_full_then_all_in_short_then_what_fits() {
     let lessons = ten();
     let whole = fitted(&lessons, &ROOMY);
-    assert_eq!((whole.how, whole.given.len(), whole.dropped), (Fit::Whole, 10, 0));
+    assert_eq!((whole.how, whole.given.len(), whole.dropped), (FitMethod::Whole, 10, 0));
     assert!(whole.text.contains("IF something"));
-    let exact = fitted(&lessons, &Caps { tokens: cost(&whole), ..ROOMY });
+    let exact = fitted(&lessons, &BlockLimits { tokens: cost(&whole), ..ROOMY });
     assert_eq!(exact, whole);
 
-    let short = fitted(&lessons, &Caps { tokens: cost(&whole) - 1, ..ROOMY });
-    assert_eq!((short.how, short.given.len(), short.dropped), (Fit::Shortened, 10, 0));
+    let short = fitted(&lessons, &BlockLimits { tokens: cost(&whole) - 1, ..ROOMY });
+    assert_eq!((short.how, short.given.len(), short.dropped), (FitMethod::Shortened, 10, 0));
     assert!(!short.text.contains("IF something") && cost(&short) < cost(&whole));
 
-    let picked = fitted(&lessons, &Caps { tokens: cost(&short) - 1, ..ROOMY });
-    assert_eq!((picked.how, picked.given.len(), picked.dropped), (Fit::Picked, 9, 1));
+    let picked = fitted(&lessons, &BlockLimits { tokens: cost(&short) - 1, ..ROOMY });
+    assert_eq!((picked.how, picked.given.len(), picked.dropped), (FitMethod::Picked, 9, 1));
     assert_eq!(picked.given, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]
 fn one_that_is_too_long_keeps_no_shorter_one_out() {
     let lessons = [Lesson::new(1, &"long ".repeat(100)), Lesson::new(2, "short")];
-    let picked = fitted(&lessons, &Caps { tokens: 60, ..ROOMY });
+    let picked = fitted(&lessons, &BlockLimits { tokens: 60, ..ROOMY });
     assert_eq!((picked.given.as_slice(), picked.dropped), ([1].as_slice(), 1));
-    let hasty = fitted(&lessons, &Caps { tokens: 60, min_space: 50, ..ROOMY });
+    let hasty = fitted(&lessons, &BlockLimits { tokens: 60, min_space: 50, ..ROOMY });
     assert_eq!((hasty.text.as_str(), hasty.dropped), ("", 2), "too little space to be of use");
 }
 
@@ -62,9 +63,9 @@ fn ten_others_do_not_starve_a_preference() {
     }));
     let fit = fitted(&lessons, &ROOMY);
     assert_eq!((fit.given.first(), fit.given.len(), fit.dropped), (Some(&10), 10, 1));
-    let little = fitted(&lessons, &Caps { tokens: 50, ..ROOMY });
+    let little = fitted(&lessons, &BlockLimits { tokens: 50, ..ROOMY });
     assert_eq!(little.given, [10]);
-    let none = fitted(&lessons, &Caps { preference_places: 0, ..ROOMY });
+    let none = fitted(&lessons, &BlockLimits { preference_places: 0, ..ROOMY });
     assert!(!none.given.contains(&10));
 }
 
@@ -72,8 +73,10 @@ fn ten_others_do_not_starve_a_preference() {
 fn what_lost_its_ground_is_not_given() {
     let missing = || vec!["src/x.rs is gone".to_owned()];
     let lessons = [
-        Lesson::new(1, "All of it is gone").changed(|it| it.staleness = Staleness::Orphaned { missing: missing() }),
-        Lesson::new(2, "Some of it is gone").changed(|it| it.staleness = Staleness::Drifted { missing: missing() }),
+        Lesson::new(1, "All of it is gone")
+            .changed(|it| it.staleness = LessonStaleness::Orphaned { missing: missing() }),
+        Lesson::new(2, "Some of it is gone")
+            .changed(|it| it.staleness = LessonStaleness::Drifted { missing: missing() }),
         Lesson::new(3, " \n"),
     ];
     let fit = fitted(&lessons, &ROOMY);
@@ -83,14 +86,14 @@ fn what_lost_its_ground_is_not_given() {
 
 #[test]
 fn nothing_to_say_is_nothing_said() {
-    let nothing = |lessons: &[Lesson], caps: &Caps| {
+    let nothing = |lessons: &[Lesson], caps: &BlockLimits| {
         let fit = fitted(lessons, caps);
         assert_eq!((fit.text.as_str(), fit.given.len(), cost(&fit), fit.dropped), ("", 0, 0, lessons.len()));
     };
     nothing(&[], &ROOMY);
-    nothing(&ten(), &Caps { tokens: 0, ..ROOMY });
-    nothing(&ten(), &Caps { items: 0, ..ROOMY });
-    nothing(&ten(), &Caps { tokens: 10, min_space: 0, ..ROOMY });
+    nothing(&ten(), &BlockLimits { tokens: 0, ..ROOMY });
+    nothing(&ten(), &BlockLimits { items: 0, ..ROOMY });
+    nothing(&ten(), &BlockLimits { tokens: 10, min_space: 0, ..ROOMY });
 }
 
 fn lesson() -> impl Strategy<Value = (String, Option<String>, bool, u8)> {
@@ -125,19 +128,19 @@ proptest! {
                 }
             })
         }).collect();
-        let caps = Caps { items, tokens, characters, preference_places, min_space };
-        let style = Style::ALL[style];
+        let caps = BlockLimits { items, tokens, characters, preference_places, min_space };
+        let style = LessonBlockStyle::ALL[style];
         let (given, tokenizer) = (all(&lessons), Tokenizer::new());
-        let frame = Frame::new(style, Some("judge"));
-        let own = fit(&given, &frame, &caps, &tokenizer);
+        let frame = BlockFrame::new(style, Some("judge"));
+        let own = fit_lessons(&given, &frame, &caps, &tokenizer);
         prop_assert!(cost(&own) <= tokens && own.given.len() <= items);
         prop_assert!(own.text.encode_utf16().count() <= characters);
         prop_assert!(own.given.len() + own.dropped + own.stale <= lessons.len());
         prop_assert_eq!(own.text.is_empty(), own.given.is_empty());
         if !own.text.is_empty() {
-            let framing = frame.head().lines().count() + frame.tail().lines().count();
+            let framing = frame.opening_text().lines().count() + frame.closing_text().lines().count();
             prop_assert_eq!(own.text.lines().count(), framing + own.given.len());
         }
-        prop_assert_eq!(fit(&given, &frame, &caps, &tokenizer), own);
+        prop_assert_eq!(fit_lessons(&given, &frame, &caps, &tokenizer), own);
     }
 }

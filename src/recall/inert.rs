@@ -1,6 +1,7 @@
-//! A lesson's words made fit for a prompt: one line, nothing unseen, nothing that leaves its place.
+//! Makes a lesson's text safe for a prompt: one line, nothing invisible, nothing that breaks out of its place.
 //!
-//! Lessons are cleaned when they are learned; a store may also hold what people, other tools and other versions wrote.
+//! Lessons are cleaned when they are learned; a store may also contain what people, other tools and other versions
+//! wrote.
 
 use std::str::Chars;
 
@@ -8,42 +9,42 @@ use std::str::Chars;
 #[path = "inert_tests.rs"]
 mod tests;
 
-/// No text is read beyond this: it is far more than is ever shown.
+/// The most bytes that are read of a text: far more than is ever shown.
 const MAX_READ_BYTES: usize = 16 * 1024;
 
-/// Names of tags that mean something to a harness, a page or a model, wherever they stand.
+/// The tag names that mean something to a harness, a page or a model, wherever they appear.
 const TAKEN: &[&str] = &["archivist", "assistant", "human", "iframe", "img", "script", "svg", "system"];
 
 const ELLIPSIS: char = '…';
 
-/// The text on one line of at most `max` characters that cannot be taken for anything but a line of text: no control
-/// characters, escape sequences or marks of direction, no tag, fence or image, no heading, list or quote sign in front.
+/// Returns the text on one line of at most `max` characters that can only be taken for a line of text: no control
+/// characters, escape sequences or direction marks, no tag, fence or image, no heading, list or quote sign in front.
 /// Code spans and type parameters stay as they are.
-pub fn inert(text: &str, max: usize) -> String {
+pub fn sanitize_for_prompt(text: &str, max: usize) -> String {
     let text = text.get(..text.floor_char_boundary(MAX_READ_BYTES)).unwrap_or(text);
-    let folded = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    let unfenced = without_runs(&without_tags(&folded));
-    balanced(cut(without_front(&unfenced), max))
+    let folded = visible_text(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let unfenced = shorten_fences(&without_tags(&folded));
+    close_code_spans(truncate_at_word(strip_leading_signs(&unfenced), max))
 }
 
-/// The text without what nobody sees; whatever parts words is a blank.
-fn visible(text: &str) -> String {
+/// Returns the text without invisible characters; every kind of whitespace becomes a blank.
+fn visible_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         match c {
-            '\u{1b}' => skip_escape(&mut rest),
+            '\u{1b}' => skip_escape_sequence(&mut rest),
             '\u{9b}' => skip_parameters(&mut rest),
             '\u{2028}' | '\u{2029}' => out.push(' '),
             c if c.is_whitespace() => out.push(' '),
-            c if is_unseen(c) => {}
+            c if is_invisible(c) => {}
             c => out.push(c),
         }
     }
     out
 }
 
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     let hides = matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -54,8 +55,8 @@ fn is_unseen(c: char) -> bool {
     hides || c.is_control()
 }
 
-/// Goes behind an escape sequence whose first character was read.
-fn skip_escape(rest: &mut Chars<'_>) {
+/// Skips an escape sequence whose first character was read.
+fn skip_escape_sequence(rest: &mut Chars<'_>) {
     match rest.clone().next() {
         Some('[') => {
             rest.next();
@@ -88,7 +89,7 @@ fn skip_parameters(rest: &mut Chars<'_>) {
     }
 }
 
-/// The text with the angle brackets of tags and comments turned into others.
+/// Returns the text with the angle brackets of tags and comments replaced by others.
 fn without_tags(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
@@ -110,7 +111,7 @@ fn without_tags(line: &str) -> String {
     out.replace("-->", "--›")
 }
 
-/// Whether `<` begins a tag or a comment, and neither says "less" nor `Vec<u8>`.
+/// Returns true if `<` begins a tag or a comment, and is neither a comparison nor part of a type such as `Vec<u8>`.
 fn opens_tag(before: Option<char>, behind: &str) -> bool {
     let name = behind.trim_start_matches([' ', '/']);
     let name: String = name.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':')).collect();
@@ -122,9 +123,9 @@ fn opens_tag(before: Option<char>, behind: &str) -> bool {
         || (behind.starts_with(char::is_alphabetic) && behind.contains('>') && !is_type)
 }
 
-/// The text with every run of backticks brought down to one and of tildes to two, so that none opens a fence, and with
-/// links where there were images.
-fn without_runs(line: &str) -> String {
+/// Returns the text with every run of backticks reduced to one and of tildes to two, so that none opens a fence, and
+/// with links in place of images.
+fn shorten_fences(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut run = 0;
     for c in line.chars() {
@@ -140,8 +141,8 @@ fn without_runs(line: &str) -> String {
     out
 }
 
-/// The text without the signs that begin a heading, a quote, a list, a table or a rule.
-fn without_front(line: &str) -> &str {
+/// Returns the text without the signs that begin a heading, a quote, a list, a table or a rule.
+fn strip_leading_signs(line: &str) -> &str {
     let mut line = line.trim();
     loop {
         let next = line.trim_start_matches(['#', '>', '|', '=']).trim_start();
@@ -157,8 +158,8 @@ fn without_front(line: &str) -> &str {
     }
 }
 
-/// At most so many characters, cut where a word ends.
-fn cut(text: &str, max: usize) -> String {
+/// Returns at most `max` characters, cut at the end of a word.
+fn truncate_at_word(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return text.to_owned();
     }
@@ -169,8 +170,8 @@ fn cut(text: &str, max: usize) -> String {
     if max == 0 { String::new() } else { format!("{kept}{ELLIPSIS}") }
 }
 
-/// The text with every code span closed: a backtick without another is an apostrophe.
-fn balanced(mut line: String) -> String {
+/// Returns the text with every code span closed: a single backtick becomes an apostrophe.
+fn close_code_spans(mut line: String) -> String {
     if line.matches('`').count() % 2 == 1
         && let Some(at) = line.rfind('`')
     {

@@ -1,23 +1,24 @@
-//! Texts cut into units that a sentence model can take in, and how close a question is to them.
+//! Splits texts into units that a sentence model can read, and computes how close a question is to them.
 
 #[cfg(test)]
 #[path = "meaning_tests.rs"]
 mod tests;
 
-/// A text of up to so many words is one unit.
+/// The number of words up to which a text is one unit.
 const ONE_UNIT: usize = 75;
-/// A longer one is cut into units of at least so many.
+/// The fewest words of a unit in a longer text.
 const UNIT: usize = 50;
-/// No unit is longer: a model reads no further.
+/// The most words of a unit: a model reads no further.
 const LONGEST: usize = 180;
-/// And there are at most so many of them.
+/// The most units of a text.
 pub const MOST_UNITS: usize = 8;
 
-/// A text of many units has more chances to be close to anything; each e-fold of them takes this much away.
+/// The correction for texts of many units, which have more chances to be close to anything: each e-fold of units costs
+/// this much.
 pub const CHANCE: f64 = 0.06;
 
-/// Cuts a text into units, at the ends of sentences and lines where it can.
-pub fn units(text: &str) -> Vec<String> {
+/// Splits a text into units, at the ends of sentences and lines where possible.
+pub fn split_into_units(text: &str) -> Vec<String> {
     let all = text.split_whitespace().count();
     if all <= ONE_UNIT {
         return vec![text.to_owned()];
@@ -44,8 +45,8 @@ pub fn units(text: &str) -> Vec<String> {
     units
 }
 
-/// How close a question is to a text, given how close it is to each of its units. `None` where there are none.
-pub fn closest(cosines: impl IntoIterator<Item = f64>) -> Option<f64> {
+/// Returns how close a question is to a text, given how close it is to each of its units. `None` without units.
+pub fn closest_similarity(cosines: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut best, mut count) = (None, 0.0_f64);
     for cosine in cosines {
         best = Some(best.map_or(cosine, |best: f64| best.max(cosine)));
@@ -54,7 +55,7 @@ pub fn closest(cosines: impl IntoIterator<Item = f64>) -> Option<f64> {
     best.map(|best| best - CHANCE * count.ln())
 }
 
-/// How close two vectors of length one are, from -1 to 1.
-pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
+/// Returns the cosine of two vectors of length one, from -1 to 1.
+pub fn cosine_similarity(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(one, two)| one * two).sum::<f32>().clamp(-1.0, 1.0)
 }

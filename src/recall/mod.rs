@@ -20,20 +20,27 @@ mod test_support;
 #[path = "recall_tests.rs"]
 mod tests;
 
-pub use anchor::{Anchor, anchors, anchors_in};
-pub use effect::{Arm, Arms, Estimate, Harm, Trial, Verdict, coin, harms};
-pub use fit::{Caps, Fit, Fitted, fit};
-pub use inert::inert;
-pub use meaning::{CHANCE, MOST_UNITS, closest, cosine, units};
-pub use outcome::{Check, Course, Deed, Finding, Review, Trouble, outcome};
-pub use point::{Budget, Point, PointRule, Points, Reach, Stance};
+pub use anchor::{LessonAnchor, find_anchors_in_text, find_lesson_anchors};
+pub use effect::{
+    EffectEstimate, EffectVerdict, LessonTrial, ProvenHarm, TrialArm, TrialArms, draw_exposure, find_harm,
+};
+pub use fit::{BlockLimits, FitMethod, FittedBlock, fit_lessons};
+pub use inert::sanitize_for_prompt;
+pub use meaning::{CHANCE, MOST_UNITS, closest_similarity, cosine_similarity, split_into_units};
+pub use outcome::{
+    FinalCheck, ObservedAction, ObservedFailure, ObservedFinding, ObservedReview, ObservedSession, judge_lesson_effect,
+};
+pub use point::{InjectionBudget, InjectionPointRule, InjectionPointRules, LessonReach, Point, RoleStance};
 pub use profile::{
-    Fading, Keyword, Pattern, PatternSort, Profile, ProfileRules, Rated, blended, by_rate, decision_recency,
-    decision_score, frequency_of,
+    FrequencyDecay, KeywordMatch, PatternKind, ProfileRules, RankingProfile, RatedLesson, ScoredPattern, blend_scores,
+    decision_recency, decision_score, effective_frequency, sort_by_rate,
 };
-pub use rank::{Ageing, HalfLives, Ranking, Score, Weights, arrange, recency, score};
+pub use rank::{
+    AgeingClass, HalfLives, RankingSettings, RecallScore, ScoreWeights, arrange_answers, recency_score, weighted_score,
+};
 pub use relevance::{
-    Measure, Overlap, Question, Terms, Vocabulary, closeness, meets_topic, nearness, relevance, terms_of,
+    LessonTerms, RelevanceMeasure, RelevanceQuery, TermStatistics, WordOverlap, collect_lesson_terms,
+    combined_closeness, combined_relevance, facet_nearness, meets_topic,
 };
-pub use render::{Form, Frame, Given, Style};
-pub use stale::{Presence, Staleness, judge as judge_staleness};
+pub use render::{BlockFrame, LessonBlockStyle, PromptLesson, RenderDetail};
+pub use stale::{AnchorPresence, LessonStaleness, judge_staleness};

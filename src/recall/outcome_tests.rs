@@ -1,8 +1,10 @@
 use crate::domain::{
-    AgentMemory, Effect, ErrorFamily, EvidenceLevel, Extra, MemoryId, Merge, Quote, Timestamp, TrustClass,
+    AgentMemory, Effect, ErrorFamily, EvidenceLevel, Extra, LessonMerge, MemoryId, Quote, Timestamp, TrustClass,
 };
 
-use super::{Check, Course, Deed, Finding, Review, Trouble, outcome};
+use super::{
+    FinalCheck, ObservedAction, ObservedFailure, ObservedFinding, ObservedReview, ObservedSession, judge_lesson_effect,
+};
 
 const THRESHOLD: f64 = 0.3;
 
@@ -23,17 +25,17 @@ fn lesson() -> AgentMemory {
     memory
 }
 
-fn trouble(family: Option<ErrorFamily>, at: Option<Timestamp>) -> Trouble {
-    Trouble { family, trajectory: "t-1".to_owned(), steps: vec![4], at }
+fn trouble(family: Option<ErrorFamily>, at: Option<Timestamp>) -> ObservedFailure {
+    ObservedFailure { family, trajectory: "t-1".to_owned(), steps: vec![4], at }
 }
 
-fn ran(command: &str) -> (Deed, Option<Timestamp>) {
-    (Deed::Ran(command.split_whitespace().map(str::to_owned).collect()), Some(at(2)))
+fn ran(command: &str) -> (ObservedAction, Option<Timestamp>) {
+    (ObservedAction::Ran(command.split_whitespace().map(str::to_owned).collect()), Some(at(2)))
 }
 
-fn found(descriptions: &[&str]) -> Review {
-    let finding = |description: &&str| Finding { description: (*description).to_owned(), at: Some(at(9)) };
-    Review::Held(descriptions.iter().map(finding).collect())
+fn found(descriptions: &[&str]) -> ObservedReview {
+    let finding = |description: &&str| ObservedFinding { description: (*description).to_owned(), at: Some(at(9)) };
+    ObservedReview::Held(descriptions.iter().map(finding).collect())
 }
 
 fn quote(step: u32) -> Quote {
@@ -49,20 +51,25 @@ fn quote(step: u32) -> Quote {
     }
 }
 
-fn check(course: &Course, expected: Effect) {
-    assert_eq!(outcome(&lesson(), at(0), course, &[], THRESHOLD), expected, "{course:?}");
+fn check(course: &ObservedSession, expected: Effect) {
+    assert_eq!(judge_lesson_effect(&lesson(), at(0), course, &[], THRESHOLD), expected, "{course:?}");
 }
 
 /// Had occasion, and its check passed.
-fn spared() -> Course {
-    Course { deeds: vec![ran("pytest tests/billing -q")], check: Check::Passed(Some(at(3))), ..Course::default() }
+fn spared() -> ObservedSession {
+    ObservedSession {
+        deeds: vec![ran("pytest tests/billing -q")],
+        check: FinalCheck::Passed(Some(at(3))),
+        ..ObservedSession::default()
+    }
 }
 
 #[test]
 fn the_failure_shows_again() {
-    let course = Course { troubles: vec![trouble(Some(family('a')), Some(at(1)))], ..spared() };
+    let course = ObservedSession { troubles: vec![trouble(Some(family('a')), Some(at(1)))], ..spared() };
     check(&course, Effect::Recurred);
-    let without_time = Course { troubles: vec![trouble(Some(family('a')), None)], ..Course::default() };
+    let without_time =
+        ObservedSession { troubles: vec![trouble(Some(family('a')), None)], ..ObservedSession::default() };
     check(&without_time, Effect::Recurred);
 }
 
@@ -71,50 +78,54 @@ fn a_failure_of_a_lesson_that_was_taken_in_counts() {
     let mut absorbed = lesson();
     absorbed.facets.error_family = Some(family('b'));
     let mut memory = lesson();
-    memory.merges = vec![Merge { absorbed: Box::new(absorbed), kept: Box::new(lesson()), at: at(-100) }];
-    let course = Course { troubles: vec![trouble(Some(family('b')), Some(at(1)))], ..Course::default() };
-    assert_eq!(outcome(&memory, at(0), &course, &[], THRESHOLD), Effect::Recurred);
+    memory.merges = vec![LessonMerge { absorbed: Box::new(absorbed), kept: Box::new(lesson()), at: at(-100) }];
+    let course =
+        ObservedSession { troubles: vec![trouble(Some(family('b')), Some(at(1)))], ..ObservedSession::default() };
+    assert_eq!(judge_lesson_effect(&memory, at(0), &course, &[], THRESHOLD), Effect::Recurred);
     check(&course, Effect::Unknown);
 }
 
 #[test]
 fn what_failed_before_the_lesson_was_given_is_not_held_against_it() {
-    let before = Course { troubles: vec![trouble(Some(family('a')), Some(at(-1)))], ..spared() };
+    let before = ObservedSession { troubles: vec![trouble(Some(family('a')), Some(at(-1)))], ..spared() };
     check(&before, Effect::Prevented);
-    let failed = Course { check: Check::Failed, ..before };
+    let failed = ObservedSession { check: FinalCheck::Failed, ..before };
     check(&failed, Effect::Unknown);
 }
 
 #[test]
 fn it_is_spared_where_it_could_have_failed() {
     check(&spared(), Effect::Prevented);
-    let wrapped = Course { deeds: vec![ran("pytest tests/billing")], ..spared() };
+    let wrapped = ObservedSession { deeds: vec![ran("pytest tests/billing")], ..spared() };
     check(&wrapped, Effect::Prevented);
 }
 
 #[test]
 fn without_occasion_nobody_can_tell() {
     for command in ["pytest tests/cart", "docker compose up -d redis", "ls", "pytest"] {
-        check(&Course { deeds: vec![ran(command)], ..spared() }, Effect::Unknown);
+        check(&ObservedSession { deeds: vec![ran(command)], ..spared() }, Effect::Unknown);
     }
-    check(&Course { deeds: vec![(Deed::Used("bash".to_owned()), None)], ..spared() }, Effect::Unknown);
-    let earlier = vec![(Deed::Ran(vec!["pytest".to_owned(), "tests/billing".to_owned()]), Some(at(-5)))];
-    check(&Course { deeds: earlier, ..spared() }, Effect::Unknown);
+    check(
+        &ObservedSession { deeds: vec![(ObservedAction::Used("bash".to_owned()), None)], ..spared() },
+        Effect::Unknown,
+    );
+    let earlier = vec![(ObservedAction::Ran(vec!["pytest".to_owned(), "tests/billing".to_owned()]), Some(at(-5)))];
+    check(&ObservedSession { deeds: earlier, ..spared() }, Effect::Unknown);
 }
 
 #[test]
 fn without_a_check_that_passed_nobody_can_tell() {
-    check(&Course { check: Check::NotMade, ..spared() }, Effect::Unknown);
-    check(&Course { check: Check::Failed, ..spared() }, Effect::Unknown);
-    check(&Course { check: Check::Passed(Some(at(-1))), ..spared() }, Effect::Unknown);
-    check(&Course::default(), Effect::Unknown);
+    check(&ObservedSession { check: FinalCheck::NotMade, ..spared() }, Effect::Unknown);
+    check(&ObservedSession { check: FinalCheck::Failed, ..spared() }, Effect::Unknown);
+    check(&ObservedSession { check: FinalCheck::Passed(Some(at(-1))), ..spared() }, Effect::Unknown);
+    check(&ObservedSession::default(), Effect::Unknown);
 }
 
 #[test]
 fn a_failure_that_cannot_be_known_again_is_never_said_to_be_spared() {
     let mut memory = lesson();
     memory.facets.error_family = None;
-    assert_eq!(outcome(&memory, at(0), &spared(), &[], THRESHOLD), Effect::Unknown);
+    assert_eq!(judge_lesson_effect(&memory, at(0), &spared(), &[], THRESHOLD), Effect::Unknown);
 }
 
 #[test]
@@ -123,32 +134,35 @@ fn a_component_or_a_rare_tool_is_an_occasion() {
     memory.rule = None;
     memory.facets.component = Some("src/net".to_owned());
     memory.facets.tool = Some("Deploy".to_owned());
-    let with = |deed: Deed| Course { deeds: vec![(deed, None)], ..spared() };
+    let with = |deed: ObservedAction| ObservedSession { deeds: vec![(deed, None)], ..spared() };
     for (deed, expected) in [
-        (Deed::Touched("/home/me/shop/src/net/http.rs".to_owned()), Effect::Prevented),
-        (Deed::Touched("src/network/http.rs".to_owned()), Effect::Unknown),
-        (Deed::Used("deploy".to_owned()), Effect::Prevented),
-        (Deed::Used("bash".to_owned()), Effect::Unknown),
+        (ObservedAction::Touched("/home/me/shop/src/net/http.rs".to_owned()), Effect::Prevented),
+        (ObservedAction::Touched("src/network/http.rs".to_owned()), Effect::Unknown),
+        (ObservedAction::Used("deploy".to_owned()), Effect::Prevented),
+        (ObservedAction::Used("bash".to_owned()), Effect::Unknown),
     ] {
-        assert_eq!(outcome(&memory, at(0), &with(deed.clone()), &[], THRESHOLD), expected, "{deed:?}");
+        assert_eq!(judge_lesson_effect(&memory, at(0), &with(deed.clone()), &[], THRESHOLD), expected, "{deed:?}");
     }
     memory.facets.tool = Some("bash".to_owned());
-    assert_eq!(outcome(&memory, at(0), &with(Deed::Used("bash".to_owned())), &[], THRESHOLD), Effect::Unknown);
+    assert_eq!(
+        judge_lesson_effect(&memory, at(0), &with(ObservedAction::Used("bash".to_owned())), &[], THRESHOLD),
+        Effect::Unknown
+    );
 }
 
 #[test]
 fn a_lesson_that_is_taught_again_by_what_went_wrong_did_not_help() {
-    let course = Course { troubles: vec![trouble(None, Some(at(1)))], ..spared() };
-    assert_eq!(outcome(&lesson(), at(0), &course, &[quote(4)], THRESHOLD), Effect::Recurred);
-    assert_eq!(outcome(&lesson(), at(0), &course, &[quote(9)], THRESHOLD), Effect::Unknown);
+    let course = ObservedSession { troubles: vec![trouble(None, Some(at(1)))], ..spared() };
+    assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(4)], THRESHOLD), Effect::Recurred);
+    assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(9)], THRESHOLD), Effect::Unknown);
     let mut elsewhere = quote(4);
     elsewhere.trajectory_id = "t-2".to_owned();
-    assert_eq!(outcome(&lesson(), at(0), &course, &[elsewhere], THRESHOLD), Effect::Unknown);
+    assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[elsewhere], THRESHOLD), Effect::Unknown);
 }
 
 #[test]
 fn reviewers_speak_finding_by_finding() {
-    let review = |descriptions: &[&str]| Course { review: found(descriptions), ..Course::default() };
+    let review = |descriptions: &[&str]| ObservedSession { review: found(descriptions), ..ObservedSession::default() };
     check(&review(&["The billing tests fail without redis"]), Effect::Recurred);
     check(&review(&["Rename the button", "Missing null check in the handler"]), Effect::Prevented);
     check(&review(&[]), Effect::Prevented);
@@ -157,20 +171,25 @@ fn reviewers_speak_finding_by_finding() {
         &review(&["billing address is never shown on small screens", "cache headers lack a maximum age everywhere"]),
         Effect::Prevented,
     );
-    check(&Course::default(), Effect::Unknown);
+    check(&ObservedSession::default(), Effect::Unknown);
 }
 
 #[test]
 fn the_threshold_is_the_share_of_the_findings_words() {
-    let course =
-        Course { review: found(&["one two three redis four five six seven eight billing"]), ..Course::default() };
-    let ends = |threshold| outcome(&lesson(), at(0), &course, &[], threshold);
+    let course = ObservedSession {
+        review: found(&["one two three redis four five six seven eight billing"]),
+        ..ObservedSession::default()
+    };
+    let ends = |threshold| judge_lesson_effect(&lesson(), at(0), &course, &[], threshold);
     assert_eq!((ends(0.2), ends(0.21)), (Effect::Recurred, Effect::Prevented));
 }
 
 #[test]
 fn a_clean_review_does_not_excuse_the_failure() {
-    let course =
-        Course { troubles: vec![trouble(Some(family('a')), Some(at(1)))], review: found(&[]), ..Course::default() };
+    let course = ObservedSession {
+        troubles: vec![trouble(Some(family('a')), Some(at(1)))],
+        review: found(&[]),
+        ..ObservedSession::default()
+    };
     check(&course, Effect::Recurred);
 }

@@ -1,46 +1,46 @@
-//! Where in a run lessons are given, how many, and to whom.
+//! The points of a session at which lessons are injected, with their limits and audiences.
 
 use crate::domain::words::words;
-use crate::domain::{AgentMemory, Counters, Facet, FacetSet, Facets, MemoryKind, MemoryScope};
+use crate::domain::{AgentMemory, Facet, FacetSet, FacetValues, LessonCounters, MemoryKind, MemoryScope};
 
 #[cfg(test)]
 #[path = "point_tests.rs"]
 mod tests;
 
 words! {
-    /// Where in a run lessons are given.
+    /// A point of a session at which lessons are injected.
     Point, "a point" {
         /// Before tasks are chosen.
         Orchestrator = "orchestrator",
-        /// Before a part of the work is handed on.
+        /// Before a part of the work is delegated.
         Subagent = "subagent",
-        /// Where a failed run is rescued.
+        /// While a failed session is rescued.
         Healer = "healer",
-        /// Where the work is planned.
+        /// While the work is planned.
         Planner = "planner",
-        /// Before something that is done in a few steps.
+        /// Before a task of a few steps.
         SmallTask = "small-task",
     }
 }
 
-/// What holds at each point. Every number is a configuration key.
+/// The rules of all injection points. Every number is a configuration key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Points {
-    /// Before tasks are chosen.
-    pub orchestrator: PointRule,
-    /// Before a part of the work is handed on, and at every point that has no name here.
-    pub subagent: PointRule,
-    /// Where a failed run is rescued.
-    pub healer: PointRule,
-    /// Where the work is planned.
-    pub planner: PointRule,
-    /// Before something that is done in a few steps.
-    pub small_task: PointRule,
+pub struct InjectionPointRules {
+    /// The rule before tasks are chosen.
+    pub orchestrator: InjectionPointRule,
+    /// The rule before a part of the work is delegated, and at every point that has no name here.
+    pub subagent: InjectionPointRule,
+    /// The rule while a failed session is rescued.
+    pub healer: InjectionPointRule,
+    /// The rule while the work is planned.
+    pub planner: InjectionPointRule,
+    /// The rule before a task of a few steps.
+    pub small_task: InjectionPointRule,
 }
 
-impl Points {
-    /// What holds at this one.
-    pub fn of(&self, point: &Point) -> &PointRule {
+impl InjectionPointRules {
+    /// Returns the rule of this point.
+    pub fn rule_for(&self, point: &Point) -> &InjectionPointRule {
         match point {
             Point::Orchestrator => &self.orchestrator,
             Point::Subagent | Point::Other(_) => &self.subagent,
@@ -51,27 +51,27 @@ impl Points {
     }
 }
 
-/// What holds at one point.
+/// The rule of one injection point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PointRule {
-    /// At most so many lessons.
+pub struct InjectionPointRule {
+    /// The most lessons that are injected.
     pub max_items: usize,
-    /// Which of them.
-    pub reach: Reach,
+    /// The scopes of lessons that are injected.
+    pub reach: LessonReach,
 }
 
-/// How narrow a lesson may be to be given.
+/// The scopes of lessons that may be injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Only what holds in the project as a whole: nobody knows yet which tool, task or path comes next.
+pub enum LessonReach {
+    /// Only lessons about the project as a whole: it is not yet known which tool, task or path comes next.
     Project,
-    /// Whatever fits the question.
+    /// Every lesson that fits the question.
     Any,
 }
 
-impl Reach {
-    /// Whether a lesson of this scope is given.
-    pub fn takes(self, scope: &MemoryScope) -> bool {
+impl LessonReach {
+    /// Returns true if a lesson of this scope may be injected.
+    pub fn includes_scope(self, scope: &MemoryScope) -> bool {
         match self {
             Self::Project => matches!(scope, MemoryScope::Global | MemoryScope::Project | MemoryScope::Repo),
             Self::Any => true,
@@ -79,55 +79,56 @@ impl Reach {
     }
 }
 
-/// What lessons may cost, and which places are kept free. Every number is a configuration key.
+/// The token budgets of lessons and the reserved places. Every number is a configuration key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
-    /// Tokens for whoever looks for faults.
+pub struct InjectionBudget {
+    /// The tokens for roles that look for faults.
     pub adversarial: usize,
-    /// Tokens for every other role.
+    /// The tokens for every other role.
     pub constructive: usize,
-    /// Tokens for whoever gives no role.
+    /// The tokens for requests without a role.
     pub anybody: usize,
-    /// Tokens for decisions, whoever reads them.
+    /// The tokens for decisions, for any role.
     pub decisions: usize,
     /// The roles that look for faults, in lower case.
     pub adversarial_roles: Vec<String>,
-    /// Places kept for preferences, so that no number of other lessons starves one.
+    /// The places reserved for preferences, so that other lessons cannot crowd them out.
     pub preference_places: usize,
-    /// With fewer tokens left than this nothing more is put in.
+    /// The smallest number of remaining tokens with which another lesson is tried.
     pub min_space: usize,
-    /// A lesson that so many runs saw is given whatever the domain or the role.
+    /// The number of sightings from which a lesson is injected for any domain or role.
     pub universal_sightings: u64,
 }
 
-impl Budget {
-    /// The tokens that a block of lessons may cost; `kind` is what was asked for, where only one kind was.
-    pub fn tokens(&self, role: Option<&str>, kind: Option<&MemoryKind>) -> usize {
-        match (kind, role.map(|role| self.stance(role))) {
+impl InjectionBudget {
+    /// Returns the tokens that a block of lessons may take; `kind` is the requested kind, if only one was requested.
+    pub fn token_budget(&self, role: Option<&str>, kind: Option<&MemoryKind>) -> usize {
+        match (kind, role.map(|role| self.role_stance(role))) {
             (Some(MemoryKind::Decision), _) => self.decisions,
-            (_, Some(Stance::Adversarial)) => self.adversarial,
-            (_, Some(Stance::Constructive)) => self.constructive,
+            (_, Some(RoleStance::Adversarial)) => self.adversarial,
+            (_, Some(RoleStance::Constructive)) => self.constructive,
             (_, None) => self.anybody,
         }
     }
 
-    /// What a role does. Its name may have further parts, as in `story-guardian` or `Judge 2`.
-    pub fn stance(&self, role: &str) -> Stance {
+    /// Returns the stance of a role. Its name may have further parts, as in `story-guardian` or `Judge 2`.
+    pub fn role_stance(&self, role: &str) -> RoleStance {
         let role = role.to_lowercase();
         let mut parts = role.split(|c: char| !c.is_alphanumeric());
         let is_adversarial = parts.any(|part| self.adversarial_roles.iter().any(|known| known == part));
-        if is_adversarial { Stance::Adversarial } else { Stance::Constructive }
+        if is_adversarial { RoleStance::Adversarial } else { RoleStance::Constructive }
     }
 
-    /// Whether a lesson was seen so often that it is of use to everybody.
-    pub fn is_universal(&self, counters: &Counters) -> bool {
+    /// Returns true if a lesson was seen so often that it is useful to every role.
+    pub fn is_universal(&self, counters: &LessonCounters) -> bool {
         counters.sightings >= self.universal_sightings
     }
 
-    /// The circumstances for which a lesson is not given: it is about others than those that were asked for. None for a
-    /// lesson that fits. A universal lesson is shut out by no domain and no role.
-    pub fn shut_out_by(&self, memory: &AgentMemory, counters: &Counters, asked: &Facets) -> FacetSet {
-        let (binding, given, met) = (memory.binding_facets(), asked.given(), memory.facets.met_by(asked));
+    /// Returns the facets that exclude a lesson: it is about other circumstances than the requested ones. The set is
+    /// empty for a lesson that fits. A universal lesson is excluded by no domain and no role.
+    pub fn excluding_facets(&self, memory: &AgentMemory, counters: &LessonCounters, asked: &FacetValues) -> FacetSet {
+        let (binding, given, met) =
+            (memory.binding_facets(), asked.present_facets(), memory.facets.facets_met_by(asked));
         let is_universal = self.is_universal(counters);
         let shuts_out = |&facet: &Facet| match facet {
             Facet::Domain | Facet::Role if is_universal => false,
@@ -137,11 +138,11 @@ impl Budget {
     }
 }
 
-/// What a role does with work.
+/// The stance of a role towards the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stance {
-    /// It looks for faults.
+pub enum RoleStance {
+    /// The role looks for faults.
     Adversarial,
-    /// It makes something.
+    /// The role makes something.
     Constructive,
 }

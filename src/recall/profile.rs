@@ -1,11 +1,12 @@
-//! Four ways to put lessons in order: our own, and those of three memories that people come from.
+//! Four ways to order lessons: our own, and those of three other memory tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{HalfLives, Score, recency};
+use super::{HalfLives, RecallScore, recency_score};
 use crate::domain::{
-    AgentMemory, Counters, Invalid, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Timestamp,
+    AgentMemory, InvalidValue, LessonCounters, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState,
+    Timestamp,
 };
 
 #[cfg(test)]
@@ -14,17 +15,18 @@ mod tests;
 
 const MILLISECONDS_A_DAY: f64 = 86_400_000.0;
 
-/// After so many days a pattern that nothing confirmed is worth a third.
+/// The days after which an unconfirmed pattern is worth about a third.
 const PATTERN_DAYS: f64 = 14.0;
-/// A pattern that was reinforced this often no longer grows old.
+/// The number of reinforcements after which a pattern no longer ages.
 const REINFORCED_FOR_GOOD: f64 = 3.0;
-/// How much closeness in meaning counts beside a pattern's score, where it is known; the rest is the score.
+/// The weight of similarity beside a pattern's score, if it is known; the rest is the score.
 const SIMILARITY_SHARE: f64 = 0.6;
 
 /// By what lessons are put in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Profile {
+#[schemars(rename = "Profile")]
+pub enum RankingProfile {
     /// By importance, recency and relevance, weighted.
     Balanced,
     /// By how many runs saw it, less what silence took away.
@@ -35,14 +37,14 @@ pub enum Profile {
     Decisions,
 }
 
-impl Profile {
-    /// All of them.
+impl RankingProfile {
+    /// All profiles, in the order of their words.
     pub const ALL: [Self; 4] = [Self::Balanced, Self::Frequency, Self::Patterns, Self::Decisions];
 
-    /// Their words in configuration and on the command line.
+    /// The words for the profiles in configuration and on the command line.
     pub const WORDS: &'static [&'static str] = &["balanced", "frequency", "patterns", "decisions"];
 
-    /// Its word.
+    /// Returns the word for this profile.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Balanced => "balanced",
@@ -52,43 +54,43 @@ impl Profile {
         }
     }
 
-    /// What a lesson is ordered by, the highest first; `None` if it is not to be given at all.
+    /// Returns the value by which a lesson is ordered, the highest first; `None` if it is not to be injected at all.
     ///
     /// - `balanced`: the score it came with.
-    /// - `frequency`: [`frequency_of`]; a lesson without one is no longer given.
-    /// - `patterns`: [`Pattern::score`] of [`Pattern::of`], blended with the closeness in meaning where that is known;
-    ///   below `min_score` it is not given.
-    /// - `decisions`: [`decision_score`], the keyword being met by any relevance above 0.
-    pub fn rate(self, lesson: &Rated<'_>, rules: &ProfileRules, now: Timestamp) -> Option<f64> {
-        let Rated { memory, counters, score, .. } = lesson;
+    /// - `frequency`: [`effective_frequency`]; a lesson whose frequency is 0 is no longer injected.
+    /// - `patterns`: [`ScoredPattern::score`] of [`ScoredPattern::from_lesson`], blended with the similarity if that is
+    ///   known; below `min_score` the lesson is not injected.
+    /// - `decisions`: [`decision_score`], where any relevance above 0 counts as a keyword match.
+    pub fn rate_lesson(self, lesson: &RatedLesson<'_>, rules: &ProfileRules, now: Timestamp) -> Option<f64> {
+        let RatedLesson { memory, counters, score, .. } = lesson;
         match self {
             Self::Balanced => Some(score.score),
             Self::Frequency => {
-                let frequency = frequency_of(memory, counters, lesson.unseen_runs, rules.decay_runs);
+                let frequency = effective_frequency(memory, counters, lesson.unseen_runs, rules.decay_runs);
                 (frequency > 0).then_some(frequency as f64)
             }
             Self::Patterns => {
-                let own = Pattern::of(memory, counters, now).score();
-                let blended = lesson.similarity.map_or(own, |similarity| blended(similarity, own));
+                let own = ScoredPattern::from_lesson(memory, counters, now).score();
+                let blended = lesson.similarity.map_or(own, |similarity| blend_scores(similarity, own));
                 (blended >= rules.min_score).then_some(blended)
             }
             Self::Decisions => {
-                let keyword = if score.relevance > 0.0 { Keyword::Met } else { Keyword::Missed };
+                let keyword = if score.relevance > 0.0 { KeywordMatch::Met } else { KeywordMatch::Missed };
                 Some(decision_score(keyword, decision_recency(memory, now, rules.half_lives.decision)))
             }
         }
     }
 }
 
-impl std::str::FromStr for Profile {
-    type Err = Invalid;
+impl std::str::FromStr for RankingProfile {
+    type Err = InvalidValue;
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|profile| profile.as_str() == word);
-        known.ok_or_else(|| crate::domain::words::unknown("a profile", word, Self::WORDS))
+        known.ok_or_else(|| crate::domain::words::unknown_word_error("a profile", word, Self::WORDS))
     }
 }
 
-impl std::fmt::Display for Profile {
+impl std::fmt::Display for RankingProfile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.as_str())
     }
@@ -97,41 +99,41 @@ impl std::fmt::Display for Profile {
 /// The numbers behind the profiles. Every one is a configuration key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProfileRules {
-    /// How fast decisions grow old.
+    /// The half-lives by which decisions age.
     pub half_lives: HalfLives,
-    /// So many runs without a sighting take one sighting away; none are taken where it is 0.
+    /// The number of sessions without a sighting that removes one sighting; 0 removes none.
     pub decay_runs: u32,
-    /// A pattern that scores less than this is not given.
+    /// The lowest score of a pattern that is injected.
     pub min_score: f64,
 }
 
-/// A lesson as a profile sees it.
+/// A lesson with what a profile needs to rate it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rated<'a> {
-    /// The lesson.
+pub struct RatedLesson<'a> {
+    /// The lesson itself.
     pub memory: &'a AgentMemory,
-    /// What happened to it.
-    pub counters: &'a Counters,
-    /// Its balanced score for the question.
-    pub score: Score,
-    /// Runs of the project since it was last seen.
+    /// The lesson's counters.
+    pub counters: &'a LessonCounters,
+    /// The balanced score for the question.
+    pub score: RecallScore,
+    /// The sessions of the project since the lesson was last seen.
     pub unseen_runs: u64,
-    /// How close it is to the question in meaning, from 0 to 1, where a model told.
+    /// The similarity to the question, from 0 to 1, if embeddings are available.
     pub similarity: Option<f64>,
 }
 
-/// The highest first. Equals keep the order in which they came, and whatever is no number goes last.
-pub fn by_rate<T>(mut rated: Vec<(T, f64)>) -> Vec<T> {
+/// Sorts by rate, the highest first. Equal rates keep their order, and NaN goes last.
+pub fn sort_by_rate<T>(mut rated: Vec<(T, f64)>) -> Vec<T> {
     let key = |rate: f64| if rate.is_nan() { f64::NEG_INFINITY } else { rate };
     rated.sort_by(|(_, left), (_, right)| key(*right).total_cmp(&key(*left)));
     rated.into_iter().map(|(row, _)| row).collect()
 }
 
-/// How often a lesson counts as seen: the runs that saw it, one at least for it was seen when it was made, less one for
-/// every `decay_runs` runs of silence. What somebody stands behind does not fade.
-pub fn frequency_of(memory: &AgentMemory, counters: &Counters, unseen_runs: u64, decay_runs: u32) -> u64 {
+/// Returns how often a lesson counts as seen: the sessions that saw it, at least one, less one for every `decay_runs`
+/// sessions without a sighting. Preferences, decisions and other confirmed lessons do not fade.
+pub fn effective_frequency(memory: &AgentMemory, counters: &LessonCounters, unseen_runs: u64, decay_runs: u32) -> u64 {
     let seen = counters.sightings.max(1);
-    if is_lasting(memory) { seen } else { Fading::after(seen, unseen_runs, decay_runs).frequency }
+    if is_lasting(memory) { seen } else { FrequencyDecay::after_silence(seen, unseen_runs, decay_runs).frequency }
 }
 
 fn is_lasting(memory: &AgentMemory) -> bool {
@@ -141,19 +143,19 @@ fn is_lasting(memory: &AgentMemory) -> bool {
         || memory.state == Some(MemoryState::Active)
 }
 
-/// What silence leaves of a lesson.
+/// The sightings left after sessions without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fading {
-    /// Sightings that are left; at 0 the lesson is over.
+pub struct FrequencyDecay {
+    /// The sightings that are left; at 0 the lesson is exhausted.
     pub frequency: u64,
-    /// Runs of silence since the last sighting was taken away.
+    /// The sessions without a sighting since the last one was removed.
     pub silent_runs: u64,
 }
 
-impl Fading {
-    /// A lesson that was seen `frequency` times and then not for `unseen_runs` runs: every `decay_runs` of them take one
-    /// sighting away, and when none is left nothing is counted any more. A lesson seen 5 times lasts 50 runs by default.
-    pub fn after(frequency: u64, unseen_runs: u64, decay_runs: u32) -> Self {
+impl FrequencyDecay {
+    /// Decays a lesson that was seen `frequency` times and then not for `unseen_runs` sessions: every `decay_runs` of
+    /// them remove one sighting, until none is left. A lesson seen 5 times lasts 50 sessions by default.
+    pub fn after_silence(frequency: u64, unseen_runs: u64, decay_runs: u32) -> Self {
         let runs = u64::from(decay_runs);
         let taken = unseen_runs.checked_div(runs).unwrap_or_default();
         if taken >= frequency {
@@ -162,27 +164,27 @@ impl Fading {
         Self { frequency: frequency - taken, silent_runs: unseen_runs.checked_rem(runs).unwrap_or(unseen_runs) }
     }
 
-    /// Whether silence has taken every sighting.
-    pub fn is_over(self) -> bool {
+    /// Returns true if no sighting is left.
+    pub fn is_exhausted(self) -> bool {
         self.frequency == 0
     }
 }
 
-/// What a pattern is: a hard rule is worth more than a cause, and a cause more than something that was merely seen.
+/// The kind of a pattern: a rule is worth more than a cause, and a cause more than an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatternSort {
-    /// It says what to do.
+pub enum PatternKind {
+    /// The pattern says what to do.
     Rule,
-    /// It says why something happens.
+    /// The pattern says why something happens.
     Causal,
-    /// It says what was seen.
+    /// The pattern says what was seen.
     Observation,
 }
 
-impl PatternSort {
-    /// What sort of pattern a lesson is: with a rule it is one; a failure with its fix, and what was tried and failed,
-    /// say why; the rest was seen.
-    pub fn of(memory: &AgentMemory) -> Self {
+impl PatternKind {
+    /// Returns the kind of a lesson: with a rule it is a rule; a bugfix pattern or an anti-pattern is causal; the rest
+    /// are observations.
+    pub fn from_lesson(memory: &AgentMemory) -> Self {
         let has_rule = memory.rule.as_deref().is_some_and(|rule| !rule.trim().is_empty());
         match memory.category {
             _ if has_rule => Self::Rule,
@@ -191,7 +193,7 @@ impl PatternSort {
         }
     }
 
-    fn weight(self) -> f64 {
+    fn kind_weight(self) -> f64 {
         match self {
             Self::Rule => 1.3,
             Self::Causal => 1.1,
@@ -200,39 +202,40 @@ impl PatternSort {
     }
 }
 
-/// What a pattern is scored by.
+/// The values by which a pattern is scored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pattern {
-    /// How often it held.
+pub struct ScoredPattern {
+    /// The number of times it held.
     pub success: f64,
-    /// Weight of the judgements that called it noise.
+    /// The weight of the judgements that called it noise.
     pub ignored: f64,
-    /// How long ago it was last known to hold, in days.
+    /// The days since it was last known to hold.
     pub days: f64,
-    /// How often it was reinforced.
+    /// The weight of its reinforcements.
     pub reinforced: f64,
-    /// What it is.
-    pub sort: PatternSort,
+    /// The kind of pattern.
+    pub sort: PatternKind,
 }
 
-impl Pattern {
-    /// A lesson as a pattern.
+impl ScoredPattern {
+    /// Returns a lesson as a pattern.
     ///
-    /// It held in each run that saw it, one at least, and by the weight of each judgement for it; these judgements are
-    /// its reinforcements. Its age counts from the last sighting or judgement for it: being shown keeps nothing fresh.
-    pub fn of(memory: &AgentMemory, counters: &Counters, now: Timestamp) -> Self {
-        let last_sign = counters.last_sign().unwrap_or_else(|| memory.version_at());
+    /// It held in each session that saw it, at least one, and by the weight of each judgement for it; these judgements
+    /// are its reinforcements. Its age counts from the last sighting or judgement for it: being shown does not keep it
+    /// fresh.
+    pub fn from_lesson(memory: &AgentMemory, counters: &LessonCounters, now: Timestamp) -> Self {
+        let last_sign = counters.last_confirmed_at().unwrap_or_else(|| memory.version_at());
         Self {
             success: counters.sightings.max(1) as f64 + counters.validated,
             ignored: counters.ignored,
             days: days_between(last_sign, now),
             reinforced: counters.validated,
-            sort: PatternSort::of(memory),
+            sort: PatternKind::from_lesson(memory),
         }
     }
 
-    /// `success / (success + ignored) · e^(−days/14) · sort`, without the middle part once it was reinforced three
-    /// times. What never held is worth nothing.
+    /// Returns `success / (success + ignored) · e^(−days/14) · kind`, without the middle factor once it was reinforced
+    /// three times. A pattern that never held scores 0.
     pub fn score(&self) -> f64 {
         if self.success <= 0.0 {
             return 0.0;
@@ -240,38 +243,38 @@ impl Pattern {
         let share = self.success / (self.success + self.ignored.max(0.0));
         let is_lasting = self.reinforced >= REINFORCED_FOR_GOOD;
         let freshness = if is_lasting { 1.0 } else { (-self.days.max(0.0) / PATTERN_DAYS).exp() };
-        share * freshness * self.sort.weight()
+        share * freshness * self.sort.kind_weight()
     }
 }
 
-/// `0.6 · similarity + 0.4 · score`.
-pub fn blended(similarity: f64, score: f64) -> f64 {
+/// Returns `0.6 · similarity + 0.4 · score`.
+pub fn blend_scores(similarity: f64, score: f64) -> f64 {
     SIMILARITY_SHARE * similarity + (1.0 - SIMILARITY_SHARE) * score
 }
 
-/// Whether a decision holds a word of what is worked on.
+/// The result of searching a decision for a word of the current work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keyword {
-    /// It does.
+pub enum KeywordMatch {
+    /// The decision contains one.
     Met,
-    /// It does not.
+    /// The decision contains none.
     Missed,
 }
 
-/// 1 for a keyword that is met, and the recency.
-pub fn decision_score(keyword: Keyword, recency: f64) -> f64 {
+/// Returns the recency, plus 1 for a keyword match.
+pub fn decision_score(keyword: KeywordMatch, recency: f64) -> f64 {
     match keyword {
-        Keyword::Met => 1.0 + recency,
-        Keyword::Missed => recency,
+        KeywordMatch::Met => 1.0 + recency,
+        KeywordMatch::Missed => recency,
     }
 }
 
-/// How recent a decision is: it halves with every half-life since it was made, and stays 1 for what holds everywhere or
-/// is evergreen, as a constraint that code still refers to should be.
+/// Returns how recent a decision is: it halves with every half-life since the decision was made, and stays 1 for a
+/// global or an evergreen one, as a constraint that code still refers to should be.
 pub fn decision_recency(memory: &AgentMemory, now: Timestamp, half_life_days: f64) -> f64 {
     let is_exempt = memory.evergreen || memory.scope == MemoryScope::Global;
     let age = (now - memory.created_at).num_milliseconds();
-    recency(age, (!is_exempt).then_some(half_life_days))
+    recency_score(age, (!is_exempt).then_some(half_life_days))
 }
 
 fn days_between(then: Timestamp, now: Timestamp) -> f64 {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::{Weights, score};
+use super::super::{ScoreWeights, weighted_score};
 use super::*;
 use crate::domain::MemoryId;
 
@@ -17,12 +17,12 @@ fn lesson() -> AgentMemory {
     memory
 }
 
-fn seen(sightings: u64) -> Counters {
-    Counters { sightings, ..Counters::default() }
+fn seen(sightings: u64) -> LessonCounters {
+    LessonCounters { sightings, ..LessonCounters::default() }
 }
 
-fn relevant(relevance: f64) -> Score {
-    score(&Weights { importance: 0.4, recency: 0.3, relevance: 0.3 }, 0.5, 0.5, relevance)
+fn relevant(relevance: f64) -> RecallScore {
+    weighted_score(&ScoreWeights { importance: 0.4, recency: 0.3, relevance: 0.3 }, 0.5, 0.5, relevance)
 }
 
 fn near(own: f64, expected: f64) {
@@ -31,17 +31,17 @@ fn near(own: f64, expected: f64) {
 
 #[test]
 fn every_profile_has_a_word() {
-    for (profile, word) in Profile::ALL.into_iter().zip(Profile::WORDS) {
+    for (profile, word) in RankingProfile::ALL.into_iter().zip(RankingProfile::WORDS) {
         assert_eq!((profile.as_str(), word.parse()), (*word, Ok(profile)));
         assert_eq!(serde_json::to_value(profile).unwrap(), *word);
     }
-    let refused = "best".parse::<Profile>().unwrap_err().to_string();
+    let refused = "best".parse::<RankingProfile>().unwrap_err().to_string();
     assert_eq!(refused, "`best` is not a profile: it is one of balanced, frequency, patterns, decisions");
 }
 
 #[test]
 fn the_published_scores_of_patterns() {
-    use PatternSort::{Causal, Observation, Rule};
+    use PatternKind::{Causal, Observation, Rule};
     let table = [
         (1.0, 0.0, 0.0, 0.0, Observation, 1.0),
         (1.0, 0.0, 14.0, 0.0, Observation, 0.367879),
@@ -58,18 +58,19 @@ fn the_published_scores_of_patterns() {
         (0.0, 0.0, 0.0, 0.0, Observation, 0.0),
     ];
     for (success, ignored, days, reinforced, sort, expected) in table {
-        near(Pattern { success, ignored, days, reinforced, sort }.score(), expected);
+        near(ScoredPattern { success, ignored, days, reinforced, sort }.score(), expected);
     }
-    near(blended(0.5, 1.0), 0.7);
+    near(blend_scores(0.5, 1.0), 0.7);
 }
 
 #[test]
 fn the_published_scores_of_decisions() {
     let mut memory = lesson();
     let check = |memory: &AgentMemory, relevance, days, expected| {
-        let counters = Counters::default();
-        let rated = Rated { memory, counters: &counters, score: relevant(relevance), unseen_runs: 0, similarity: None };
-        near(Profile::Decisions.rate(&rated, &RULES, day(days)).unwrap(), expected);
+        let counters = LessonCounters::default();
+        let rated =
+            RatedLesson { memory, counters: &counters, score: relevant(relevance), unseen_runs: 0, similarity: None };
+        near(RankingProfile::Decisions.rate_lesson(&rated, &RULES, day(days)).unwrap(), expected);
     };
     check(&memory, 0.3, 0, 2.0);
     check(&memory, 0.3, 90, 1.5);
@@ -98,11 +99,11 @@ fn silence_takes_a_sighting_every_ten_runs() {
         ((3, 0), (3, 0)),
     ];
     for ((frequency, unseen), (left, silent)) in table {
-        let faded = Fading::after(frequency, unseen, 10);
+        let faded = FrequencyDecay::after_silence(frequency, unseen, 10);
         assert_eq!((faded.frequency, faded.silent_runs), (left, silent), "{frequency} {unseen}");
-        assert_eq!(faded.is_over(), left == 0);
+        assert_eq!(faded.is_exhausted(), left == 0);
     }
-    assert_eq!(Fading::after(1, 1_000, 0), Fading { frequency: 1, silent_runs: 1_000 });
+    assert_eq!(FrequencyDecay::after_silence(1, 1_000, 0), FrequencyDecay { frequency: 1, silent_runs: 1_000 });
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn what_somebody_stands_behind_keeps_its_sightings() {
     let check = |change: fn(&mut AgentMemory), expected| {
         let mut memory = lesson();
         change(&mut memory);
-        assert_eq!(frequency_of(&memory, &seen(2), 15, 10), expected);
+        assert_eq!(effective_frequency(&memory, &seen(2), 15, 10), expected);
     };
     check(|_| {}, 1);
     check(|memory| memory.evergreen = true, 2);
@@ -118,44 +119,50 @@ fn what_somebody_stands_behind_keeps_its_sightings() {
     check(|memory| memory.kind = MemoryKind::Decision, 2);
     check(|memory| memory.source = MemorySource::Manual, 2);
     check(|memory| memory.state = Some(MemoryState::Active), 2);
-    assert_eq!(frequency_of(&lesson(), &seen(0), 0, 10), 1, "it was seen when it was made");
+    assert_eq!(effective_frequency(&lesson(), &seen(0), 0, 10), 1, "it was seen when it was made");
 }
 
 #[test]
 fn a_lesson_is_a_pattern_by_what_is_known_of_it() {
-    let counters =
-        Counters { sightings: 2, validated: 1.0, ignored: 1.5, last_seen_at: Some(day(3)), ..Counters::default() };
+    let counters = LessonCounters {
+        sightings: 2,
+        validated: 1.0,
+        ignored: 1.5,
+        last_seen_at: Some(day(3)),
+        ..LessonCounters::default()
+    };
     let mut memory = lesson();
-    let expected = Pattern { success: 3.0, ignored: 1.5, days: 7.0, reinforced: 1.0, sort: PatternSort::Observation };
-    assert_eq!(Pattern::of(&memory, &counters, day(10)), expected);
+    let expected =
+        ScoredPattern { success: 3.0, ignored: 1.5, days: 7.0, reinforced: 1.0, sort: PatternKind::Observation };
+    assert_eq!(ScoredPattern::from_lesson(&memory, &counters, day(10)), expected);
     memory.category = MemoryCategory::BugfixPattern;
-    assert_eq!(PatternSort::of(&memory), PatternSort::Causal);
+    assert_eq!(PatternKind::from_lesson(&memory), PatternKind::Causal);
     memory.rule = Some("IF a THEN b".to_owned());
-    assert_eq!(PatternSort::of(&memory), PatternSort::Rule);
-    assert_eq!(Pattern::of(&memory, &Counters::default(), day(10)).days, 10.0);
-    assert_eq!(Pattern::of(&memory, &Counters::default(), day(0)).success, 1.0);
+    assert_eq!(PatternKind::from_lesson(&memory), PatternKind::Rule);
+    assert_eq!(ScoredPattern::from_lesson(&memory, &LessonCounters::default(), day(10)).days, 10.0);
+    assert_eq!(ScoredPattern::from_lesson(&memory, &LessonCounters::default(), day(0)).success, 1.0);
 }
 
 #[test]
 fn noise_and_what_faded_is_not_given() {
     let memory = lesson();
-    let check = |profile: Profile, counters: &Counters, unseen_runs, similarity, expected: Option<f64>| {
-        let rated = Rated { memory: &memory, counters, score: relevant(0.2), unseen_runs, similarity };
-        let own = profile.rate(&rated, &RULES, day(0));
+    let check = |profile: RankingProfile, counters: &LessonCounters, unseen_runs, similarity, expected: Option<f64>| {
+        let rated = RatedLesson { memory: &memory, counters, score: relevant(0.2), unseen_runs, similarity };
+        let own = profile.rate_lesson(&rated, &RULES, day(0));
         assert_eq!(own.map(|rate| (rate * 1e6).round() / 1e6), expected, "{profile}");
     };
-    let noise = Counters { sightings: 1, ignored: 10.0, ..Counters::default() };
-    check(Profile::Patterns, &noise, 0, None, None);
-    check(Profile::Patterns, &noise, 0, Some(1.0), Some(0.636364));
-    check(Profile::Frequency, &seen(3), 29, None, Some(1.0));
-    check(Profile::Frequency, &seen(3), 30, None, None);
-    check(Profile::Balanced, &noise, 500, None, Some(0.41));
+    let noise = LessonCounters { sightings: 1, ignored: 10.0, ..LessonCounters::default() };
+    check(RankingProfile::Patterns, &noise, 0, None, None);
+    check(RankingProfile::Patterns, &noise, 0, Some(1.0), Some(0.636364));
+    check(RankingProfile::Frequency, &seen(3), 29, None, Some(1.0));
+    check(RankingProfile::Frequency, &seen(3), 30, None, None);
+    check(RankingProfile::Balanced, &noise, 500, None, Some(0.41));
 }
 
 #[test]
 fn equals_keep_their_order() {
     let rated = vec![("a", 1.0), ("b", 3.0), ("c", f64::NAN), ("d", 3.0), ("e", 1.0)];
-    assert_eq!(by_rate(rated), ["b", "d", "a", "e", "c"]);
+    assert_eq!(sort_by_rate(rated), ["b", "d", "a", "e", "c"]);
 }
 
 proptest! {
@@ -172,15 +179,15 @@ proptest! {
                 silent = 0;
             }
         }
-        prop_assert_eq!(Fading::after(frequency, unseen, runs), Fading { frequency: left, silent_runs: silent });
+        prop_assert_eq!(FrequencyDecay::after_silence(frequency, unseen, runs), FrequencyDecay { frequency: left, silent_runs: silent });
     }
 
     #[test]
     fn a_pattern_is_a_number_within_its_bounds(
         success in 0.0..1e6, ignored in 0.0..1e6, days in -10.0..1e5, reinforced in 0.0..10.0, sort in 0usize..3,
     ) {
-        let sort = [PatternSort::Rule, PatternSort::Causal, PatternSort::Observation][sort];
-        let score = Pattern { success, ignored, days, reinforced, sort }.score();
+        let sort = [PatternKind::Rule, PatternKind::Causal, PatternKind::Observation][sort];
+        let score = ScoredPattern { success, ignored, days, reinforced, sort }.score();
         prop_assert!((0.0..=1.3).contains(&score), "{}", score);
     }
 }

@@ -1,33 +1,33 @@
-//! The order in which lessons are given back.
+//! The order in which lessons are returned.
 
 use crate::domain::{AgentMemory, MemoryKind};
 
 const MILLISECONDS_A_DAY: f64 = 86_400_000.0;
 
-/// How lessons are ranked. Every number is a configuration key.
+/// The settings of the ranking. Every number is a configuration key.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranking {
-    /// What counts how much.
-    pub weights: Weights,
-    /// How fast lessons grow old.
+pub struct RankingSettings {
+    /// The weights of the parts of a score.
+    pub weights: ScoreWeights,
+    /// The half-lives by which lessons age.
     pub half_lives: HalfLives,
-    /// How many of the most relevant the score gets to order. Over a whole store it would drown relevance.
+    /// The number of the most relevant lessons that the score may reorder. Over a whole store it would drown relevance.
     pub gate: usize,
-    /// Below this relevance a lesson is no answer to a question that has a topic.
+    /// The lowest relevance of an answer to a question that has a topic.
     pub floor: f64,
-    /// The score orders what is at least this share as close to the question as the closest; the rest comes behind, the
-    /// closer first.
+    /// The score orders lessons that are at least this share as close to the question as the closest; the rest follows,
+    /// the closer first.
     pub near: f64,
-    /// What is less close than this share of the closest is no answer beside it.
+    /// The share of the highest closeness below which a lesson is no answer.
     pub far: f64,
-    /// How many answers, unless the question says.
+    /// The number of answers, unless the question sets it.
     pub max_results: usize,
 }
 
-impl Ranking {
-    /// By relevance alone, with nothing shut out: how neighbours are ordered.
+impl RankingSettings {
+    /// The settings for neighbours: by relevance alone, with nothing excluded.
     pub const BY_RELEVANCE: Self = Self {
-        weights: Weights { importance: 0.0, recency: 0.0, relevance: 1.0 },
+        weights: ScoreWeights { importance: 0.0, recency: 0.0, relevance: 1.0 },
         half_lives: HalfLives { lesson: 1.0, decision: 1.0 },
         gate: 0,
         floor: 0.0,
@@ -37,51 +37,51 @@ impl Ranking {
     };
 }
 
-/// What counts how much.
+/// The weights of the parts of a score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// How much the lesson matters.
+pub struct ScoreWeights {
+    /// The weight of the lesson's importance.
     pub importance: f64,
-    /// How lately it was known to hold.
+    /// The weight of its recency.
     pub recency: f64,
-    /// How well it meets the question.
+    /// The weight of its relevance to the question.
     pub relevance: f64,
 }
 
-/// Days after which a lesson counts half as recent.
+/// The days after which a lesson counts half as recent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HalfLives {
-    /// For lessons, facts and notes.
+    /// The half-life of lessons, facts and notes.
     pub lesson: f64,
-    /// For decisions.
+    /// The half-life of decisions.
     pub decision: f64,
 }
 
 impl HalfLives {
-    /// The half-life of lessons that age like this, `None` if they do not.
-    pub fn of(&self, ageing: Ageing) -> Option<f64> {
+    /// Returns the half-life in days of this ageing class; `None` if it does not age.
+    pub fn days_for(&self, ageing: AgeingClass) -> Option<f64> {
         match ageing {
-            Ageing::Lesson => Some(self.lesson),
-            Ageing::Decision => Some(self.decision),
-            Ageing::Never => None,
+            AgeingClass::Lesson => Some(self.lesson),
+            AgeingClass::Decision => Some(self.decision),
+            AgeingClass::Never => None,
         }
     }
 }
 
-/// How a lesson grows old.
+/// The way in which a lesson ages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ageing {
-    /// As lessons, facts and notes do.
+pub enum AgeingClass {
+    /// The lesson ages like lessons, facts and notes.
     Lesson,
-    /// As decisions do.
+    /// The lesson ages like decisions.
     Decision,
-    /// Not at all: preferences and whatever is evergreen.
+    /// The lesson never ages, as preferences and evergreen lessons.
     Never,
 }
 
-impl Ageing {
-    /// How this lesson grows old.
-    pub fn of(memory: &AgentMemory) -> Self {
+impl AgeingClass {
+    /// Returns the ageing class of a lesson.
+    pub fn from_lesson(memory: &AgentMemory) -> Self {
         match memory.kind {
             _ if memory.evergreen => Self::Never,
             MemoryKind::Preference => Self::Never,
@@ -91,30 +91,30 @@ impl Ageing {
     }
 }
 
-/// A lesson's score and what it is made of, each from 0 to 1 but for the closeness.
+/// A lesson's score and its parts, each from 0 to 1 except the closeness.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Score {
-    /// The weighted sum.
+pub struct RecallScore {
+    /// The weighted sum of the parts.
     pub score: f64,
-    /// Importance, lowered by distrust.
+    /// The importance, lowered by distrust.
     pub importance: f64,
-    /// See [`recency`].
+    /// The recency; see [`recency_score`].
     pub recency: f64,
-    /// See [`super::relevance`].
+    /// The relevance; see [`super::combined_relevance`].
     pub relevance: f64,
-    /// See [`super::closeness`]; it is compared, and never shown.
+    /// The closeness, which is compared and never shown; see [`super::combined_closeness`].
     #[serde(skip)]
     pub closeness: f64,
 }
 
-/// Brings answers to a question with a topic into their order, and leaves out what is far behind the closest.
+/// Sorts the answers to a question with a topic, and drops those far behind the closest.
 ///
-/// Over everything that was let in, importance and age would drown what the question is about: they decide among those
-/// that meet it about as well. Equals stay in the order they came in.
-pub fn arrange<T>(answers: &mut Vec<T>, ranking: &Ranking, score: impl Fn(&T) -> Score) {
+/// Over all answers, importance and age would drown the topic of the question: they decide only among answers of about
+/// the same closeness. Equal answers keep their order.
+pub fn arrange_answers<T>(answers: &mut Vec<T>, ranking: &RankingSettings, score: impl Fn(&T) -> RecallScore) {
     let closest = answers.iter().map(|answer| score(answer).closeness).fold(0.0, f64::max);
     answers.retain(|answer| score(answer).closeness >= ranking.far * closest);
-    let is_near = |answer: &Score| answer.closeness >= ranking.near * closest;
+    let is_near = |answer: &RecallScore| answer.closeness >= ranking.near * closest;
     answers.sort_by(|a, b| {
         let (a, b) = (score(a), score(b));
         let near = is_near(&b).cmp(&is_near(&a));
@@ -125,14 +125,14 @@ pub fn arrange<T>(answers: &mut Vec<T>, ranking: &Ranking, score: impl Fn(&T) ->
     });
 }
 
-/// `w₁·importance + w₂·recency + w₃·relevance`, with 0.4, 0.3 and 0.3 by default.
-pub fn score(weights: &Weights, importance: f64, recency: f64, relevance: f64) -> Score {
+/// Returns `w₁·importance + w₂·recency + w₃·relevance`, with weights of 0.4, 0.3 and 0.3 by default.
+pub fn weighted_score(weights: &ScoreWeights, importance: f64, recency: f64, relevance: f64) -> RecallScore {
     let score = weights.importance * importance + weights.recency * recency + weights.relevance * relevance;
-    Score { score, importance, recency, relevance, closeness: relevance }
+    RecallScore { score, importance, recency, relevance, closeness: relevance }
 }
 
-/// Halves with every half-life that has passed. What lies in the future is as recent as now.
-pub fn recency(age_milliseconds: i64, half_life_days: Option<f64>) -> f64 {
+/// Returns a value that halves with every half-life passed. A time in the future counts as now.
+pub fn recency_score(age_milliseconds: i64, half_life_days: Option<f64>) -> f64 {
     let Some(half_life) = half_life_days else { return 1.0 };
     let days = age_milliseconds.max(0) as f64 / MILLISECONDS_A_DAY;
     (-days / half_life).exp2()

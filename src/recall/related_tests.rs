@@ -3,7 +3,7 @@ use super::*;
 
 fn order(lessons: &[Lesson]) -> Vec<u64> {
     let given = all(lessons);
-    let arranged = arranged(given.iter().collect());
+    let arranged = arrange_related(given.iter().collect());
     arranged.iter().map(|lesson| lesson.memory.alias.as_ref().unwrap().number()).collect()
 }
 
@@ -22,8 +22,8 @@ fn the_newer_stands_right_before_the_older() {
     assert_eq!(order(&[old.clone(), Lesson::new(2, "b"), new.clone()]), [5, 1, 2]);
     assert_eq!(order(&[Lesson::new(2, "b"), new.clone(), Lesson::new(3, "c"), old.clone()]), [2, 5, 1, 3]);
     let (old, new) = (old.given(), new.given());
-    assert_eq!((takes_over(&new, &old), takes_over(&old, &new)), (Some(Tie::Replaces), None));
-    assert_eq!(takes_over(&old, &old), None);
+    assert_eq!((tie_to_older(&new, &old), tie_to_older(&old, &new)), (Some(LessonTie::Replaces), None));
+    assert_eq!(tie_to_older(&old, &old), None);
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn what_was_seen_again_is_the_newer() {
         .changed(|lesson| lesson.counters.last_seen_at = Some(day(20)));
     let new = Lesson::new(5, "new");
     assert_eq!(order(&[new.clone(), old.clone()]), [1, 5]);
-    assert_eq!(takes_over(&old.given(), &new.given()), Some(Tie::NewerThan));
+    assert_eq!(tie_to_older(&old.given(), &new.given()), Some(LessonTie::NewerThan));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn what_was_decided_counts_more_than_a_date() {
     let old = Lesson::new(1, "old").changed(|lesson| lesson.counters.last_seen_at = Some(day(20)));
     let finer = Lesson::new(5, "finer").linked(1, Relation::Refines);
     assert_eq!(order(&[old.clone(), finer.clone()]), [5, 1]);
-    assert_eq!(takes_over(&finer.given(), &old.given()), Some(Tie::Replaces));
+    assert_eq!(tie_to_older(&finer.given(), &old.given()), Some(LessonTie::Replaces));
     let gone = old.changed(|lesson| lesson.memory.superseded_by = Some(id(6)));
     assert_eq!(order(&[gone, Lesson::new(6, "young")]), [6, 1]);
 }

@@ -1,93 +1,94 @@
-//! How well a lesson meets a question, from 0 to 1.
+//! The relevance of a lesson to a question, from 0 to 1.
 //!
-//! Words are weighed by BM25, as a share of what the question's words are worth together. A word is also met, for less,
-//! by one that says the same and by what is typed for it. The share is then bent so that one floor means the same in a
-//! memory of ten lessons and of a hundred thousand. The constants were fitted on public sets; `docs/benchmarks.md` has
-//! the figures.
+//! Words are weighed by BM25, as a share of the total worth of the question's words. A word is also matched, for less,
+//! by a synonym and by what is typed for it in a shell or as a flag. The share is then rescaled so that one floor means
+//! the same in a memory of ten lessons and of a hundred thousand. The constants were fitted on public sets;
+//! `docs/benchmarks.md` has the figures.
 
 use std::collections::BTreeMap;
 
 use crate::domain::{AgentMemory, Facet, FacetSet};
-use crate::text::{Cutter, thesaurus};
+use crate::text::{WordSplitter, thesaurus};
 
 #[cfg(test)]
 #[path = "relevance_tests.rs"]
 mod tests;
 
-/// Saturation: how little the tenth mention of a word adds. A long lesson wears its words out in proportion.
+/// The saturation: how little the tenth mention of a word adds. A long lesson dilutes its words in proportion.
 const K1: f64 = 2.0;
-/// So many words are added to the length of every lesson, so that the shortest do not win by being short.
+/// The number of words added to the length of every lesson, so that the shortest do not win by being short.
 const LENGTH_ADDED: f64 = 5.0;
-/// What a word of everyday talk is worth beside others.
+/// The worth of an everyday word compared with others.
 const EVERYDAY_SHARE: f64 = 0.85;
-/// A word this rare, as a share of the rarest there could be, tells what a question is about.
+/// The rarity, as a share of the highest possible, from which a word counts as distinctive for a question.
 const TELLING_SHARE: f64 = 0.4;
 
-/// Before a lesson is looked at, words are taken to have been met in so many: of two lessons nobody learns which words are
-/// rare. Names in nearly none of them, words that people use for many things in a few.
+/// The prior counts: two lessons cannot show which words are rare, so words are taken to have occurred in this many
+/// lessons before any is read. Names occur in nearly none of them, ordinary words in a few.
 const PRIOR_LESSONS: f64 = 50.0;
 const PRIOR_NAME: f64 = 0.2;
 const PRIOR_ORDINARY: f64 = 3.0;
 
-/// A word in more than this share of the lessons does not bring a lesson up by itself, in memories of so many and more:
-/// looking at a tenth of everything for the sake of "test" takes longer than all the rest.
+/// The share of the lessons above which a word does not retrieve a lesson by itself, in memories of this many lessons
+/// and more: reading a tenth of everything for the word "test" takes longer than all the rest.
 const COMMON_SHARE: f64 = 0.05;
 const MANY_LESSONS: u64 = 2_000;
 
-/// How overlap becomes relevance: where it starts, what the covered share adds, what each telling word adds up to so many
-/// of them, what the sum adds, and what each e-fold of lessons takes away, as more of them are alike by chance.
+/// The parameters that turn overlap into relevance: the start, the gain by the covered share, the gain by each
+/// distinctive word up to this many, the gain by the sum, and the loss by each e-fold of lessons, because more of them
+/// match by chance.
 const START: f64 = -2.33;
 const COVERED: f64 = 7.585;
 const TELLING: f64 = 0.964;
 const MANY_TELLING: f64 = 10.0;
 const SUM: f64 = 0.096;
 const SIZE: f64 = -0.48;
-/// In a question of more telling words than these some stand in any lesson by chance: what each of them, and the sum, adds
-/// falls with the square root of their number. Chosen on real instructions; see `docs/benchmarks.md`.
+/// The number of distinctive words above which some occur in any lesson by chance: the gain by each of them, and by the
+/// sum, falls with the square root of their number. Chosen on real instructions; see `docs/benchmarks.md`.
 const USUAL_TELLING: f64 = 12.0;
-/// Fewer lessons count as so many, and more as so many.
+/// The bounds on the number of lessons: fewer count as the first, more as the second.
 const SMALL: f64 = 20.0;
 const LARGE: f64 = 20_000.0;
-/// The same beside an embedding, whose cosine then says most of it.
+/// The parameters beside an embedding, whose cosine then decides most.
 const EMBEDDED_START: f64 = -4.15;
 const EMBEDDED_COVERED: f64 = 5.14;
 const EMBEDDED_COSINE: f64 = 18.98;
 const EMBEDDED_SIZE: f64 = -0.7;
 
-/// The same failure is nearly all one can ask for.
+/// The relevance by the same error family alone, which is nearly the highest.
 const ERROR_FAMILY_SHARE: f64 = 0.9;
-/// All the tags asked for, and nothing else in common.
+/// The relevance by all requested tags and nothing else in common.
 const TAGS_SHARE: f64 = 0.6;
-/// Each other circumstance that is the same.
+/// The relevance by each other facet in common.
 const FACET_SHARE: f64 = 0.15;
 
-/// How much closer the same failure brings a lesson, beside words whose share is about 1 at best; and each other
-/// circumstance that is the same.
+/// The closeness added by the same error family, compared with a word share of about 1 at best; and by each other facet
+/// in common.
 const ERROR_FAMILY_NEARNESS: f64 = 3.0;
 const FACET_NEARNESS: f64 = 0.4;
 
-/// A word counts this many halves where it stands: tags are chosen words, a detail is talk.
+/// The weight of a word by the field it appears in, in halves: tags are chosen words, a detail is prose.
 const TAG_WEIGHT: u32 = 3;
 const SUMMARY_WEIGHT: u32 = 2;
 const RULE_WEIGHT: u32 = 2;
 const DETAIL_WEIGHT: u32 = 1;
-/// Weights are counted in halves of a mention.
+/// The unit of the weights, which are counted in halves of a mention.
 const HALVES: f64 = 2.0;
 
-/// The words of one lesson and how much each counts.
+/// The words of one lesson with their weights.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    /// Weighted count of each word.
+pub struct LessonTerms {
+    /// The weighted count of each word.
     pub counts: BTreeMap<String, u32>,
-    /// Their sum.
+    /// The sum of the counts.
     pub length: u32,
 }
 
-/// The words of a lesson, weighted by where they stand.
-pub fn terms_of(cutter: &mut Cutter, memory: &AgentMemory) -> Terms {
-    let mut terms = Terms::default();
+/// Returns the words of a lesson, weighted by the field they appear in.
+pub fn collect_lesson_terms(cutter: &mut WordSplitter, memory: &AgentMemory) -> LessonTerms {
+    let mut terms = LessonTerms::default();
     let mut add = |text: &str, weight: u32| {
-        for word in cutter.terms(text) {
+        for word in cutter.split_terms(text) {
             let count = terms.counts.entry(word).or_default();
             *count = count.saturating_add(weight);
             terms.length = terms.length.saturating_add(weight);
@@ -103,32 +104,32 @@ pub fn terms_of(cutter: &mut Cutter, memory: &AgentMemory) -> Terms {
     terms
 }
 
-/// The words of a question, and by which terms each may be met.
+/// The words of a question, and the terms that match each.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Question {
-    /// Everything to look for, each once.
+pub struct RelevanceQuery {
+    /// All terms to search for, each once.
     terms: Vec<String>,
-    /// For each of them, in how many of the lessons that nobody looked at it is taken to stand.
+    /// The prior count of each term.
     priors: Vec<f64>,
-    slots: Vec<Slot>,
+    slots: Vec<RelevanceWord>,
 }
 
 /// One word of a question.
 #[derive(Debug, Clone, PartialEq)]
-struct Slot {
-    /// How much it counts beside the others.
+struct RelevanceWord {
+    /// The weight of the word compared with the others.
     weight: f64,
-    /// Whether it is a name of something, and not a word for many things.
+    /// True if it is a name of something, and not an ordinary word.
     is_name: bool,
-    /// Places of terms that meet it, each with how much of it that counts. The word itself comes first.
+    /// The indexes of the terms that match it, each with the share that it counts. The word itself comes first.
     met_by: Vec<(usize, f64)>,
 }
 
-impl Question {
-    /// Cuts a question's text into words.
-    pub fn of(text: &str) -> Self {
+impl RelevanceQuery {
+    /// Splits a question's text into words.
+    pub fn from_text(text: &str) -> Self {
         let mut repeats: BTreeMap<String, f64> = BTreeMap::new();
-        for word in Cutter::default().terms(text) {
+        for word in WordSplitter::default().split_terms(text) {
             *repeats.entry(word).or_default() += 1.0;
         }
         let mut terms: Vec<String> = repeats.keys().cloned().collect();
@@ -136,9 +137,9 @@ impl Question {
         let mut slots = Vec::new();
         for (place, (word, repeats)) in repeats.into_iter().enumerate() {
             let mut met_by = vec![(place, 1.0)];
-            for (other, share) in thesaurus::others(&word) {
+            for (other, share) in thesaurus::related_stems(&word) {
                 let known = terms.iter().position(|term| term == other);
-                // What is asked for by itself meets itself alone.
+                // A term that the question itself contains matches only itself.
                 if known.is_none_or(|known| known >= own) {
                     met_by.push((known.unwrap_or(terms.len()), *share));
                 }
@@ -146,76 +147,76 @@ impl Question {
                     terms.push(other.clone());
                 }
             }
-            let everyday = if thesaurus::is_everyday(&word) { EVERYDAY_SHARE } else { 1.0 };
+            let everyday = if thesaurus::is_everyday_word(&word) { EVERYDAY_SHARE } else { 1.0 };
             let weight = 2.0 * repeats / (repeats + 1.0) * everyday;
-            slots.push(Slot { weight, is_name: !thesaurus::is_ordinary(&word), met_by });
+            slots.push(RelevanceWord { weight, is_name: !thesaurus::is_ordinary_word(&word), met_by });
         }
-        let prior = |term: &String| if thesaurus::is_ordinary(term) { PRIOR_ORDINARY } else { PRIOR_NAME };
+        let prior = |term: &String| if thesaurus::is_ordinary_word(term) { PRIOR_ORDINARY } else { PRIOR_NAME };
         Self { priors: terms.iter().map(prior).collect(), terms, slots }
     }
 
-    /// Everything to look for, each once.
+    /// Returns all terms to search for, each once.
     pub fn terms(&self) -> &[String] {
         &self.terms
     }
 }
 
-/// What a collection of lessons knows about the terms of one question.
+/// The statistics of a collection of lessons for the terms of one question.
 ///
-/// Any memory that can fill this in, whether by walking postings or by reading everything, gives the same relevance.
+/// Every memory that can provide them, by postings or by a full scan, gives the same relevance.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Vocabulary {
-    /// How many lessons there are.
+pub struct TermStatistics {
+    /// The number of lessons.
     pub documents: u64,
-    /// How long they are together.
+    /// The total length of all lessons.
     pub length: u64,
-    /// For each term of the question, in its order, how many lessons hold it.
+    /// The number of lessons with each term of the question, in its order.
     pub holders: Vec<u64>,
 }
 
-impl Vocabulary {
-    /// What a collection knows before anything of it was looked at.
-    pub fn empty(question: &Question) -> Self {
+impl TermStatistics {
+    /// Returns the statistics of an empty collection.
+    pub fn empty(question: &RelevanceQuery) -> Self {
         Self { documents: 0, length: 0, holders: vec![0; question.terms.len()] }
     }
 
-    /// Works out once what every lesson is then measured with.
-    pub fn measure(&self, question: &Question) -> Measure {
+    /// Computes the measure for every lesson once.
+    pub fn build_measure(&self, question: &RelevanceQuery) -> RelevanceMeasure {
         let documents = self.documents.max(1) as f64;
         let average = self.length as f64 / HALVES / documents + LENGTH_ADDED;
         let holders = self.holders.iter().zip(&question.priors);
-        let rarities: Vec<f64> = holders.map(|(&holders, prior)| self.rarity(holders as f64 + prior)).collect();
+        let rarities: Vec<f64> = holders.map(|(&holders, prior)| self.term_rarity(holders as f64 + prior)).collect();
         let rarity = |term: usize| rarities.get(term).copied().unwrap_or_default();
-        let rarest = self.rarity(PRIOR_NAME);
+        let rarest = self.term_rarity(PRIOR_NAME);
         let mut slots = Vec::new();
         for slot in &question.slots {
             let own = slot.met_by.first().map_or(0.0, |(term, _)| rarity(*term));
             let met_by = slot.met_by.iter();
-            slots.push(Worth {
+            slots.push(WeighedWord {
                 worth: slot.weight * own,
                 tells: slot.is_name && own >= TELLING_SHARE * rarest,
                 met_by: met_by.map(|&(term, share)| (term, share * slot.weight * (K1 + 1.0) * rarity(term))).collect(),
             });
         }
         let telling = slots.iter().filter(|slot| slot.tells).map(|_| 1.0).sum::<f64>();
-        Measure {
+        RelevanceMeasure {
             dilution: (USUAL_TELLING / telling.max(USUAL_TELLING)).sqrt(),
             whole: slots.iter().map(|slot| slot.worth).sum::<f64>().max(LEAST),
             slots,
-            brings: self.brings(),
+            brings: self.retrieving_terms(),
             short: K1 * LENGTH_ADDED / average,
             long: K1 / HALVES / average,
             size: documents.clamp(SMALL, LARGE).ln(),
         }
     }
 
-    fn rarity(&self, holders: f64) -> f64 {
+    fn term_rarity(&self, holders: f64) -> f64 {
         let documents = self.documents as f64 + PRIOR_LESSONS;
         (1.0 + (documents - holders + 0.5) / (holders + 0.5)).ln()
     }
 
-    /// Which terms bring a lesson up; all of them where none is rare enough.
-    fn brings(&self) -> Vec<bool> {
+    /// Tells for each term whether it retrieves lessons; all do if none is rare enough.
+    fn retrieving_terms(&self) -> Vec<bool> {
         let is_rare =
             |&holders: &u64| self.documents < MANY_LESSONS || holders as f64 <= COMMON_SHARE * self.documents as f64;
         let is_held = |holders: &&u64| **holders > 0;
@@ -224,77 +225,78 @@ impl Vocabulary {
     }
 }
 
-/// Nothing weighs less than this, so that a question without words divides nothing by nothing.
+/// The lower bound of a weight, so that a question without words causes no division by zero.
 const LEAST: f64 = 1e-9;
 
-/// One word of a question, weighed.
+/// One word of a question with its computed worth.
 #[derive(Debug, Clone, PartialEq)]
-struct Worth {
-    /// What it is worth in a lesson that says it once.
+struct WeighedWord {
+    /// The worth of the word in a lesson that contains it once.
     worth: f64,
-    /// Whether it tells what the question is about.
+    /// True if the word is distinctive for the question.
     tells: bool,
-    /// Places of terms, each with what it would be worth without end.
+    /// The indexes of the matching terms, each with its worth at full saturation.
     met_by: Vec<(usize, f64)>,
 }
 
-/// Measures lessons against one question.
+/// A measure of lessons against one question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measure {
-    slots: Vec<Worth>,
-    /// What all words are worth together.
+pub struct RelevanceMeasure {
+    slots: Vec<WeighedWord>,
+    /// The total worth of all words.
     whole: f64,
-    /// Which terms bring a lesson up.
+    /// True for each term that retrieves lessons.
     brings: Vec<bool>,
-    /// How fast a word wears off in a lesson without length, and by how much more for each half of a mention in it.
+    /// The saturation of a word in a lesson of length zero, and its increase for each half of a mention in the lesson.
     short: f64,
     long: f64,
-    /// The logarithm of how many lessons there are.
+    /// The logarithm of the number of lessons.
     size: f64,
-    /// The part that counts of what telling words and the sum add, below 1 for a question of many telling words.
+    /// The factor for the gain by distinctive words and by the sum, below 1 for a question of many distinctive words.
     dilution: f64,
 }
 
-/// What a lesson and a question have in common, by words.
+/// The words that a lesson and a question have in common, as numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Overlap {
-    /// BM25 as a share of what the question's words are worth.
+pub struct WordOverlap {
+    /// The BM25 sum as a share of the worth of the question's words.
     pub share: f64,
-    /// How much of what they are worth stands in the lesson at all.
+    /// The share of that worth whose words occur in the lesson at all.
     pub covered: f64,
-    /// How many telling words stand there.
+    /// The number of distinctive words that occur in it.
     pub telling: f64,
-    /// BM25 itself. In a long question a small share may be a great deal.
+    /// The BM25 sum itself. In a long question a small share may be a lot.
     pub sum: f64,
 }
 
-impl Measure {
-    /// Whether a term brings a lesson up by itself.
-    pub fn brings(&self, term: usize) -> bool {
+impl RelevanceMeasure {
+    /// Returns true if a term retrieves a lesson by itself.
+    pub fn is_retrieving_term(&self, term: usize) -> bool {
         self.brings.get(term).copied().unwrap_or_default()
     }
 
-    /// The most that a term can add to the share of a lesson that holds it.
-    pub fn most_share(&self, term: usize) -> f64 {
-        self.most(term, |_, worth| worth / self.whole)
+    /// Returns the most that a term can add to the share of a lesson that contains it.
+    pub fn max_share(&self, term: usize) -> f64 {
+        self.max_sum(term, |_, worth| worth / self.whole)
     }
 
-    /// The most that a term can add to what a lesson must gain by its words: see [`Self::needed`].
-    pub fn most_gain(&self, term: usize) -> f64 {
-        let covering =
-            |slot: &Worth| COVERED * slot.worth / self.whole + if slot.tells { self.dilution * TELLING } else { 0.0 };
-        self.most(term, |own, worth| own.map_or(0.0, covering) + self.dilution * SUM * worth)
+    /// Returns the most that a term can add to a lesson's gain by words; see [`Self::needed_gain`].
+    pub fn max_gain(&self, term: usize) -> f64 {
+        let covering = |slot: &WeighedWord| {
+            COVERED * slot.worth / self.whole + if slot.tells { self.dilution * TELLING } else { 0.0 }
+        };
+        self.max_sum(term, |own, worth| own.map_or(0.0, covering) + self.dilution * SUM * worth)
     }
 
-    /// What a lesson must gain by its words alone to be this relevant, together with what no word can change. A lesson
-    /// whose terms cannot add so much need not be looked at.
-    pub fn needed(&self, relevance: f64) -> f64 {
+    /// Returns the gain by words alone that a lesson needs for this relevance. A lesson whose terms cannot add that
+    /// much need not be read.
+    pub fn needed_gain(&self, relevance: f64) -> f64 {
         (relevance / (1.0 - relevance)).ln() - START - SIZE * self.size
     }
 
-    /// The sum over the words that a term meets, each of them given where the term is the word itself, with what it would
-    /// be worth without end.
-    fn most(&self, term: usize, of: impl Fn(Option<&Worth>, f64) -> f64) -> f64 {
+    /// Returns the sum of `of` over the words that a term matches; it gets the word if the term is the word itself, and
+    /// the worth at full saturation.
+    fn max_sum(&self, term: usize, of: impl Fn(Option<&WeighedWord>, f64) -> f64) -> f64 {
         let mut most = 0.0;
         for slot in &self.slots {
             let met = slot.met_by.iter().enumerate().filter(|(_, (met_by, _))| *met_by == term);
@@ -303,13 +305,13 @@ impl Measure {
         most
     }
 
-    /// What a lesson has in common with the question; `None` if no word brings it up.
-    pub fn overlap(&self, counts: &[u32], length: u32) -> Option<Overlap> {
+    /// Returns the overlap of a lesson with the question; `None` if no term retrieves it.
+    pub fn measure_overlap(&self, counts: &[u32], length: u32) -> Option<WordOverlap> {
         if !counts.iter().zip(&self.brings).any(|(count, brings)| *count > 0 && *brings) {
             return None;
         }
         let wear = self.short + self.long * f64::from(length);
-        let mut overlap = Overlap::default();
+        let mut overlap = WordOverlap::default();
         for slot in &self.slots {
             let mut best = 0.0_f64;
             for (place, &(term, worth)) in slot.met_by.iter().enumerate() {
@@ -330,9 +332,9 @@ impl Measure {
         Some(overlap)
     }
 
-    /// How relevant a lesson is, by what it has in common with the question and by the cosine of their embeddings.
-    pub fn relevance(&self, overlap: Option<Overlap>, cosine: Option<f64>) -> f64 {
-        let Overlap { share, covered, telling, sum } = overlap.unwrap_or_default();
+    /// Returns the relevance of a lesson by its overlap with the question and by the cosine of their embeddings.
+    pub fn text_relevance(&self, overlap: Option<WordOverlap>, cosine: Option<f64>) -> f64 {
+        let WordOverlap { share, covered, telling, sum } = overlap.unwrap_or_default();
         // In a long lesson much is covered by chance; there the share is the smaller of the two.
         let covered = covered.min(share);
         let bent = match (cosine, overlap) {
@@ -349,19 +351,19 @@ impl Measure {
     }
 }
 
-/// How much a cosine counts beside the share of words. The share is absolute, so that a question whose words are unknown
-/// leaves the order to the cosine by itself.
+/// The weight of a cosine beside the share of words. The share is absolute, so that for a question of unknown words the
+/// cosine alone decides the order.
 const COSINE_WEIGHT: f64 = 1.5;
 
-/// What orders lessons by relevance alone: words, and the cosine of the embeddings where there is one.
-pub fn closeness(overlap: Option<Overlap>, cosine: Option<f64>) -> f64 {
+/// Returns the closeness by which lessons are ordered: by words, and by the cosine of the embeddings if there is one.
+pub fn combined_closeness(overlap: Option<WordOverlap>, cosine: Option<f64>) -> f64 {
     overlap.map_or(0.0, |overlap| overlap.share) + COSINE_WEIGHT * cosine.unwrap_or_default()
 }
 
-/// Joins what words, tags and circumstances say; each can only raise it, none can pass 1.
+/// Combines the relevance by text, tags and facets; each can only raise it, and none beyond 1.
 ///
-/// `tags` is the share of the asked tags that the lesson has.
-pub fn relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
+/// `tags` is the share of the requested tags that the lesson has.
+pub fn combined_relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
     if tags == 0.0 && facets.is_empty() {
         return text;
     }
@@ -372,15 +374,14 @@ pub fn relevance(text: f64, tags: f64, facets: FacetSet) -> f64 {
     1.0 - missed
 }
 
-/// How much closer tags and circumstances bring a lesson: the same failure before everything else, then what it is about,
-/// then words.
-pub fn nearness(tags: f64, facets: FacetSet) -> f64 {
+/// Returns the closeness that tags and facets add: the same error family weighs most, then tags and facets, then words.
+pub fn facet_nearness(tags: f64, facets: FacetSet) -> f64 {
     let near = |facet: Facet| if facet == Facet::ErrorFamily { ERROR_FAMILY_NEARNESS } else { FACET_NEARNESS };
     TAGS_SHARE * tags + facets.iter().map(near).sum::<f64>()
 }
 
-/// Whether the lesson is on the question's topic at all: by a tag, by the failure, or by words enough. Circumstances
-/// alone are not a topic.
+/// Returns true if the lesson is on the question's topic at all: by a tag, by the error family, or by enough words.
+/// Other facets alone are not a topic.
 pub fn meets_topic(text: f64, tags: f64, facets: FacetSet, floor: f64) -> bool {
     tags > 0.0 || facets.contains(Facet::ErrorFamily) || (text > 0.0 && text >= floor)
 }

@@ -1,34 +1,36 @@
 use proptest::prelude::*;
 
-use super::{Overlap, Question, Vocabulary, closeness, meets_topic, nearness, relevance};
+use super::{
+    RelevanceQuery, TermStatistics, WordOverlap, combined_closeness, combined_relevance, facet_nearness, meets_topic,
+};
 use crate::domain::{Facet, FacetSet};
 
 /// A question, and a collection of 100 lessons of ten words each in which every term stands in five.
-fn asked(text: &str) -> (Question, Vocabulary) {
-    let question = Question::of(text);
-    let vocabulary = Vocabulary { documents: 100, length: 2_000, holders: vec![5; question.terms().len()] };
+fn asked(text: &str) -> (RelevanceQuery, TermStatistics) {
+    let question = RelevanceQuery::from_text(text);
+    let vocabulary = TermStatistics { documents: 100, length: 2_000, holders: vec![5; question.terms().len()] };
     (question, vocabulary)
 }
 
-fn counts(question: &Question, words: &[&str], count: u32) -> Vec<u32> {
+fn counts(question: &RelevanceQuery, words: &[&str], count: u32) -> Vec<u32> {
     question.terms().iter().map(|term| if words.contains(&term.as_str()) { count } else { 0 }).collect()
 }
 
 #[test]
 fn nothing_asked_is_nothing_met() {
-    let question = Question::of("");
-    let measure = Vocabulary::empty(&question).measure(&question);
-    assert_eq!(measure.overlap(&[], 0), None);
-    assert_eq!(measure.relevance(None, None), 0.0);
-    assert_eq!(closeness(None, None), 0.0);
-    assert_eq!(relevance(0.0, 0.0, FacetSet::default()), 0.0);
+    let question = RelevanceQuery::from_text("");
+    let measure = TermStatistics::empty(&question).build_measure(&question);
+    assert_eq!(measure.measure_overlap(&[], 0), None);
+    assert_eq!(measure.text_relevance(None, None), 0.0);
+    assert_eq!(combined_closeness(None, None), 0.0);
+    assert_eq!(combined_relevance(0.0, 0.0, FacetSet::default()), 0.0);
     assert!(!meets_topic(0.0, 0.0, FacetSet::default(), 0.0));
 }
 
 #[test]
 fn circumstances_raise_relevance_but_are_no_topic() {
     let tool: FacetSet = [Facet::Tool].into_iter().collect();
-    assert!(relevance(0.0, 0.0, tool) > 0.0);
+    assert!(combined_relevance(0.0, 0.0, tool) > 0.0);
     assert!(!meets_topic(0.0, 0.0, tool, 0.0));
     let failure: FacetSet = [Facet::ErrorFamily].into_iter().collect();
     assert!(meets_topic(0.0, 0.0, failure, 0.5));
@@ -36,17 +38,21 @@ fn circumstances_raise_relevance_but_are_no_topic() {
 
 #[test]
 fn the_same_failure_is_nearer_than_circumstances_and_these_than_nothing() {
-    let (failure, tool): (FacetSet, FacetSet) = (FacetSet::of(Facet::ErrorFamily), FacetSet::of(Facet::Tool));
+    let (failure, tool): (FacetSet, FacetSet) =
+        (FacetSet::from_facet(Facet::ErrorFamily), FacetSet::from_facet(Facet::Tool));
     let both: FacetSet = [Facet::Tool, Facet::Provider].into_iter().collect();
-    assert!(nearness(0.0, failure) > nearness(1.0, both));
-    assert!(nearness(0.0, both) > nearness(0.0, tool) && nearness(0.0, tool) > nearness(0.0, FacetSet::default()));
+    assert!(facet_nearness(0.0, failure) > facet_nearness(1.0, both));
+    assert!(
+        facet_nearness(0.0, both) > facet_nearness(0.0, tool)
+            && facet_nearness(0.0, tool) > facet_nearness(0.0, FacetSet::default())
+    );
 }
 
 #[test]
 fn a_word_is_met_by_its_like_for_less() {
     let (question, vocabulary) = asked("copy redis");
-    let measure = vocabulary.measure(&question);
-    let share = |words: &[&str]| measure.overlap(&counts(&question, words, 2), 20).unwrap_or_default().share;
+    let measure = vocabulary.build_measure(&question);
+    let share = |words: &[&str]| measure.measure_overlap(&counts(&question, words, 2), 20).unwrap_or_default().share;
     assert!(share(&["copi"]) > share(&["cp"]), "{:?}", question.terms());
     assert!(share(&["cp"]) > share(&["clone"]) && share(&["clone"]) > 0.0);
     assert_eq!(share(&["cp", "clone"]), share(&["cp"]), "met is met");
@@ -55,16 +61,16 @@ fn a_word_is_met_by_its_like_for_less() {
 #[test]
 fn what_is_asked_for_by_itself_meets_itself_alone() {
     let (question, vocabulary) = asked("delete remove");
-    let measure = vocabulary.measure(&question);
-    let one = measure.overlap(&counts(&question, &["delet"], 2), 20).unwrap_or_default();
+    let measure = vocabulary.build_measure(&question);
+    let one = measure.measure_overlap(&counts(&question, &["delet"], 2), 20).unwrap_or_default();
     assert!((one.covered - 0.5).abs() < 1e-9 && one.share < 0.6, "{one:?}");
 }
 
 #[test]
 fn of_two_lessons_with_every_word_the_one_with_more_of_them_is_closer() {
-    let question = Question::of("redis kafka");
-    let measure = Vocabulary { documents: 100, length: 2_000, holders: vec![50, 5] }.measure(&question);
-    let share = |counts: &[u32], length| measure.overlap(counts, length).unwrap_or_default().share;
+    let question = RelevanceQuery::from_text("redis kafka");
+    let measure = TermStatistics { documents: 100, length: 2_000, holders: vec![50, 5] }.build_measure(&question);
+    let share = |counts: &[u32], length| measure.measure_overlap(counts, length).unwrap_or_default().share;
     assert!(share(&[2, 2], 20) < share(&[2, 4], 20));
     assert!(share(&[2, 2], 80) < share(&[2, 2], 20), "talk thins it out");
     assert!(share(&[2, 0], 20) < share(&[0, 2], 20), "the rarer word says more");
@@ -74,8 +80,8 @@ fn of_two_lessons_with_every_word_the_one_with_more_of_them_is_closer() {
 #[test]
 fn one_word_of_a_long_question_is_chance_and_half_of_it_is_not() {
     let (question, vocabulary) = asked("redis refuses connections while kafka rebalances");
-    let measure = vocabulary.measure(&question);
-    let of = |words: &[&str]| measure.relevance(measure.overlap(&counts(&question, words, 2), 20), None);
+    let measure = vocabulary.build_measure(&question);
+    let of = |words: &[&str]| measure.text_relevance(measure.measure_overlap(&counts(&question, words, 2), 20), None);
     assert!(of(&["kafka"]) < 0.5);
     assert!(of(&["kafka", "redi", "rebal"]) > 0.5, "{} {:?}", of(&["kafka", "redi", "rebal"]), question.terms());
 }
@@ -86,8 +92,8 @@ fn a_few_names_of_a_very_long_question_are_chance() {
     let names: Vec<String> = (0..60).map(|number| format!("zq{number}x")).collect();
     let of = |text: &str| {
         let (question, vocabulary) = asked(text);
-        let measure = vocabulary.measure(&question);
-        measure.relevance(measure.overlap(&counts(&question, &["redi", "kafka", "docker"], 2), 20), None)
+        let measure = vocabulary.build_measure(&question);
+        measure.text_relevance(measure.measure_overlap(&counts(&question, &["redi", "kafka", "docker"], 2), 20), None)
     };
     assert!(of(short) > 0.55, "{}", of(short));
     let long = format!("{short} {}", names.join(" "));
@@ -96,26 +102,26 @@ fn a_few_names_of_a_very_long_question_are_chance() {
 
 #[test]
 fn common_words_bring_no_lesson_up_where_there_are_many() {
-    let question = Question::of("flaky kafka");
-    let many = Vocabulary { documents: 10_000, length: 200_000, holders: vec![5_000, 3] };
+    let question = RelevanceQuery::from_text("flaky kafka");
+    let many = TermStatistics { documents: 10_000, length: 200_000, holders: vec![5_000, 3] };
     let places = |word: &str| question.terms().iter().position(|term| term == word).unwrap_or(usize::MAX);
-    let measure = Vocabulary {
+    let measure = TermStatistics {
         holders: question.terms().iter().map(|term| if term == "flaki" { 5_000 } else { 3 }).collect(),
         ..many.clone()
     }
-    .measure(&question);
-    assert!(!measure.brings(places("flaki")) && measure.brings(places("kafka")));
-    assert_eq!(measure.overlap(&counts(&question, &["flaki"], 2), 20), None);
-    let all_common = Vocabulary { holders: vec![5_000; question.terms().len()], ..many }.measure(&question);
-    assert!(all_common.brings(places("flaki")), "better those than nothing");
+    .build_measure(&question);
+    assert!(!measure.is_retrieving_term(places("flaki")) && measure.is_retrieving_term(places("kafka")));
+    assert_eq!(measure.measure_overlap(&counts(&question, &["flaki"], 2), 20), None);
+    let all_common = TermStatistics { holders: vec![5_000; question.terms().len()], ..many }.build_measure(&question);
+    assert!(all_common.is_retrieving_term(places("flaki")), "better those than nothing");
 }
 
 #[test]
 fn an_embedding_finds_what_shares_no_word() {
     let (question, vocabulary) = asked("redis kafka");
-    let measure = vocabulary.measure(&question);
-    assert!(measure.relevance(None, Some(0.8)) > 0.9);
-    assert!(measure.relevance(None, Some(0.1)) < 0.1);
+    let measure = vocabulary.build_measure(&question);
+    assert!(measure.text_relevance(None, Some(0.8)) > 0.9);
+    assert!(measure.text_relevance(None, Some(0.1)) < 0.1);
 }
 
 proptest! {
@@ -129,19 +135,19 @@ proptest! {
     ) {
         let names: String = (0..names).map(|number| format!(" zq{number}x")).collect();
         let question = "redis refuses connections while kafka rebalances its slow test suite in docker";
-        let question = Question::of(&format!("{question}{names}"));
+        let question = RelevanceQuery::from_text(&format!("{question}{names}"));
         prop_assume!(question.terms().len() <= 80);
         let within = |numbers: Vec<u32>| numbers.into_iter().take(question.terms().len()).collect::<Vec<_>>();
         let (counts, holders) = (within(counts), holders.into_iter().take(question.terms().len()).map(|held| held.min(documents)).collect());
         let length = counts.iter().sum::<u32>() + extra;
-        let measure = Vocabulary { documents, length: documents * 40, holders }.measure(&question);
-        let overlap = measure.overlap(&counts, length);
+        let measure = TermStatistics { documents, length: documents * 40, holders }.build_measure(&question);
+        let overlap = measure.measure_overlap(&counts, length);
         let held = || counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(term, _)| term);
-        let share: f64 = held().map(|term| measure.most_share(term)).sum();
+        let share: f64 = held().map(|term| measure.max_share(term)).sum();
         prop_assert!(overlap.unwrap_or_default().share <= share + 1e-9);
-        let relevance = measure.relevance(overlap, None);
-        let gain: f64 = held().map(|term| measure.most_gain(term)).sum();
-        prop_assert!(overlap.is_none() || measure.needed(relevance) <= gain + 1e-6, "{relevance} {gain}");
+        let relevance = measure.text_relevance(overlap, None);
+        let gain: f64 = held().map(|term| measure.max_gain(term)).sum();
+        prop_assert!(overlap.is_none() || measure.needed_gain(relevance) <= gain + 1e-6, "{relevance} {gain}");
     }
 
     #[test]
@@ -153,17 +159,17 @@ proptest! {
         cosine in prop::option::of(-1.0..=1.0),
         bits: u8,
     ) {
-        let question = Question::of("alpha beta gamma delta");
+        let question = RelevanceQuery::from_text("alpha beta gamma delta");
         let counts: Vec<u32> = question.terms().iter().zip(counts).map(|(_, count)| count).collect();
         let length = counts.iter().sum::<u32>() + extra;
         let holders = vec![documents / 2; counts.len()];
-        let measure = Vocabulary { documents, length: documents * 40, holders }.measure(&question);
-        let overlap = measure.overlap(&counts, length);
-        let Overlap { share, covered, .. } = overlap.unwrap_or_default();
+        let measure = TermStatistics { documents, length: documents * 40, holders }.build_measure(&question);
+        let overlap = measure.measure_overlap(&counts, length);
+        let WordOverlap { share, covered, .. } = overlap.unwrap_or_default();
         prop_assert!(share >= 0.0 && (0.0..=1.0 + 1e-9).contains(&covered));
-        let text = measure.relevance(overlap, cosine);
+        let text = measure.text_relevance(overlap, cosine);
         prop_assert!((0.0..=1.0).contains(&text));
-        let joined = relevance(text, tags, FacetSet::from_bits(bits));
+        let joined = combined_relevance(text, tags, FacetSet::from_bits(bits));
         prop_assert!((0.0..=1.0).contains(&joined));
         prop_assert!(joined >= text - 1e-12);
     }

@@ -1,50 +1,50 @@
-//! Whether what a lesson names is still there.
+//! Checks whether the things a lesson names still exist.
 
-use super::Anchor;
+use super::LessonAnchor;
 
 #[cfg(test)]
 #[path = "stale_tests.rs"]
 mod tests;
 
-/// So many missing things are named in a mark.
+/// The most missing things that a warning names.
 const MAX_MARKED: usize = 2;
 
-/// What came of looking for an anchor.
+/// The result of searching for an anchor.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Presence {
-    /// It is where the lesson says.
+pub enum AnchorPresence {
+    /// The anchor is where the lesson says.
     Here,
-    /// It is somewhere else.
+    /// The anchor has moved to this place.
     Moved(String),
-    /// It is not in the project.
+    /// The anchor is not in the project.
     Gone,
-    /// Nobody can tell.
+    /// The presence of the anchor cannot be determined.
     Unknown,
 }
 
-/// Whether what a lesson names is still there.
+/// The result of checking the anchors of a lesson.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Staleness {
-    /// All of it is.
+pub enum LessonStaleness {
+    /// All of its anchors exist.
     Fresh,
-    /// Some of it is not, or stands elsewhere.
+    /// Some of its anchors are missing or have moved.
     Drifted {
-        /// What, as in "src/x.rs is gone".
+        /// The missing anchors, as in "src/x.rs is gone".
         missing: Vec<String>,
     },
-    /// None of it is.
+    /// None of its anchors exists.
     Orphaned {
-        /// What, as in "src/x.rs is gone".
+        /// The missing anchors, as in "src/x.rs is gone".
         missing: Vec<String>,
     },
-    /// It names nothing that could be looked for, or nobody looked.
+    /// The lesson has no anchors, or they were not checked.
     #[default]
     Unknown,
 }
 
-impl Staleness {
-    /// What a reader has to know, as in "unverified: src/x.rs is gone".
-    pub fn mark(&self) -> Option<String> {
+impl LessonStaleness {
+    /// Returns a warning for the reader, as in "unverified: src/x.rs is gone".
+    pub fn warning_text(&self) -> Option<String> {
         let (Self::Drifted { missing } | Self::Orphaned { missing }) = self else {
             return None;
         };
@@ -53,37 +53,37 @@ impl Staleness {
         Some(if more > 0 { format!("unverified: {named} and {more} more") } else { format!("unverified: {named}") })
     }
 
-    /// Whether nothing that the lesson speaks of is left, so that it is better not given.
+    /// Returns true if nothing that the lesson names exists any more, so that it is better not injected.
     pub fn is_orphaned(&self) -> bool {
         matches!(self, Self::Orphaned { .. })
     }
 }
 
-/// What of a lesson is still there, `look` telling it of each anchor.
+/// Judges the staleness of a lesson by the result of `look` for each anchor.
 ///
-/// Only what was looked for in vain counts as missing, and a lesson is an orphan only if that is all that it names. A
-/// name in the code never makes one by itself: it may belong to something that the project uses.
-pub fn judge(anchors: &[Anchor], look: impl Fn(&Anchor) -> Presence) -> Staleness {
+/// Only what was searched for in vain counts as missing, and a lesson is orphaned only if that is all that it names. A
+/// name in the code never orphans it by itself: it may belong to a dependency of the project.
+pub fn judge_staleness(anchors: &[LessonAnchor], look: impl Fn(&LessonAnchor) -> AnchorPresence) -> LessonStaleness {
     let mut missing = Vec::new();
     let (mut here, mut gone, mut doubtful) = (0_usize, 0_usize, 0_usize);
     for anchor in anchors {
         match look(anchor) {
-            Presence::Here => here += 1,
-            Presence::Moved(to) => {
+            AnchorPresence::Here => here += 1,
+            AnchorPresence::Moved(to) => {
                 here += 1;
-                missing.push(format!("{} is now {to}", anchor.described()));
+                missing.push(format!("{} is now {to}", anchor.describe()));
             }
-            Presence::Gone => {
-                gone += usize::from(!matches!(anchor, Anchor::Symbol(_)));
-                missing.push(format!("{} is gone", anchor.described()));
+            AnchorPresence::Gone => {
+                gone += usize::from(!matches!(anchor, LessonAnchor::Symbol(_)));
+                missing.push(format!("{} is gone", anchor.describe()));
             }
-            Presence::Unknown => doubtful += 1,
+            AnchorPresence::Unknown => doubtful += 1,
         }
     }
     match (missing.is_empty(), here) {
-        (true, 0) => Staleness::Unknown,
-        (true, _) => Staleness::Fresh,
-        (false, 0) if gone > 0 && doubtful == 0 => Staleness::Orphaned { missing },
-        (false, _) => Staleness::Drifted { missing },
+        (true, 0) => LessonStaleness::Unknown,
+        (true, _) => LessonStaleness::Fresh,
+        (false, 0) if gone > 0 && doubtful == 0 => LessonStaleness::Orphaned { missing },
+        (false, _) => LessonStaleness::Drifted { missing },
     }
 }

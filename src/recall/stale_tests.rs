@@ -1,19 +1,19 @@
 use super::*;
 
-fn path(path: &str) -> Anchor {
-    Anchor::Path(path.to_owned())
+fn path(path: &str) -> LessonAnchor {
+    LessonAnchor::Path(path.to_owned())
 }
 
 #[test]
 fn a_verdict_for_every_finding() {
-    use Presence::{Gone, Here, Moved, Unknown};
-    let symbol = Anchor::Symbol("fit_lines".to_owned());
+    use AnchorPresence::{Gone, Here, Moved, Unknown};
+    let symbol = LessonAnchor::Symbol("fit_lines".to_owned());
     let (a, b) = (path("src/a.rs"), path("src/b.rs"));
-    let check = |found: &[(&Anchor, Presence)], expected: Option<&str>, orphaned: bool| {
-        let anchors: Vec<Anchor> = found.iter().map(|(anchor, _)| (*anchor).clone()).collect();
-        let look = |anchor: &Anchor| found.iter().find(|(known, _)| *known == anchor).unwrap().1.clone();
-        let staleness = judge(&anchors, look);
-        assert_eq!((staleness.mark().as_deref(), staleness.is_orphaned()), (expected, orphaned), "{found:?}");
+    let check = |found: &[(&LessonAnchor, AnchorPresence)], expected: Option<&str>, orphaned: bool| {
+        let anchors: Vec<LessonAnchor> = found.iter().map(|(anchor, _)| (*anchor).clone()).collect();
+        let look = |anchor: &LessonAnchor| found.iter().find(|(known, _)| *known == anchor).unwrap().1.clone();
+        let staleness = judge_staleness(&anchors, look);
+        assert_eq!((staleness.warning_text().as_deref(), staleness.is_orphaned()), (expected, orphaned), "{found:?}");
     };
     check(&[], None, false);
     check(&[(&a, Unknown)], None, false);
@@ -28,5 +28,5 @@ fn a_verdict_for_every_finding() {
     );
     check(&[(&a, Moved("lib/a.rs".to_owned()))], Some("unverified: src/a.rs is now lib/a.rs"), false);
     check(&[(&symbol, Gone)], Some("unverified: `fit_lines` is gone"), false);
-    assert_eq!(judge(&[a], |_| Here), Staleness::Fresh);
+    assert_eq!(judge_staleness(&[a], |_| Here), LessonStaleness::Fresh);
 }

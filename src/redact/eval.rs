@@ -1,4 +1,4 @@
-//! How well secrets are found: recall on labelled lines, false hits on lines without any.
+//! An evaluation of the redactor: recall on labelled lines, false hits on lines without secrets.
 
 use std::collections::BTreeMap;
 
@@ -8,84 +8,89 @@ use super::Redactor;
 #[path = "eval_tests.rs"]
 mod tests;
 
-/// A line that another scanner's tests call a secret or not.
+/// A line that another scanner's tests label as a secret or not.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-pub struct Labelled {
-    /// The line, or several.
+pub struct LabelledSecretLine {
+    /// The text, of one line or several.
     pub text: String,
-    /// 1 if there is a secret of this rule in it, 0 if there is none of this rule; another may still be there.
+    /// The label: 1 if it contains a secret of this rule, 0 if it contains none of this rule; another may still be
+    /// there.
     pub label: u8,
-    /// Which rule of the other scanner.
+    /// The rule of the other scanner.
     pub rule: String,
 }
 
 /// A named set of lines without secrets.
 #[derive(Debug, Clone, Copy)]
-pub struct Benign<'a> {
-    /// What it is called in the figures.
+pub struct BenignTextSet<'a> {
+    /// The name of the set in the figures.
     pub name: &'a str,
-    /// Texts of any number of lines.
+    /// The texts, of any number of lines.
     pub texts: &'a [String],
 }
 
-/// Secrets found among those of one rule.
+/// The score of one rule: the secrets found among its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RuleScore {
-    /// Lines that have one.
+    /// The number of lines with a secret.
     pub total: usize,
-    /// Those where something was found.
+    /// The number of those lines where something was found.
     pub found: usize,
 }
 
 /// The figures of one labelled set.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct SetScore {
-    /// The set's name.
+pub struct SecretSetScore {
+    /// The name of the set.
     pub name: String,
-    /// Found among those labelled 1.
+    /// The share of the lines labelled 1 where something was found.
     pub recall: f64,
-    /// Recall of each rule, averaged.
+    /// The mean of the recall of each rule.
     pub macro_recall: f64,
-    /// Lines labelled 0.
+    /// The number of lines labelled 0.
     pub others: usize,
-    /// Those of them where something was found: false hits, or secrets of another kind.
+    /// The number of those lines where something was found: false hits, or secrets of another kind.
     pub others_hit: usize,
-    /// By rule.
+    /// The score of each rule.
     pub rules: BTreeMap<String, RuleScore>,
 }
 
 /// The figures of one set without secrets.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct BenignScore {
-    /// The set's name.
+    /// The name of the set.
     pub name: String,
-    /// Its lines.
+    /// The number of its lines.
     pub lines: usize,
-    /// Findings in it.
+    /// The number of findings in it.
     pub hits: usize,
-    /// Findings for each thousand lines.
+    /// The findings for each thousand lines.
     pub per_thousand: f64,
 }
 
-/// All figures.
+/// The figures of all sets.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-pub struct Scores {
-    /// Of sets with secrets.
-    pub sets: Vec<SetScore>,
-    /// Of sets without.
+pub struct RedactionScores {
+    /// The figures of the sets with secrets.
+    pub sets: Vec<SecretSetScore>,
+    /// The figures of the sets without secrets.
     pub benign: Vec<BenignScore>,
 }
 
-/// Runs a redactor over sets with and without secrets.
-pub fn score(redactor: &Redactor, sets: &[(&str, &[Labelled])], benign: &[Benign<'_>]) -> Scores {
-    Scores {
+/// Runs a redactor over sets with and without secrets and returns the figures.
+pub fn score_redactor(
+    redactor: &Redactor,
+    sets: &[(&str, &[LabelledSecretLine])],
+    benign: &[BenignTextSet<'_>],
+) -> RedactionScores {
+    RedactionScores {
         sets: sets.iter().map(|(name, lines)| score_set(redactor, name, lines)).collect(),
         benign: benign.iter().map(|set| score_benign(redactor, set)).collect(),
     }
 }
 
-fn score_set(redactor: &Redactor, name: &str, lines: &[Labelled]) -> SetScore {
-    let mut score = SetScore { name: name.to_owned(), ..SetScore::default() };
+fn score_set(redactor: &Redactor, name: &str, lines: &[LabelledSecretLine]) -> SecretSetScore {
+    let mut score = SecretSetScore { name: name.to_owned(), ..SecretSetScore::default() };
     for line in lines {
         let is_hit = !redactor.redact(&line.text).found.is_empty();
         if line.label == 0 {
@@ -105,7 +110,7 @@ fn score_set(redactor: &Redactor, name: &str, lines: &[Labelled]) -> SetScore {
     score
 }
 
-fn score_benign(redactor: &Redactor, set: &Benign<'_>) -> BenignScore {
+fn score_benign(redactor: &Redactor, set: &BenignTextSet<'_>) -> BenignScore {
     let lines = set.texts.iter().map(|text| text.lines().count()).sum();
     let hits = set.texts.iter().map(|text| redactor.redact(text).found.len()).sum();
     BenignScore { name: set.name.to_owned(), lines, hits, per_thousand: ratio(hits, lines) * 1000.0 }

@@ -1,8 +1,8 @@
-use super::{Benign, Labelled, score};
+use super::{BenignTextSet, LabelledSecretLine, score_redactor};
 use crate::redact::Redactor;
 
-fn line(text: &str, label: u8, rule: &str) -> Labelled {
-    Labelled { text: text.to_owned(), label, rule: rule.to_owned() }
+fn line(text: &str, label: u8, rule: &str) -> LabelledSecretLine {
+    LabelledSecretLine { text: text.to_owned(), label, rule: rule.to_owned() }
 }
 
 #[test]
@@ -14,7 +14,8 @@ fn recall_is_counted_by_set_and_by_rule() {
         line("PASSWORD=tiger12x", 0, "b"),
     ];
     let texts = ["one\ntwo\n".to_owned(), "my password is hunter22".to_owned()];
-    let scores = score(&Redactor::new(), &[("set", &lines)], &[Benign { name: "clean", texts: &texts }]);
+    let scores =
+        score_redactor(&Redactor::new(), &[("set", &lines)], &[BenignTextSet { name: "clean", texts: &texts }]);
     let set = &scores.sets[0];
     assert!((set.recall - 0.5).abs() < 1e-9);
     assert!((set.macro_recall - 0.5).abs() < 1e-9);

@@ -1,26 +1,26 @@
-//! What a name promises of its value.
+//! Classification of names by the secrecy of their values.
 
-use super::bytes::{at, before};
+use super::bytes::{byte_at, byte_before};
 
 #[cfg(test)]
 #[path = "keys_tests.rs"]
 mod tests;
 
-/// How secret the value of a name is.
+/// The kind of secret that a name promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Promise {
+pub(super) enum PromisedSecret {
     /// A password: any text may be one.
     Password,
-    /// What is called a secret or an API, access or private key: any text in quotes may be one too.
+    /// A secret or an API, access or private key by its name: any quoted text may be one too.
     Secret,
     /// A token or a key: random text.
     Token,
-    /// A name that keys share with much else: only what is very random counts.
+    /// A name that keys share with many other things: only very random text counts.
     Maybe,
 }
 
-impl Promise {
-    /// The kind of what is found under such a name.
+impl PromisedSecret {
+    /// Returns the kind of a finding under such a name.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -30,18 +30,18 @@ impl Promise {
     }
 }
 
-/// Whether a kind names the place where a secret stood and not its shape.
-pub(super) fn is_place(kind: &str) -> bool {
+/// Returns true if a kind names the place of a secret and not its shape.
+pub(super) fn is_location_kind(kind: &str) -> bool {
     matches!(
         kind,
         "password" | "secret-value" | "high-entropy" | "auth-header" | "url-password" | "cookie" | "prefixed-token"
     )
 }
 
-/// Names of keys that anyone may know.
+/// The words for keys that are public.
 const PUBLIC_KEYS: &[&str] = &["primary", "foreign", "public", "pub", "pk", "authorized", "known"];
 
-/// Names of keys that mostly open nothing.
+/// The words for keys that are mostly not secret.
 const OPEN_KEYS: &[&str] = &[
     "cache",
     "sort",
@@ -87,7 +87,7 @@ const OPEN_KEYS: &[&str] = &[
     "bucket",
 ];
 
-/// Last words that make of a secret's name the name of something about it.
+/// The last words that turn a secret's name into the name of something about it.
 const ABOUT: &[&str] = &[
     "file",
     "path",
@@ -169,15 +169,15 @@ const ABOUT: &[&str] = &[
     "digest",
 ];
 
-/// In a longer name two letters mean nothing.
+/// The most bytes of a name in which two letters count as a word.
 const MAX_SHORT_NAME_BYTES: usize = 16;
 
-/// What a name promises, if anything.
-pub(super) fn promise(name: &str) -> Option<Promise> {
-    let name = Split::of(name);
+/// Returns the kind of secret that a name promises, if any.
+pub(super) fn classify_name(name: &str) -> Option<PromisedSecret> {
+    let name = SplitName::from_name(name);
     let last = name.parts().next_back()?;
     let has = |words: &[&str]| name.parts().any(|part| words.iter().any(|word| word.as_bytes() == part));
-    let holds = |words: &[&str]| words.iter().any(|word| contains(&name.compact, word.as_bytes()));
+    let holds = |words: &[&str]| words.iter().any(|word| contains_word(&name.compact, word.as_bytes()));
     let ends = |words: &[&str]| words.iter().any(|word| name.compact.ends_with(word.as_bytes()));
     let is_one = name.ends.len() == 1;
     let is_about =
@@ -185,67 +185,67 @@ pub(super) fn promise(name: &str) -> Option<Promise> {
     let promise = if holds(&["password", "passwd", "passphrase"])
         || has(&["pass", "pwd", "passcode", "psk", "mnemonic", "contrasena"])
         || ends(&["pwd"])
-        // Two letters stand anywhere in base64.
+        // Two letters occur anywhere in base64.
         || (has(&["pw"]) && name.compact.len() <= MAX_SHORT_NAME_BYTES)
-        || (is_one && ends(&["pass"]) && name.compact.len() <= 12 && !is_word_in_pass(&name.compact))
+        || (is_one && ends(&["pass"]) && name.compact.len() <= 12 && !is_ordinary_word(&name.compact))
     {
-        Promise::Password
+        PromisedSecret::Password
     } else if holds(&["secret", "apikey", "accesskey", "privatekey"]) {
-        Promise::Secret
+        PromisedSecret::Secret
     } else if has(&["tokens", "tokenizer"]) || name.compact.starts_with(b"tokeni") {
         return None;
     } else if holds(&["token", "credential"]) || has(&["cred", "creds", "bearer", "auth", "cookie"]) || ends(&["auth"])
     {
-        Promise::Token
+        PromisedSecret::Token
     } else if has(&["session"]) {
-        Promise::Maybe
+        PromisedSecret::Maybe
     } else if ends(&["key"]) || has(&["key"]) {
         if has(PUBLIC_KEYS) {
             return None;
         }
         match (has(OPEN_KEYS), holds(STRONG_KEYS)) {
-            (true, _) => Promise::Maybe,
-            (false, true) if !is_one && ends(&["key"]) && !has(&["auth"]) => Promise::Secret,
-            (false, true) => Promise::Token,
-            (false, false) if is_one => Promise::Maybe,
-            (false, false) => Promise::Token,
+            (true, _) => PromisedSecret::Maybe,
+            (false, true) if !is_one && ends(&["key"]) && !has(&["auth"]) => PromisedSecret::Secret,
+            (false, true) => PromisedSecret::Token,
+            (false, false) if is_one => PromisedSecret::Maybe,
+            (false, false) => PromisedSecret::Token,
         }
     } else if last == b"login" && !is_one {
-        Promise::Maybe
+        PromisedSecret::Maybe
     } else {
         return None;
     };
-    Some(if is_about { Promise::Maybe } else { promise })
+    Some(if is_about { PromisedSecret::Maybe } else { promise })
 }
 
-/// Keys written in one word that are secret nonetheless.
+/// The words for keys that are secret even if written in one word.
 const STRONG_KEYS: &[&str] =
     &["account", "auth", "signing", "encrypt", "master", "license", "shared", "service", "ssh", "hmac", "aes"];
 
-fn is_word_in_pass(compact: &[u8]) -> bool {
+fn is_ordinary_word(compact: &[u8]) -> bool {
     matches!(compact, b"bypass" | b"compass" | b"surpass" | b"trespass" | b"overpass" | b"underpass" | b"pass")
 }
 
-/// Names are short: no search engine is worth its building.
-fn contains(name: &[u8], word: &[u8]) -> bool {
+/// Returns true if a name contains a word. Names are short, so no search engine is worth building.
+fn contains_word(name: &[u8], word: &[u8]) -> bool {
     let first = word.first();
     name.windows(word.len()).any(|window| window.first() == first && window == word)
 }
 
 /// The words of a name in small letters: `AWSSecretKey_2` is `aws`, `secret`, `key`, `2`.
-struct Split {
-    /// All of them without what joined them.
+struct SplitName {
+    /// All words joined, without the separators.
     compact: Vec<u8>,
-    /// Where each ends in it.
+    /// The end of each word in it.
     ends: Vec<usize>,
 }
 
-impl Split {
-    fn of(name: &str) -> Self {
+impl SplitName {
+    fn from_name(name: &str) -> Self {
         let bytes = name.as_bytes();
         let mut split = Self { compact: Vec::with_capacity(bytes.len()), ends: Vec::with_capacity(8) };
         for (place, byte) in bytes.iter().enumerate() {
-            let (last, next) = (before(bytes, place), at(bytes, place + 1));
+            let (last, next) = (byte_before(bytes, place), byte_at(bytes, place + 1));
             let is_cut = byte.is_ascii_uppercase()
                 && (last.is_ascii_lowercase()
                     || last.is_ascii_digit()

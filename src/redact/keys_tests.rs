@@ -1,12 +1,12 @@
-use super::{Promise, Split, promise};
+use super::{PromisedSecret, SplitName, classify_name};
 
 fn parts(name: &str) -> Vec<String> {
-    Split::of(name).parts().map(|part| String::from_utf8_lossy(part).into_owned()).collect()
+    SplitName::from_name(name).parts().map(|part| String::from_utf8_lossy(part).into_owned()).collect()
 }
 
-fn check(names: &[&str], expected: Option<Promise>) {
+fn check(names: &[&str], expected: Option<PromisedSecret>) {
     for name in names {
-        assert_eq!(promise(name), expected, "{name}");
+        assert_eq!(classify_name(name), expected, "{name}");
     }
 }
 
@@ -30,13 +30,13 @@ fn names_promise() {
             "X-Api-Key",
             "aws_access_key_id",
         ],
-        Some(Promise::Secret),
+        Some(PromisedSecret::Secret),
     );
-    check(&["password", "DB_PASSWORD", "PGPASSWORD", "dbPass", "passwd", "Pwd", "psk"], Some(Promise::Password));
-    check(&["token", "GITHUB_TOKEN", "_auth"], Some(Promise::Token));
+    check(&["password", "DB_PASSWORD", "PGPASSWORD", "dbPass", "passwd", "Pwd", "psk"], Some(PromisedSecret::Password));
+    check(&["token", "GITHUB_TOKEN", "_auth"], Some(PromisedSecret::Token));
     check(
         &["key", "token_type", "password_file", "session", "secretName", "cache_key", "storageKey"],
-        Some(Promise::Maybe),
+        Some(PromisedSecret::Maybe),
     );
     check(&["primary_key", "public_key", "max_tokens", "tokenizer", "author", "compass", "bypass", "keyboard"], None);
 }

@@ -1,24 +1,24 @@
-//! The mark that stands where a secret stood.
+//! The mark that replaces a secret.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem;
 
-/// How every mark begins.
+/// The beginning of every mark.
 const OPENING: &str = "[redacted:";
 
-/// Where that stands in a text.
+/// The search for the beginnings of marks in a text.
 static OPENINGS: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(OPENING));
 
-/// So many hexadecimal digits tell one secret from another without giving it away.
+/// The number of hexadecimal digits that distinguish secrets without revealing them.
 const FINGERPRINT_DIGITS: usize = 6;
 
-/// No kind has a longer name.
+/// The most bytes of a kind's name.
 const MAX_KIND_BYTES: usize = 40;
 
-/// `[redacted:kind:3f9a1c]`. The fingerprint has no key: the same secret gives the same mark everywhere.
-pub(super) fn push(out: &mut String, kind: &str, secret: &str) {
+/// Appends `[redacted:kind:3f9a1c]`. The fingerprint has no key: the same secret gives the same mark everywhere.
+pub(super) fn push_mark(out: &mut String, kind: &str, secret: &str) {
     out.push_str(OPENING);
     out.push_str(kind);
     out.push(':');
@@ -27,23 +27,25 @@ pub(super) fn push(out: &mut String, kind: &str, secret: &str) {
     out.push(']');
 }
 
-/// How long the mark of a kind is.
-pub(super) fn len(kind: &str) -> usize {
+/// Returns the length of the mark of a kind.
+pub(super) fn mark_length(kind: &str) -> usize {
     OPENING.len() + kind.len() + 1 + FINGERPRINT_DIGITS + 1
 }
 
-/// Whether a text begins as marks do.
-pub(super) fn opens(text: &str) -> bool {
+/// Returns true if a text begins like a mark.
+pub(super) fn starts_with_mark(text: &str) -> bool {
     text.starts_with(OPENING)
 }
 
-/// Whether there is a mark in this text.
-pub(super) fn contains(text: &str) -> bool {
-    OPENINGS.find(text.as_bytes()).is_some_and(|start| text.get(start..).is_some_and(|rest| !spans(rest).is_empty()))
+/// Returns true if there is a mark in this text.
+pub(super) fn contains_mark(text: &str) -> bool {
+    OPENINGS
+        .find(text.as_bytes())
+        .is_some_and(|start| text.get(start..).is_some_and(|rest| !find_marks(rest).is_empty()))
 }
 
-/// Where marks stand.
-pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+/// Returns the spans of all marks.
+pub(super) fn find_marks(text: &str) -> Vec<Range<usize>> {
     OPENINGS
         .find_iter(text.as_bytes())
         .filter_map(|start| {

@@ -1,27 +1,27 @@
-//! What is known of providers' tokens. A row's kind names it in marks; the prefix is what makes it unmistakable.
+//! The table of providers' tokens. A row's kind names it in marks; the prefix makes it unmistakable.
 
-/// The characters of a token after its prefix.
+/// The set of characters of a token after its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Set {
-    /// `0-9a-fA-F`.
+pub(in super::super) enum TokenCharacterSet {
+    /// The characters `0-9a-fA-F`.
     Hex,
-    /// Letters and digits.
+    /// All letters and digits.
     Alnum,
-    /// Capitals and digits.
+    /// Capital letters and digits.
     Upper,
     /// Letters, digits, `_`, `-`.
     Word,
-    /// [`Set::Word`] with `.` and `=`.
+    /// The characters of [`TokenCharacterSet::Word`] with `.` and `=`.
     Dotted,
-    /// [`Set::Dotted`] with `+` and `/`.
+    /// The characters of [`TokenCharacterSet::Dotted`] with `+` and `/`.
     Base64,
-    /// [`Set::Base64`] with `%`, as URLs escape it.
+    /// The characters of [`TokenCharacterSet::Base64`] with `%`, as URLs escape it.
     Escaped,
 }
 
-impl Set {
-    /// Whether a byte belongs.
-    pub(in super::super) fn has(self, byte: u8) -> bool {
+impl TokenCharacterSet {
+    /// Returns true if a byte belongs to the set.
+    pub(in super::super) fn contains(self, byte: u8) -> bool {
         match self {
             Self::Hex => byte.is_ascii_hexdigit(),
             Self::Alnum => byte.is_ascii_alphanumeric(),
@@ -29,51 +29,57 @@ impl Set {
             Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'='),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'+' | b'/'),
-            Self::Escaped => byte == b'%' || Self::Base64.has(byte),
+            Self::Escaped => byte == b'%' || Self::Base64.contains(byte),
         }
     }
 }
 
-/// What more the characters must show.
+/// The requirement on the characters of a token after its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Look {
-    /// Nothing: no other text looks like this, and a masked key costs nothing to mark.
+pub(in super::super) enum TokenRequirement {
+    /// No requirement: no other text looks like this, and marking a masked key does no harm.
     Any,
-    /// A digit or a mask: the prefix alone could begin a word.
+    /// A digit or a mask is required: the prefix alone could begin a word.
     Masked,
-    /// No mask, and digits or both cases.
+    /// No mask is allowed, and digits or both cases are required.
     Mixed,
-    /// As random as keys are: the prefix alone could begin a name.
+    /// The characters must be as random as keys are: the prefix alone could begin a name.
     Random,
 }
 
-/// One kind of token.
+/// The pattern of one kind of token.
 #[derive(Debug)]
-pub(in super::super) struct Provider {
-    /// Its name in marks.
+pub(in super::super) struct SecretTokenPattern {
+    /// The name of the kind in marks.
     pub(in super::super) kind: &'static str,
-    /// How it begins.
+    /// The prefix of the token.
     pub(in super::super) prefix: &'static str,
-    /// What it is made of after that.
-    pub(in super::super) set: Set,
-    /// At least so many.
+    /// The characters after the prefix.
+    pub(in super::super) set: TokenCharacterSet,
+    /// The fewest characters after the prefix.
     pub(in super::super) min: usize,
-    /// At most so many.
+    /// The most characters after the prefix.
     pub(in super::super) max: usize,
-    /// What they must show.
-    pub(in super::super) look: Look,
+    /// The requirement on the characters after the prefix.
+    pub(in super::super) look: TokenRequirement,
 }
 
-const fn row(kind: &'static str, prefix: &'static str, set: Set, sizes: (usize, usize), look: Look) -> Provider {
-    Provider { kind, prefix, set, min: sizes.0, max: sizes.1, look }
+const fn row(
+    kind: &'static str,
+    prefix: &'static str,
+    set: TokenCharacterSet,
+    sizes: (usize, usize),
+    look: TokenRequirement,
+) -> SecretTokenPattern {
+    SecretTokenPattern { kind, prefix, set, min: sizes.0, max: sizes.1, look }
 }
 
-use Look::{Any, Masked, Mixed, Random};
-use Set::{Alnum, Base64, Dotted, Escaped, Hex, Upper, Word};
+use TokenCharacterSet::{Alnum, Base64, Dotted, Escaped, Hex, Upper, Word};
+use TokenRequirement::{Any, Masked, Mixed, Random};
 
-/// Every known prefix. Sizes are wide where a provider has changed them.
+/// The patterns of all known prefixes. Sizes are wide where a provider has changed them.
 #[rustfmt::skip]
-pub(in super::super) const PROVIDERS: &[Provider] = &[
+pub(in super::super) const PROVIDERS: &[SecretTokenPattern] = &[
     // Clouds.
     row("aws-access-key", "AKIA", Upper, (16, 16), Any),
     row("aws-access-key", "ASIA", Upper, (16, 16), Any),
@@ -119,7 +125,7 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("render-key", "rnd_", Alnum, (28, 40), Random),
     row("railway-token", "railway_", Word, (30, 60), Random),
     row("neon-key", "napi_", Alnum, (40, 80), Mixed),
-    // Code and its making.
+    // Source code, packages and builds.
     row("github-token", "ghp_", Alnum, (36, 255), Mixed),
     row("github-token", "gho_", Alnum, (36, 255), Mixed),
     row("github-token", "ghu_", Alnum, (36, 255), Mixed),
@@ -236,7 +242,7 @@ pub(in super::super) const PROVIDERS: &[Provider] = &[
     row("wandb-key", "wandb_v1_", Word, (40, 100), Mixed),
     row("tavily-key", "tvly-", Word, (28, 60), Mixed),
     row("elevenlabs-key", "sk_", Hex, (48, 48), Mixed),
-    // Talk, money, shops and the rest.
+    // Messaging, payments, shops and the rest.
     row("slack-token", "xoxa", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxb", Dotted, (12, 300), Mixed),
     row("slack-token", "xoxe", Dotted, (12, 300), Mixed),

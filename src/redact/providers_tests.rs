@@ -1,11 +1,11 @@
 use super::super::Redactor;
-use super::table::{Look, PROVIDERS, Provider, Set};
+use super::table::{PROVIDERS, SecretTokenPattern, TokenCharacterSet, TokenRequirement};
 
 /// A tail that proves a row: as long as it must be, as random as keys are, made anew so that no scanner finds it here.
-fn proof(provider: &Provider) -> String {
+fn proof(provider: &SecretTokenPattern) -> String {
     let letters: &[u8] = match provider.set {
-        Set::Hex => b"3f9a1c0b5d7e8264",
-        Set::Upper => b"7K2QW9XB4ND8RT5M",
+        TokenCharacterSet::Hex => b"3f9a1c0b5d7e8264",
+        TokenCharacterSet::Upper => b"7K2QW9XB4ND8RT5M",
         _ => b"a7Kq2Wz9xB4nD8rT5mYc3",
     };
     let mut state = 7usize;
@@ -45,11 +45,11 @@ fn every_row_leaves_something_alone() {
                 .all(|finding| finding.kind != provider.kind || provider.prefix.len() < 3),
             "{inside}"
         );
-        if !matches!(provider.look, Look::Any | Look::Masked) {
+        if !matches!(provider.look, TokenRequirement::Any | TokenRequirement::Masked) {
             let masked = format!("see {}{} there", provider.prefix, "x".repeat(provider.min));
             assert!(redactor.redact(&masked).found.is_empty(), "{masked}");
         }
-        if provider.look == Look::Random {
+        if provider.look == TokenRequirement::Random {
             let name =
                 format!("see {}{} there", provider.prefix, "SomeLongNameInCode".repeat(20).split_at(provider.min).0);
             assert!(redactor.redact(&name).found.is_empty(), "{name}");

@@ -33,7 +33,7 @@ fn clean_text_is_borrowed() {
 fn the_same_secret_gives_the_same_mark() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let text = redact(&format!("first {token} then {token}"));
-    let marks: Vec<&str> = mark::spans(&text).into_iter().map(|span| text.get(span).unwrap_or_default()).collect();
+    let marks: Vec<&str> = mark::find_marks(&text).into_iter().map(|span| text.get(span).unwrap_or_default()).collect();
     assert_eq!(marks.len(), 2);
     assert_eq!(marks[0], marks[1]);
     assert!(marks[0].starts_with("[redacted:github-token:"), "{}", marks[0]);
@@ -184,7 +184,7 @@ proptest! {
             prop_assert!(from <= finding.span.start && finding.span.start < finding.span.end);
             let kept = text.get(from..finding.span.start).unwrap_or_default();
             prop_assert!(rest.starts_with(kept));
-            rest = rest.get(kept.len() + mark::len(finding.kind)..).unwrap_or_default();
+            rest = rest.get(kept.len() + mark::mark_length(finding.kind)..).unwrap_or_default();
             from = finding.span.end;
         }
         prop_assert_eq!(rest, text.get(from..).unwrap_or_default());

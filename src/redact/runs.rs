@@ -1,15 +1,15 @@
-//! Long runs of letters and digits: where tokens with a shape of their own are looked for.
+//! Long runs of letters and digits, in which tokens with a shape of their own are searched.
 //!
-//! Most text has none, so the search looks at every twelfth byte only and goes closer where that one is part of a run.
+//! Most text has none, so the search reads every twelfth byte only and looks closer if that one is part of a run.
 
-use super::Finding;
-use super::bytes::{at, before};
-use super::providers::Providers;
+use super::SecretFinding;
+use super::bytes::{byte_at, byte_before};
+use super::providers::SecretTokenTable;
 
-/// No shape is shorter.
+/// The fewest bytes of a run; no shape is shorter.
 pub(super) const MIN_RUN_BYTES: usize = 12;
 
-/// Which bytes a run is made of.
+/// The table of bytes that belong to a run.
 const IN_RUN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0u8;
@@ -23,40 +23,40 @@ const IN_RUN: [bool; 256] = {
     table
 };
 
-fn in_run(byte: u8) -> bool {
+fn is_run_byte(byte: u8) -> bool {
     IN_RUN.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
-/// Puts every token of a known shape into `found`.
-pub(super) fn find(text: &str, providers: &Providers, found: &mut Vec<Finding>) {
+/// Adds every token of a known shape to `found`.
+pub(super) fn find_tokens(text: &str, providers: &SecretTokenTable, found: &mut Vec<SecretFinding>) {
     let bytes = text.as_bytes();
     let mut floor = 0;
     let mut probe = MIN_RUN_BYTES - 1;
     while let Some(byte) = bytes.get(probe) {
-        if !in_run(*byte) {
+        if !is_run_byte(*byte) {
             floor = probe + 1;
             probe += MIN_RUN_BYTES;
             continue;
         }
         let mut start = probe;
-        while start > floor && in_run(at(bytes, start - 1)) {
+        while start > floor && is_run_byte(byte_at(bytes, start - 1)) {
             start -= 1;
         }
         let mut end = probe + 1;
-        while in_run(at(bytes, end)) {
+        while is_run_byte(byte_at(bytes, end)) {
             end += 1;
         }
         if end - start >= MIN_RUN_BYTES {
-            providers.find(text, unescaped_start(bytes, start), end, found);
+            providers.find_token(text, unescaped_start(bytes, start), end, found);
         }
         floor = end;
         probe = end + MIN_RUN_BYTES;
     }
 }
 
-/// The `n` of `\n` and the `3D` of `%3D` stand before a token and are not part of it.
+/// Skips the `n` of `\n` and the `3D` of `%3D`, which come before a token and are not part of it.
 fn unescaped_start(bytes: &[u8], start: usize) -> usize {
-    match (before(bytes, start), at(bytes, start)) {
+    match (byte_before(bytes, start), byte_at(bytes, start)) {
         (b'\\', b'n' | b't' | b'r') => start + 1,
         (b'%', b'0'..=b'9') => start + 2,
         _ => start,

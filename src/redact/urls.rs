@@ -1,37 +1,43 @@
 //! Passwords, signatures and secret paths in URLs.
 
-use super::Finding;
-use super::bytes::{at, before, is_blank, is_name, skip, skip_back};
+use super::SecretFinding;
+use super::bytes::{byte_at, byte_before, is_blank, is_name_byte, skip_back_while, skip_while};
 use super::value::{is_mask, is_placeholder, is_random, is_uuid};
 
 #[cfg(test)]
 #[path = "urls_tests.rs"]
 mod tests;
 
-/// A user's name and password together are not longer.
+/// The most bytes of a user's name and password together.
 const MAX_USERINFO_BYTES: usize = 512;
 
-/// A signature's first bytes tell whether it is one.
+/// The number of bytes that are enough to judge a signature.
 const JUDGED_BYTES: usize = 64;
 
-/// The secret of the URL around a telling piece. `seen_to` is how far hooks were looked for.
-pub(super) fn find(text: &str, start: usize, end: usize, seen_to: &mut usize, found: &mut Vec<Finding>) {
-    match at(text.as_bytes(), start) {
-        b':' => userinfo(text, start, end, found),
-        b's' | b'S' => signature(text, start, end, found),
+/// Finds the secret of the URL around a telling piece. `seen_to` is the position up to which webhooks were searched.
+pub(super) fn find_url_secret(
+    text: &str,
+    start: usize,
+    end: usize,
+    seen_to: &mut usize,
+    found: &mut Vec<SecretFinding>,
+) {
+    match byte_at(text.as_bytes(), start) {
+        b':' => find_userinfo_password(text, start, end, found),
+        b's' | b'S' => find_signature(text, start, end, found),
         b'/' if !text.get(end..).is_some_and(|path| path.starts_with(|c: char| c.is_ascii_alphanumeric())) => {}
         _ if start < *seen_to => {}
-        _ => *seen_to = webhook(text, start, end, found).unwrap_or(end),
+        _ => *seen_to = find_webhook_path(text, start, end, found).unwrap_or(end),
     }
 }
 
-/// `scheme://user:password@host`: the password goes, the name stays.
-fn userinfo(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+/// Finds the password in `scheme://user:password@host`; the name stays.
+fn find_userinfo_password(text: &str, start: usize, end: usize, found: &mut Vec<SecretFinding>) {
     let bytes = text.as_bytes();
-    if !before(bytes, start).is_ascii_alphanumeric() {
+    if !byte_before(bytes, start).is_ascii_alphanumeric() {
         return;
     }
-    let stop = skip(bytes, end, MAX_USERINFO_BYTES, |byte| {
+    let stop = skip_while(bytes, end, MAX_USERINFO_BYTES, |byte| {
         !byte.is_ascii_whitespace()
             && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?' | b'#' | b';')
     });
@@ -42,37 +48,38 @@ fn userinfo(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
     }
     let (user, password) = info.split_once(':').unwrap_or(("", info));
     let is_lone = !info.contains(':');
-    let names = |text: &str| text.bytes().all(is_name);
-    if password.is_empty() || is_template(password) || (is_lone && (!is_random(password) || !names(password))) {
+    let names = |text: &str| text.bytes().all(is_name_byte);
+    if password.is_empty() || is_template_password(password) || (is_lone && (!is_random(password) || !names(password)))
+    {
         return;
     }
     let from = end + if is_lone { 0 } else { user.len() + 1 };
-    found.push(Finding { kind: "url-password", span: from..from + password.len() });
+    found.push(SecretFinding { kind: "url-password", span: from..from + password.len() });
 }
 
-/// A variable or a mask instead of a password; `password` itself may well be one.
-fn is_template(password: &str) -> bool {
+/// Returns true for a variable or a mask instead of a password; the word `password` itself may be a real one.
+fn is_template_password(password: &str) -> bool {
     is_mask(password)
         || password.starts_with(['$', '{', '<', '%', '[', '*']) && is_placeholder(password)
         || password.contains("{}")
         || password.contains("${")
 }
 
-/// The signature that makes a URL a key: `sig=…`, `X-Amz-Signature=…`.
-fn signature(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) {
+/// Finds the signature that makes a URL a key: `sig=…`, `X-Amz-Signature=…`.
+fn find_signature(text: &str, start: usize, end: usize, found: &mut Vec<SecretFinding>) {
     let bytes = text.as_bytes();
-    if !matches!(before(bytes, start), b'?' | b'&' | b'-' | b';') || is_blank(at(bytes, end)) {
+    if !matches!(byte_before(bytes, start), b'?' | b'&' | b'-' | b';') || is_blank(byte_at(bytes, end)) {
         return;
     }
-    let in_value = |byte: u8| is_name(byte) || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'~');
-    let near = skip(bytes, end, JUDGED_BYTES, in_value);
+    let in_value = |byte: u8| is_name_byte(byte) || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'~');
+    let near = skip_while(bytes, end, JUDGED_BYTES, in_value);
     if text.get(end..near).is_some_and(|value| value.len() >= 32 && is_random(value)) {
-        let stop = skip(bytes, near, 1024, in_value);
-        found.push(Finding { kind: "url-signature", span: end..stop });
+        let stop = skip_while(bytes, near, 1024, in_value);
+        found.push(SecretFinding { kind: "url-signature", span: end..stop });
     }
 }
 
-/// Hosts whose paths let anyone post.
+/// The hosts whose webhook paths let anyone post.
 const HOOK_HOSTS: &[&str] = &[
     "hooks.slack.com/services/",
     "hooks.slack.com/workflows/",
@@ -90,12 +97,12 @@ const HOOK_HOSTS: &[&str] = &[
     "hooks.chime.aws/incomingwebhooks/",
 ];
 
-/// The secret path of a hook. Says how far it looked.
-fn webhook(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) -> Option<usize> {
+/// Finds the secret path of a webhook. Returns the position up to which was searched.
+fn find_webhook_path(text: &str, start: usize, end: usize, found: &mut Vec<SecretFinding>) -> Option<usize> {
     let bytes = text.as_bytes();
-    let in_url = |byte: u8| is_name(byte) || matches!(byte, b'/' | b':' | b'@' | b'%' | b'=' | b'&' | b'?');
-    let from = skip_back(bytes, start, 128, in_url);
-    let stop = skip(bytes, end, 512, in_url);
+    let in_url = |byte: u8| is_name_byte(byte) || matches!(byte, b'/' | b':' | b'@' | b'%' | b'=' | b'&' | b'?');
+    let from = skip_back_while(bytes, start, 128, in_url);
+    let stop = skip_while(bytes, end, 512, in_url);
     let url = text.get(from..stop)?;
     let Some((host_at, host)) = HOOK_HOSTS.iter().find_map(|host| Some((url.find(host)?, host))) else {
         return Some(stop);
@@ -103,12 +110,12 @@ fn webhook(text: &str, start: usize, end: usize, found: &mut Vec<Finding>) -> Op
     let path_at = from + host_at + host.len();
     let is_secret = text.get(path_at..stop).is_some_and(|path| is_hook_path(path) && !is_mask(path));
     if is_secret {
-        found.push(Finding { kind: "webhook-url", span: path_at..stop });
+        found.push(SecretFinding { kind: "webhook-url", span: path_at..stop });
     }
     Some(stop)
 }
 
-/// Something random in it, or the two short ids of hooks that anyone may guess and few do.
+/// Returns true if a part of the path is random, or if it has the two short ids of guessable webhooks.
 fn is_hook_path(path: &str) -> bool {
     let is_id = |part: &str| part.len() >= 6 && part.bytes().any(|byte| byte.is_ascii_digit());
     path.split('/').any(|part| part.len() >= 16 && (is_random(part) || is_uuid(part)))

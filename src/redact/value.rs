@@ -1,18 +1,18 @@
-//! What a value looks like: random as keys are, a placeholder, or code.
+//! The shape of a value: random as keys are, a placeholder, or code.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::bytes::is_name;
+use super::bytes::is_name_byte;
 use super::mark;
 
 #[cfg(test)]
 #[path = "value_tests.rs"]
 mod tests;
 
-/// Logarithms of small counts, which are nearly all there are.
+/// The logarithms of small counts, which are nearly all that occur.
 static LOGS: LazyLock<[f64; 128]> = LazyLock::new(|| {
     let mut count = 0.0_f64;
     std::array::from_fn(|_| {
@@ -22,8 +22,8 @@ static LOGS: LazyLock<[f64; 128]> = LazyLock::new(|| {
     })
 });
 
-/// Shannon's entropy of the bytes, in bits.
-pub(super) fn entropy(value: &str) -> f64 {
+/// Returns the Shannon entropy of the bytes, in bits.
+pub(super) fn shannon_entropy(value: &str) -> f64 {
     if value.is_empty() {
         return 0.0;
     }
@@ -40,11 +40,12 @@ pub(super) fn entropy(value: &str) -> f64 {
         small.unwrap_or_else(|| f64::from(count).log2())
     };
     let total = value.len() as f64;
-    // Each byte adds the logarithm of how often it comes: cheaper than going through all 256.
+    // Each byte adds the logarithm of its frequency: cheaper than visiting all 256.
     total.log2() - value.bytes().map(log).sum::<f64>() / total
 }
 
-/// Whether most of it is one character, as in `xxxxxxxx` or `****`, or it says itself that something was left out.
+/// Returns true if most of it is one character, as in `xxxxxxxx` or `****`, or it indicates that something was left
+/// out.
 pub(super) fn is_mask(value: &str) -> bool {
     let mut counts = [0u16; 256];
     let mut most = 0u16;
@@ -67,35 +68,35 @@ pub(super) fn is_mask(value: &str) -> bool {
         || usize::from(most) * 3 > value.len() * 2
         || value.contains("...")
         || value.contains('…')
-        || is_example(value.as_bytes())
+        || contains_example(value.as_bytes())
 }
 
-fn is_example(bytes: &[u8]) -> bool {
+fn contains_example(bytes: &[u8]) -> bool {
     memchr::memchr2_iter(b'x', b'X', bytes).any(|place| {
         let word = place.checked_sub(1).and_then(|start| bytes.get(start..start + 7));
         word.is_some_and(|word| word.eq_ignore_ascii_case(b"example"))
     })
 }
 
-/// How a character takes part in a word.
+/// The class of a byte within a word.
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Class {
+enum ByteClass {
     Lower,
     Upper,
     Digit,
     Other,
 }
 
-fn class(byte: u8) -> Class {
+fn classify_byte(byte: u8) -> ByteClass {
     match byte {
-        b'a'..=b'z' => Class::Lower,
-        b'A'..=b'Z' => Class::Upper,
-        b'0'..=b'9' => Class::Digit,
-        _ => Class::Other,
+        b'a'..=b'z' => ByteClass::Lower,
+        b'A'..=b'Z' => ByteClass::Upper,
+        b'0'..=b'9' => ByteClass::Digit,
+        _ => ByteClass::Other,
     }
 }
 
-/// Whether no one would write this by hand: digits and letters change places all through, or capitals and small
+/// Returns true if nobody would write this by hand: digits and letters alternate throughout, or capitals and small
 /// letters do without making words.
 pub(super) fn is_random(value: &str) -> bool {
     let bytes = value.as_bytes();
@@ -103,16 +104,17 @@ pub(super) fn is_random(value: &str) -> bool {
         return false;
     }
     let (mut digits, mut letters, mut swaps, mut humps) = (0usize, 0usize, 0usize, 0usize);
-    let mut last = Class::Other;
+    let mut last = ByteClass::Other;
     for byte in bytes {
-        let next = class(*byte);
+        let next = classify_byte(*byte);
         match (last, next) {
-            (Class::Digit, Class::Lower | Class::Upper) | (Class::Lower | Class::Upper, Class::Digit) => swaps += 1,
-            (Class::Lower, Class::Upper) => humps += 1,
+            (ByteClass::Digit, ByteClass::Lower | ByteClass::Upper)
+            | (ByteClass::Lower | ByteClass::Upper, ByteClass::Digit) => swaps += 1,
+            (ByteClass::Lower, ByteClass::Upper) => humps += 1,
             _ => {}
         }
-        digits += usize::from(next == Class::Digit);
-        letters += usize::from(matches!(next, Class::Lower | Class::Upper));
+        digits += usize::from(next == ByteClass::Digit);
+        letters += usize::from(matches!(next, ByteClass::Lower | ByteClass::Upper));
         last = next;
     }
     if letters == 0 || swaps + humps < 3 {
@@ -122,13 +124,13 @@ pub(super) fn is_random(value: &str) -> bool {
     let mixed = humps + swaps;
     let by_case = || bytes.len() >= 12 && mixed >= 3 && mixed * 7 >= bytes.len() && !reads_as_words(value);
     let floor = if bytes.len() < 12 { 2.5 } else { 2.9 };
-    ((by_digits && !is_sequence_of_words(value)) || by_case()) && entropy(value) >= floor
+    ((by_digits && !is_sequence_of_words(value)) || by_case()) && shannon_entropy(value) >= floor
 }
 
-/// Whether most letters stand in parts that can be spoken.
+/// Returns true if most letters are in pronounceable parts.
 fn reads_as_words(value: &str) -> bool {
     let (mut spoken, mut letters) = (0usize, 0usize);
-    for part in parts(value) {
+    for part in letter_parts(value) {
         letters += part.len();
         if part.len() >= 3 && can_be_spoken(part) {
             spoken += part.len();
@@ -137,7 +139,8 @@ fn reads_as_words(value: &str) -> bool {
     spoken * 3 >= letters * 2
 }
 
-/// Names with numbers in them, as `sha256_of_utf8_v2`: every part between joiners is a word with digits at one end.
+/// Returns true for names with numbers in them, as `sha256_of_utf8_v2`: every part between separators is a word with
+/// digits at one end.
 fn is_sequence_of_words(value: &str) -> bool {
     let is_plain = |part: &str| {
         let letters = part.trim_matches(|c: char| c.is_ascii_digit());
@@ -149,8 +152,8 @@ fn is_sequence_of_words(value: &str) -> bool {
     count > 1 && value.len() / count < 10 && value.split(joined).all(is_plain)
 }
 
-/// Pieces of letters, cut where camel case cuts.
-fn parts(value: &str) -> impl Iterator<Item = &str> {
+/// Returns the pieces of letters, split as camel case splits them.
+fn letter_parts(value: &str) -> impl Iterator<Item = &str> {
     value.split(|c: char| !c.is_ascii_alphabetic()).flat_map(|piece| {
         let mut rest = piece;
         std::iter::from_fn(move || {
@@ -168,7 +171,7 @@ fn parts(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A vowel in it and never more than four consonants in a row.
+/// Returns true if it has a vowel and never more than four consonants in a row.
 fn can_be_spoken(part: &str) -> bool {
     let mut row = 0;
     let mut vowels = 0;
@@ -186,7 +189,7 @@ fn can_be_spoken(part: &str) -> bool {
     vowels > 0 && vowels * 5 >= part.len()
 }
 
-/// Words that stand where a secret will be put.
+/// The words that mark a placeholder for a secret.
 const PLACEHOLDERS: &[&str] = &[
     "example",
     "changeme",
@@ -213,15 +216,15 @@ const PLACEHOLDERS: &[&str] = &[
     "....",
 ];
 
-/// The same, found in one pass.
+/// The search for all these words in one pass.
 static PLACEHOLDERS_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(PLACEHOLDERS).ok()
 });
 
-/// A value of more naming words than this is no better a secret.
+/// The most words of a value that are checked for naming words.
 const MAX_NAMING_WORDS: usize = 6;
 
-/// Words that values are made of which only name what belongs there.
+/// The words of values that only name what belongs there.
 const NAMING: &[&str] = &[
     "password",
     "passwd",
@@ -278,9 +281,9 @@ const NAMING: &[&str] = &[
     "env",
 ];
 
-/// Whether the value stands for a secret instead of being one: a template, a mask, a variable, a word that names it.
+/// Returns true if the value is a placeholder for a secret: a template, a mask, a variable, a word that names it.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    if mark::contains(value) {
+    if mark::contains_mark(value) {
         return true;
     }
     let bare =
@@ -309,7 +312,7 @@ fn opens_template(byte: u8) -> bool {
     matches!(byte, b'$' | b'{' | b'<' | b'%' | b'#' | b'[')
 }
 
-/// `$NAME`, `%NAME%`, `@name`, `:name`.
+/// Returns true for `$NAME`, `%NAME%`, `@name`, `:name`.
 fn is_variable(value: &str) -> bool {
     let Some(rest) = value.strip_prefix(['$', '%', ':', '@', '&', '#']) else { return false };
     !rest.is_empty()
@@ -319,10 +322,10 @@ fn is_variable(value: &str) -> bool {
             .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b':'))
 }
 
-/// What is filled in later has a short name.
+/// The most bytes of a template, which has a short name.
 const MAX_TEMPLATE_BYTES: usize = 66;
 
-/// The value without `${…}`, `{{…}}`, `<…>`, `$(…)`, `{name}`, `%(name)s`.
+/// Returns the value without `${…}`, `{{…}}`, `<…>`, `$(…)`, `{name}`, `%(name)s`.
 fn without_templates(value: &str) -> String {
     const PAIRS: &[(&str, &str)] =
         &[("${", "}"), ("{{", "}}"), ("<", ">"), ("$(", ")"), ("%(", ")s"), ("#{", "}"), ("{", "}"), ("[", "]")];
@@ -348,7 +351,7 @@ fn without_templates(value: &str) -> String {
     out
 }
 
-/// Whether an unquoted value is an expression, a type or a path and not a literal.
+/// Returns true if an unquoted value is an expression, a type or a path and not a literal.
 pub(super) fn is_code(value: &str) -> bool {
     let name_end = value
         .bytes()
@@ -370,11 +373,11 @@ pub(super) fn is_code(value: &str) -> bool {
         || value.starts_with(['&', '*', '(', '[', '{', '|', '#', '"', '\'', '/', '.', '<'])
 }
 
-/// A file's path or an address, which say where a secret is.
+/// Returns true for a file's path or an address, which say where a secret is.
 pub(super) fn is_location(value: &str) -> bool {
     let is_path = value.contains('/')
         && !is_random(&value.replace('/', ""))
-        && value.split('/').all(|part| !part.is_empty() && !is_random(part) && part.bytes().all(is_name));
+        && value.split('/').all(|part| !part.is_empty() && !is_random(part) && part.bytes().all(is_name_byte));
     let starts =
         ["/", "./", "../", "~/", "http://", "https://", "file:", "arn:", "op://", "vault:", "ssm:", "s3://", "C:\\"];
     let is_variable = value.starts_with('$') && value.contains('/') && !value.split('/').any(is_random);
@@ -384,7 +387,7 @@ pub(super) fn is_location(value: &str) -> bool {
             && !value.rsplit('/').next().is_some_and(|last| last.len() > 30 && is_random(last))
 }
 
-/// `8-4-4-4-12` hexadecimal digits.
+/// Returns true for `8-4-4-4-12` hexadecimal digits.
 pub(super) fn is_uuid(value: &str) -> bool {
     let sizes = [8, 4, 4, 4, 12];
     value.len() == 36

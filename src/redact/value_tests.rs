@@ -1,9 +1,9 @@
-use super::{entropy, is_code, is_location, is_mask, is_placeholder, is_random, is_uuid};
+use super::{is_code, is_location, is_mask, is_placeholder, is_random, is_uuid, shannon_entropy};
 
 #[test]
 fn entropy_counts_bits() {
-    assert!(entropy("aaaa").abs() < 1e-9);
-    assert!((entropy("abcd") - 2.0).abs() < 1e-9);
+    assert!(shannon_entropy("aaaa").abs() < 1e-9);
+    assert!((shannon_entropy("abcd") - 2.0).abs() < 1e-9);
 }
 
 #[test]

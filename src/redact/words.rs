@@ -1,102 +1,102 @@
-//! The words that announce a secret, all found in one pass, each handed to whoever knows what may follow it.
+//! The words that announce a secret, all found in one pass and passed to the detector for what may follow them.
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::{Finding, assignment, blocks, commands, headers, mark, urls};
+use super::{SecretFinding, assignment, blocks, commands, headers, mark, urls};
 
-/// Who looks closer.
+/// The detector that examines the text at a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// A key block begins.
+enum DetectorKind {
+    /// The word begins or ends a key block.
     Block,
-    /// A URL that may carry a name and a password.
+    /// The word is part of a URL that may contain a name and a password.
     Url,
-    /// A header that carries credentials.
+    /// The word is a header with credentials.
     Header,
-    /// A command with a password among its arguments.
+    /// The word is a command with a password among its arguments.
     Command,
-    /// A password's hash, which can be guessed from.
+    /// The word begins a password's hash, from which the password can be guessed.
     Hash,
-    /// A token known by something in its middle.
+    /// The word is in the middle of a token.
     Middle,
-    /// A name that may be given a secret value.
+    /// The word is part of a name that may be assigned a secret value.
     Name,
 }
 
-const WORDS: &[(&str, Place)] = &[
-    ("-----begin", Place::Block),
-    ("---- begin ssh2", Place::Block),
-    ("-----end", Place::Block),
-    ("private-lines:", Place::Block),
-    ("://", Place::Url),
-    ("hooks.slack.com/", Place::Url),
-    ("webhook", Place::Url),
-    ("/v2/hook/", Place::Url),
-    ("hooks.zapier.com/", Place::Url),
-    ("oapi.dingtalk.com/", Place::Url),
-    ("sig=", Place::Url),
-    ("signature=", Place::Url),
-    ("bearer", Place::Header),
-    ("authorization", Place::Header),
-    ("cookie", Place::Header),
-    ("curl", Place::Command),
-    ("sshpass", Place::Command),
-    ("mysql", Place::Command),
-    ("redis-cli", Place::Command),
-    (" login", Place::Command),
-    ("mongo", Place::Command),
-    ("ldap", Place::Command),
-    ("sqlcmd", Place::Command),
-    ("zip ", Place::Command),
-    ("7z ", Place::Command),
-    ("rdesktop", Place::Command),
-    ("sqlplus", Place::Command),
-    ("oracle:thin:", Place::Command),
-    ("bundle_", Place::Command),
-    ("identified by", Place::Command),
-    ("securestring", Place::Command),
-    ("$2a$", Place::Hash),
-    ("$2b$", Place::Hash),
-    ("$2y$", Place::Hash),
-    ("$1$", Place::Hash),
-    ("$5$", Place::Hash),
-    ("$6$", Place::Hash),
-    ("$y$", Place::Hash),
-    ("$apr1$", Place::Hash),
-    ("$argon2", Place::Hash),
-    ("pbkdf2", Place::Hash),
-    ("{sha}", Place::Hash),
-    ("{ssha}", Place::Hash),
-    ("q~", Place::Middle),
-    (".atlasv1.", Place::Middle),
-    ("sha256~", Place::Middle),
-    (":aa", Place::Middle),
-    (":apa91b", Place::Middle),
-    (":5432:", Place::Middle),
-    (":*:", Place::Middle),
-    ("pass", Place::Name),
-    ("pw", Place::Name),
-    ("mnemonic", Place::Name),
-    ("bearer", Place::Name),
-    ("psk", Place::Name),
-    ("secret", Place::Name),
-    ("token", Place::Name),
-    ("key", Place::Name),
-    ("auth", Place::Name),
-    ("cred", Place::Name),
-    ("session", Place::Name),
-    ("login", Place::Name),
+const WORDS: &[(&str, DetectorKind)] = &[
+    ("-----begin", DetectorKind::Block),
+    ("---- begin ssh2", DetectorKind::Block),
+    ("-----end", DetectorKind::Block),
+    ("private-lines:", DetectorKind::Block),
+    ("://", DetectorKind::Url),
+    ("hooks.slack.com/", DetectorKind::Url),
+    ("webhook", DetectorKind::Url),
+    ("/v2/hook/", DetectorKind::Url),
+    ("hooks.zapier.com/", DetectorKind::Url),
+    ("oapi.dingtalk.com/", DetectorKind::Url),
+    ("sig=", DetectorKind::Url),
+    ("signature=", DetectorKind::Url),
+    ("bearer", DetectorKind::Header),
+    ("authorization", DetectorKind::Header),
+    ("cookie", DetectorKind::Header),
+    ("curl", DetectorKind::Command),
+    ("sshpass", DetectorKind::Command),
+    ("mysql", DetectorKind::Command),
+    ("redis-cli", DetectorKind::Command),
+    (" login", DetectorKind::Command),
+    ("mongo", DetectorKind::Command),
+    ("ldap", DetectorKind::Command),
+    ("sqlcmd", DetectorKind::Command),
+    ("zip ", DetectorKind::Command),
+    ("7z ", DetectorKind::Command),
+    ("rdesktop", DetectorKind::Command),
+    ("sqlplus", DetectorKind::Command),
+    ("oracle:thin:", DetectorKind::Command),
+    ("bundle_", DetectorKind::Command),
+    ("identified by", DetectorKind::Command),
+    ("securestring", DetectorKind::Command),
+    ("$2a$", DetectorKind::Hash),
+    ("$2b$", DetectorKind::Hash),
+    ("$2y$", DetectorKind::Hash),
+    ("$1$", DetectorKind::Hash),
+    ("$5$", DetectorKind::Hash),
+    ("$6$", DetectorKind::Hash),
+    ("$y$", DetectorKind::Hash),
+    ("$apr1$", DetectorKind::Hash),
+    ("$argon2", DetectorKind::Hash),
+    ("pbkdf2", DetectorKind::Hash),
+    ("{sha}", DetectorKind::Hash),
+    ("{ssha}", DetectorKind::Hash),
+    ("q~", DetectorKind::Middle),
+    (".atlasv1.", DetectorKind::Middle),
+    ("sha256~", DetectorKind::Middle),
+    (":aa", DetectorKind::Middle),
+    (":apa91b", DetectorKind::Middle),
+    (":5432:", DetectorKind::Middle),
+    (":*:", DetectorKind::Middle),
+    ("pass", DetectorKind::Name),
+    ("pw", DetectorKind::Name),
+    ("mnemonic", DetectorKind::Name),
+    ("bearer", DetectorKind::Name),
+    ("psk", DetectorKind::Name),
+    ("secret", DetectorKind::Name),
+    ("token", DetectorKind::Name),
+    ("key", DetectorKind::Name),
+    ("auth", DetectorKind::Name),
+    ("cred", DetectorKind::Name),
+    ("session", DetectorKind::Name),
+    ("login", DetectorKind::Name),
 ];
 
-/// Finds the words.
+/// A finder for all these words.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct SecretWordFinder {
     finder: Option<AhoCorasick>,
 }
 
-impl Words {
+impl SecretWordFinder {
     pub(super) fn new() -> Self {
         let finder = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -106,11 +106,11 @@ impl Words {
         Self { finder }
     }
 
-    /// Puts every secret that a word announces into `found`. What marks say of themselves announces nothing.
-    pub(super) fn find(&self, text: &str, marks: &[Range<usize>], found: &mut Vec<Finding>) {
+    /// Adds every secret that a word announces to `found`. Words inside marks are ignored.
+    pub(super) fn find_secrets(&self, text: &str, marks: &[Range<usize>], found: &mut Vec<SecretFinding>) {
         let Some(finder) = &self.finder else { return };
-        let mut names = assignment::Names::new(text);
-        let mut seen = Seen::default();
+        let mut names = assignment::SecretNameScanner::new(text);
+        let mut seen = SecretScanProgress::default();
         let mut marks = marks.iter().peekable();
         for hit in finder.find_overlapping_iter(text) {
             let Some((_, place)) = WORDS.get(hit.pattern().as_usize()) else { continue };
@@ -119,24 +119,26 @@ impl Words {
             if marks.peek().is_some_and(|mark| mark.contains(&start)) {
                 continue;
             }
-            // What stands inside a secret need not be looked at again; only a key block may be larger than it.
-            if *place != Place::Block && seen.secret.contains(&start) {
+            // Words inside a found secret are skipped; only a key block may be larger than it.
+            if *place != DetectorKind::Block && seen.secret.contains(&start) {
                 continue;
             }
             let known = found.len();
             match place {
-                Place::Name => names.find(start, end, found),
-                Place::Block => blocks::find(text, start, found),
-                Place::Url => urls::find(text, start, end, &mut seen.hooks_to, found),
-                Place::Header => headers::find(text, start, end, &mut seen.cookies_to, found),
-                Place::Command => commands::find(text, start, end, &mut seen.commands_to, found),
-                Place::Hash if start < seen.hashes_to => {}
-                Place::Hash => seen.hashes_to = blocks::find_hash(text, start, found),
-                Place::Middle => blocks::find_by_middle(text, start, end, found),
+                DetectorKind::Name => names.find_value(start, end, found),
+                DetectorKind::Block => blocks::find_private_key(text, start, found),
+                DetectorKind::Url => urls::find_url_secret(text, start, end, &mut seen.hooks_to, found),
+                DetectorKind::Header => headers::find_header_secrets(text, start, end, &mut seen.cookies_to, found),
+                DetectorKind::Command => {
+                    commands::find_command_passwords(text, start, end, &mut seen.commands_to, found);
+                }
+                DetectorKind::Hash if start < seen.hashes_to => {}
+                DetectorKind::Hash => seen.hashes_to = blocks::find_password_hash(text, start, found),
+                DetectorKind::Middle => blocks::find_token_by_middle(text, start, end, found),
             }
             if found.len() > known
                 && let Some(last) = found.last()
-                && text.get(last.span.clone()).is_some_and(|secret| !mark::contains(secret))
+                && text.get(last.span.clone()).is_some_and(|secret| !mark::contains_mark(secret))
             {
                 seen.secret = last.span.clone();
             }
@@ -144,9 +146,10 @@ impl Words {
     }
 }
 
-/// What was looked at already. Without it a hostile text would have the same bytes looked at for every word in them.
+/// The text that was already searched. Without it a hostile text would have the same bytes searched for every word in
+/// them.
 #[derive(Default)]
-struct Seen {
+struct SecretScanProgress {
     secret: Range<usize>,
     hooks_to: usize,
     cookies_to: usize,

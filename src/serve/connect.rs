@@ -1,4 +1,4 @@
-//! Connections: how many, how slow their clients may be, and how they end.
+//! Connections: their number, the time limits of their clients, and their end.
 
 use std::future::Future;
 use std::io;
@@ -18,20 +18,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use super::Served;
+use super::ServerState;
 
-/// The longest head of a request, and the most headers in it.
+/// The limits for the head of a request: its length and its number of headers.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 
-/// When no connection can be taken, for the lack of file handles or memory, it is tried again after this.
+/// The pause before the next attempt if no connection can be accepted, for lack of file handles or memory.
 const BREATHER: Duration = Duration::from_millis(50);
 
-/// Takes connections until `stop` is done, then waits for those under way.
-pub(super) async fn accept(
+/// Accepts connections until `stop` is done, then waits for those under way.
+pub(super) async fn accept_connections(
     listener: TcpListener,
     routes: Router,
-    served: &Arc<Served>,
+    served: &Arc<ServerState>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let bounds = served.limits.bounds;
@@ -50,19 +50,20 @@ pub(super) async fn accept(
             () = &mut stop => break,
         };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            // Closed at once: whoever opens connections and keeps them must not keep others out for longer than that.
+            // Closed at once: a client that opens connections and keeps them must not block others for longer than
+            // that.
             served.metrics.refused.fetch_add(1, Ordering::Relaxed);
             continue;
         };
         let (routes, served) = (routes.clone(), Arc::clone(served));
         tokio::spawn(async move {
-            converse(stream, peer, routes, &served).await;
+            serve_connection(stream, peer, routes, &served).await;
             drop(place);
         });
     }
     drop(listener);
     served.ending.send_replace(true);
-    // Whoever has all places knows that nobody is left.
+    // Holding all permits means that no connection is left.
     let all = u32::try_from(bounds.connections).unwrap_or(u32::MAX);
     if tokio::time::timeout(bounds.parting, places.acquire_many(all)).await.is_err() {
         tracing::warn!("requests were cut off");
@@ -70,8 +71,8 @@ pub(super) async fn accept(
     Ok(())
 }
 
-/// Serves one connection, request by request. Once the server is to end, the one under way is the last.
-async fn converse(stream: TcpStream, peer: SocketAddr, routes: Router, served: &Served) {
+/// Serves one connection, request by request. Once the server is to stop, the current request is the last.
+async fn serve_connection(stream: TcpStream, peer: SocketAddr, routes: Router, served: &ServerState) {
     // Small answers are sent at once.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection stays slow");
@@ -91,7 +92,7 @@ async fn converse(stream: TcpStream, peer: SocketAddr, routes: Router, served: &
     let mut connection = pin!(connection);
     let done = tokio::select! {
         done = connection.as_mut() => done,
-        () = served.ending() => {
+        () = served.wait_for_shutdown() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

@@ -1,4 +1,4 @@
-//! One table of endpoints, of which both the router and the OpenAPI document are made: they cannot disagree.
+//! One table of endpoints, from which both the router and the OpenAPI document are built: they cannot disagree.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use super::Served;
+use super::ServerState;
 use super::problem::ProblemBody;
 
 #[cfg(test)]
@@ -19,67 +19,67 @@ mod tests;
 
 const JSON: &str = "application/json";
 
-/// One endpoint: where it is, what it takes, what it answers and who does it.
-pub(super) struct Endpoint {
+/// One endpoint: its path, its input, its responses and its handler.
+pub(super) struct ApiEndpoint {
     method: Method,
     path: &'static str,
     summary: &'static str,
     query: Option<SchemaOf>,
     body: Option<SchemaOf>,
-    answers: Vec<Answer>,
-    handler: MethodRouter<Arc<Served>>,
+    answers: Vec<EndpointResponse>,
+    handler: MethodRouter<Arc<ServerState>>,
 }
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-struct Answer {
+struct EndpointResponse {
     status: u16,
     description: &'static str,
     content: Option<(&'static str, Option<SchemaOf>)>,
 }
 
-impl Endpoint {
+impl ApiEndpoint {
     pub(super) fn new(
         method: Method,
         path: &'static str,
         summary: &'static str,
-        handler: MethodRouter<Arc<Served>>,
+        handler: MethodRouter<Arc<ServerState>>,
     ) -> Self {
         Self { method, path, summary, query: None, body: None, answers: Vec::new(), handler }
     }
 
-    /// Takes these parameters behind the question mark.
-    pub(super) fn asks<Q: JsonSchema>(mut self) -> Self {
+    /// Declares the query parameters.
+    pub(super) fn with_query<Q: JsonSchema>(mut self) -> Self {
         self.query = Some(SchemaGenerator::root_schema_for::<Q>);
         self
     }
 
-    /// Takes this as JSON.
-    pub(super) fn takes<B: JsonSchema>(mut self) -> Self {
+    /// Declares the JSON body.
+    pub(super) fn with_body<B: JsonSchema>(mut self) -> Self {
         self.body = Some(SchemaGenerator::subschema_for::<B>);
         self
     }
 
-    /// Answers with this as JSON.
-    pub(super) fn answers<A: JsonSchema>(mut self, status: u16, description: &'static str) -> Self {
+    /// Declares a response with a JSON body.
+    pub(super) fn with_json_response<A: JsonSchema>(mut self, status: u16, description: &'static str) -> Self {
         let schema: SchemaOf = SchemaGenerator::subschema_for::<A>;
-        self.answers.push(Answer { status, description, content: Some((JSON, Some(schema))) });
+        self.answers.push(EndpointResponse { status, description, content: Some((JSON, Some(schema))) });
         self
     }
 
-    /// Answers with something else.
-    pub(super) fn answers_as(mut self, status: u16, description: &'static str, content: &'static str) -> Self {
-        self.answers.push(Answer { status, description, content: Some((content, None)) });
+    /// Declares a response of another content type.
+    pub(super) fn with_other_response(mut self, status: u16, description: &'static str, content: &'static str) -> Self {
+        self.answers.push(EndpointResponse { status, description, content: Some((content, None)) });
         self
     }
 
-    /// Switches to another protocol.
-    pub(super) fn switches(mut self, description: &'static str) -> Self {
-        self.answers.push(Answer { status: 101, description, content: None });
+    /// Declares a switch to another protocol.
+    pub(super) fn with_protocol_switch(mut self, description: &'static str) -> Self {
+        self.answers.push(EndpointResponse { status: 101, description, content: None });
         self
     }
 
-    fn parameters(&self, taken: &mut SchemaGenerator) -> Vec<Value> {
+    fn describe_parameters(&self, taken: &mut SchemaGenerator) -> Vec<Value> {
         let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
         let mut parameters: Vec<Value> = names
             .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
@@ -90,7 +90,7 @@ impl Endpoint {
             let is_required = required.iter().any(|one| one == name);
             let description = schema.get("description").cloned().unwrap_or_default();
             let mut schema = schema.clone();
-            drop_null(&mut schema);
+            remove_null(&mut schema);
             parameters.push(json!({
                 "name": name, "in": "query", "required": is_required, "description": description, "schema": schema,
             }));
@@ -98,9 +98,9 @@ impl Endpoint {
         parameters
     }
 
-    fn operation(&self, schemas: &mut Schemas, refusals: &Value) -> Value {
+    fn describe_operation(&self, schemas: &mut SchemaGenerators, refusals: &Value) -> Value {
         let mut responses = Map::new();
-        for Answer { status, description, content } in &self.answers {
+        for EndpointResponse { status, description, content } in &self.answers {
             let mut response = Map::from_iter([("description".to_owned(), Value::from(*description))]);
             if let Some((content, schema)) = content {
                 let schema =
@@ -113,8 +113,8 @@ impl Endpoint {
         responses.insert("503".to_owned(), refusals.clone());
         let mut operation = Map::from_iter([
             ("summary".to_owned(), Value::from(self.summary)),
-            ("operationId".to_owned(), self.name().into()),
-            ("parameters".to_owned(), self.parameters(&mut schemas.taken).into()),
+            ("operationId".to_owned(), self.operation_id().into()),
+            ("parameters".to_owned(), self.describe_parameters(&mut schemas.taken).into()),
             ("responses".to_owned(), responses.into()),
         ]);
         if let Some(schema) = self.body {
@@ -125,20 +125,20 @@ impl Endpoint {
         operation.into()
     }
 
-    /// `get_lessons_id_why`: the method and the path, in letters.
-    fn name(&self) -> String {
+    /// Returns the operation's id, made of method and path, such as `get_lessons_id_why`.
+    fn operation_id(&self) -> String {
         let path = self.path.trim_start_matches("/v1/").replace(['/', '.'], "_").replace(['{', '}'], "");
         format!("{}_{path}", self.method.as_str().to_lowercase())
     }
 }
 
-/// The same type is described in two ways: what may be left out where it is taken is always there where it is given.
-struct Schemas {
+/// Two generators for one set of types: a field that is optional in a request is always present in a response.
+struct SchemaGenerators {
     taken: SchemaGenerator,
     given: SchemaGenerator,
 }
 
-impl Schemas {
+impl SchemaGenerators {
     fn new() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.definitions_path = "/components/schemas".into();
@@ -150,22 +150,23 @@ impl Schemas {
         }
     }
 
-    /// All that were named so far. No type that looks different in both ways is used in both: a test sees to it.
-    fn definitions(&mut self) -> Map<String, Value> {
+    /// Returns all schemas named so far. A test ensures that no type with two different descriptions is used in both
+    /// ways.
+    fn collect_definitions(&mut self) -> Map<String, Value> {
         let mut definitions = self.taken.take_definitions(true);
         definitions.append(&mut self.given.take_definitions(true));
         definitions
     }
 }
 
-/// The routes of these endpoints.
-pub(super) fn router(endpoints: Vec<Endpoint>) -> Router<Arc<Served>> {
+/// Returns the routes of these endpoints.
+pub(super) fn endpoint_router(endpoints: Vec<ApiEndpoint>) -> Router<Arc<ServerState>> {
     endpoints.into_iter().fold(Router::new(), |router, endpoint| router.route(endpoint.path, endpoint.handler))
 }
 
-/// The OpenAPI document of these endpoints.
-pub(super) fn document(endpoints: &[Endpoint]) -> Value {
-    let mut schemas = Schemas::new();
+/// Returns the OpenAPI document of these endpoints.
+pub(super) fn build_document(endpoints: &[ApiEndpoint]) -> Value {
+    let mut schemas = SchemaGenerators::new();
     let problem = schemas.given.subschema_for::<ProblemBody>().to_value();
     let refusals = json!({
         "description": "It was not done, and this is why",
@@ -173,7 +174,7 @@ pub(super) fn document(endpoints: &[Endpoint]) -> Value {
     });
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     for endpoint in endpoints {
-        let operation = endpoint.operation(&mut schemas, &refusals);
+        let operation = endpoint.describe_operation(&mut schemas, &refusals);
         paths.entry(endpoint.path).or_default().insert(endpoint.method.as_str().to_lowercase(), operation);
     }
     json!({
@@ -186,15 +187,15 @@ pub(super) fn document(endpoints: &[Endpoint]) -> Value {
         },
         "paths": paths,
         "components": {
-            "schemas": schemas.definitions(),
+            "schemas": schemas.collect_definitions(),
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
         "security": [{}, { "token": [] }],
     })
 }
 
-/// A parameter that is not given is left out; it is never null.
-fn drop_null(schema: &mut Value) {
+/// Removes null from a parameter's schema: a parameter that is not given is left out, never null.
+fn remove_null(schema: &mut Value) {
     let Some(fields) = schema.as_object_mut() else { return };
     fields.remove("description");
     if let Some(Value::Array(kinds)) = fields.get_mut("type") {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_may_be_left_out_is_not_asked_for() {
-    let document = document(&crate::serve::endpoints());
+    let document = build_document(&crate::serve::all_endpoints());
     let required = |path: &str| -> Vec<&str> {
         let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
         let required = parameters.iter().filter(|one| one["required"] == true);
@@ -21,9 +21,9 @@ fn what_may_be_left_out_is_not_asked_for() {
 
 #[test]
 fn no_type_that_looks_different_in_both_ways_is_used_in_both() {
-    let mut schemas = Schemas::new();
-    for endpoint in crate::serve::endpoints() {
-        endpoint.operation(&mut schemas, &Value::Null);
+    let mut schemas = SchemaGenerators::new();
+    for endpoint in crate::serve::all_endpoints() {
+        endpoint.describe_operation(&mut schemas, &Value::Null);
     }
     let (taken, given) = (schemas.taken.take_definitions(true), schemas.given.take_definitions(true));
     let differ = taken.iter().filter(|(name, schema)| given.get(*name).is_some_and(|given| given != *schema));

@@ -1,4 +1,4 @@
-//! How much is taken in: from one address in a second, at once, and by listeners that stay.
+//! The limits of the server: requests per address and second, connections, and event listeners.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,60 +8,60 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::problem::Problem;
+use super::problem::HttpProblem;
 
 #[cfg(test)]
 #[path = "limits_tests.rs"]
 mod tests;
 
-/// Addresses that are remembered at once; those that have been quiet are forgotten first.
+/// The most addresses remembered at once; above it, idle ones are forgotten.
 const MAX_ADDRESSES: usize = 10_000;
 
-/// How much is taken in. Every field is a configuration key of `[serve]`.
+/// The limits of the server. Most fields are configuration keys of `[serve]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// Requests of one address in a second; twice as many at once. 0: as many as come.
+pub struct ServerLimits {
+    /// The requests per second of one address, with bursts of twice as many; 0 means unlimited.
     pub requests_per_second: u32,
-    /// Connections at once.
+    /// The most connections at once.
     pub connections: usize,
-    /// Listeners to events at once.
+    /// The most event listeners at once.
     pub listeners: usize,
     /// The longest body of a request.
     pub body_bytes: usize,
-    /// How long a request may take.
+    /// The time limit of a request.
     pub patience: Duration,
-    /// How long the head of a request may take to arrive.
+    /// The time limit for the head of a request to arrive.
     pub head_patience: Duration,
-    /// How long requests may go on after the server was asked to end.
+    /// The time that running requests get after the server was asked to stop.
     pub parting: Duration,
 }
 
-/// What is left of what may be taken in.
+/// The limits, together with what is in use.
 #[derive(Debug)]
-pub(super) struct Limits {
-    pub(super) bounds: Bounds,
-    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+pub(super) struct RequestLimiter {
+    pub(super) bounds: ServerLimits,
+    buckets: Mutex<HashMap<IpAddr, RateBucket>>,
     listeners: Arc<Semaphore>,
 }
 
-/// What an address has left.
+/// The request tokens that an address has left.
 #[derive(Debug, Clone, Copy)]
-struct Bucket {
+struct RateBucket {
     tokens: f64,
     at: Instant,
 }
 
-/// A place among the listeners, held as long as somebody listens.
+/// A place among the event listeners, released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat(#[allow(dead_code, reason = "held, not looked at")] OwnedSemaphorePermit);
+pub(super) struct ListenerSlot(#[allow(dead_code, reason = "held, not looked at")] OwnedSemaphorePermit);
 
-impl Limits {
-    pub(super) fn new(bounds: Bounds) -> Self {
+impl RequestLimiter {
+    pub(super) fn new(bounds: ServerLimits) -> Self {
         Self { bounds, buckets: Mutex::default(), listeners: Arc::new(Semaphore::new(bounds.listeners)) }
     }
 
-    /// Whether one more request of this address is taken in at this moment.
-    pub(super) fn admit(&self, address: IpAddr, now: Instant) -> Result<(), Problem> {
+    /// Counts one more request of this address, or refuses it.
+    pub(super) fn admit_request(&self, address: IpAddr, now: Instant) -> Result<(), HttpProblem> {
         let rate = f64::from(self.bounds.requests_per_second);
         if rate == 0.0 {
             return Ok(());
@@ -71,23 +71,23 @@ impl Limits {
         if buckets.len() >= MAX_ADDRESSES && !buckets.contains_key(&address) {
             buckets.retain(|_, bucket| now.saturating_duration_since(bucket.at) < Duration::from_secs(2));
         }
-        let bucket = buckets.entry(address).or_insert(Bucket { tokens: most, at: now });
+        let bucket = buckets.entry(address).or_insert(RateBucket { tokens: most, at: now });
         let passed = now.saturating_duration_since(bucket.at).as_secs_f64();
         bucket.tokens = (bucket.tokens + passed * rate).min(most);
         bucket.at = now;
         if bucket.tokens < 1.0 {
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many requests").after(1));
+            return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, "too many requests").with_retry_after(1));
         }
         bucket.tokens -= 1.0;
         Ok(())
     }
 
-    /// A place among the listeners.
-    pub(super) fn seat(&self) -> Result<Seat, Problem> {
-        Arc::clone(&self.listeners).try_acquire_owned().map(Seat).map_err(|_| {
-            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many listen already")
+    /// Reserves a place among the event listeners.
+    pub(super) fn reserve_listener_slot(&self) -> Result<ListenerSlot, HttpProblem> {
+        Arc::clone(&self.listeners).try_acquire_owned().map(ListenerSlot).map_err(|_| {
+            HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, "too many listen already")
                 .with_hint("`serve.maxListeners` says how many may")
-                .after(5)
+                .with_retry_after(5)
         })
     }
 }

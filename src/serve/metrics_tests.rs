@@ -2,12 +2,12 @@ use super::*;
 
 #[test]
 fn figures_are_written_as_prometheus_reads_them() {
-    let metrics = Metrics::default();
-    metrics.count(Some("/v1/lessons/{id}"), 200, Duration::from_millis(3));
-    metrics.count(Some("/v1/lessons/{id}"), 200, Duration::from_millis(30));
-    metrics.count(None, 404, Duration::from_secs(9));
+    let metrics = ServerMetrics::default();
+    metrics.count_request(Some("/v1/lessons/{id}"), 200, Duration::from_millis(3));
+    metrics.count_request(Some("/v1/lessons/{id}"), 200, Duration::from_millis(30));
+    metrics.count_request(None, 404, Duration::from_secs(9));
     let mut text = String::new();
-    metrics.write(&mut text);
+    metrics.write_metrics(&mut text);
     for expected in [
         "# TYPE archivist_http_requests_total counter\n",
         "archivist_http_requests_total{route=\"/v1/lessons/{id}\",status=\"200\"} 2\n",
@@ -26,6 +26,6 @@ fn figures_are_written_as_prometheus_reads_them() {
 #[test]
 fn a_value_cannot_break_out_of_its_label() {
     let mut text = String::new();
-    line(&mut text, "name", &[("label", "a\"b\\c\nd")], 1.0);
+    write_sample(&mut text, "name", &[("label", "a\"b\\c\nd")], 1.0);
     assert_eq!(text, "name{label=\"a\\\"b\\\\c\\nd\"} 1\n");
 }

@@ -1,8 +1,8 @@
 //! `archivist serve` and `archivist mcp`: the memory for panels, programs and agents.
 //!
-//! `access.rs` decides who may ask, `limits.rs` how much; `api/` answers, `events/` tells what happens, `panel.rs` is the
-//! page that shows it, `mcp/` is what agents ask by, here and over a pipe. `endpoint.rs` makes the routes and their
-//! documentation of one table.
+//! `access.rs` decides who may ask, `limits.rs` how much; `api/` answers requests, `events/` sends events, `panel.rs`
+//! is the web page, `mcp/` serves agents, here and over a pipe. `endpoint.rs` builds the routes and their documentation
+//! from one table.
 
 mod access;
 mod api;
@@ -29,130 +29,134 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use self::endpoint::Endpoint;
-use self::events::Hub;
-use self::limits::Limits;
-use self::metrics::Metrics;
-use self::problem::Problem;
-use crate::desk::{Desk, Refusal};
+use self::endpoint::ApiEndpoint;
+use self::events::EventHub;
+use self::limits::RequestLimiter;
+use self::metrics::ServerMetrics;
+use self::problem::HttpProblem;
+use crate::desk::{Archivist, RequestError};
 use crate::domain::{IdSource, Timestamp};
 use crate::memory::MemoryError;
-use crate::service::{ArchivistService, Clock};
+use crate::service::{ArchivistService, ServiceClock};
 
-pub use self::access::{Access, NoToken, Writes};
-pub use self::limits::Bounds;
-pub use self::mcp::converse;
+pub use self::access::{AccessPolicy, MissingTokenError, WriteAccess};
+pub use self::limits::ServerLimits;
+pub use self::mcp::serve_mcp;
 
-/// Starts a worker that outlives the request which needs one.
+/// Starts a worker that outlives the request that needs it.
 pub type StartWorker = Box<dyn Fn() -> io::Result<()> + Send + Sync>;
 
-/// What a server answers from.
-pub struct Served {
-    desk: Desk,
+/// The shared state that a server answers from.
+pub struct ServerState {
+    desk: Archivist,
     service: ArchivistService,
-    clock: Clock,
+    clock: ServiceClock,
     ids: IdSource,
-    access: Access,
-    limits: Limits,
-    metrics: Metrics,
-    hub: Hub,
+    access: AccessPolicy,
+    limits: RequestLimiter,
+    metrics: ServerMetrics,
+    hub: EventHub,
     start_worker: StartWorker,
-    /// Holds `true` once the server is to end.
+    /// Holds `true` once the server is to stop.
     ending: watch::Sender<bool>,
 }
 
-impl std::fmt::Debug for Served {
+impl std::fmt::Debug for ServerState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("desk", &self.desk).field("access", &self.access).finish_non_exhaustive()
+        f.debug_struct("ServerState").field("desk", &self.desk).field("access", &self.access).finish_non_exhaustive()
     }
 }
 
-impl Served {
-    /// Puts a server together; [`serve`] runs it.
+impl ServerState {
+    /// Creates the state of a server; [`run_server`] runs it.
     pub fn new(
-        desk: Desk,
+        desk: Archivist,
         service: ArchivistService,
-        (clock, ids): (Clock, IdSource),
-        (access, bounds): (Access, Bounds),
+        (clock, ids): (ServiceClock, IdSource),
+        (access, bounds): (AccessPolicy, ServerLimits),
         start_worker: StartWorker,
     ) -> Arc<Self> {
         Arc::new(Self {
-            hub: Hub::new(desk.feed()),
+            hub: EventHub::new(desk.event_feed()),
             desk,
             service,
             clock,
             ids,
             access,
-            limits: Limits::new(bounds),
-            metrics: Metrics::default(),
+            limits: RequestLimiter::new(bounds),
+            metrics: ServerMetrics::default(),
             start_worker,
             ending: watch::Sender::new(false),
         })
     }
 
-    /// Gives displays a moment to take what is still on its way to them.
-    pub async fn finish(&self, patience: Duration) {
-        self.service.finish(patience).await;
+    /// Gives displays some time to receive the messages that are still on their way.
+    pub async fn finish_delivery(&self, patience: Duration) {
+        self.service.flush_hud(patience).await;
     }
 
     fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Done once the server is to end.
-    async fn ending(&self) {
-        // The sender lives as long as this does, so there is always somebody to wait for.
+    /// Waits until the server is to stop.
+    async fn wait_for_shutdown(&self) {
+        // The sender lives as long as this value, so waiting cannot fail early.
         let _ = self.ending.subscribe().wait_for(|is_ending| *is_ending).await;
     }
 
-    /// Files block, and requests of others must not wait for them.
-    async fn blocking<T: Send + 'static>(
+    /// Runs work that blocks, such as file access, without delaying other requests.
+    async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, HttpProblem> {
         let served = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&served)).await;
-        done.map_err(|error| Refusal::from(MemoryError::Interrupted(error.to_string())).into())
+        done.map_err(|error| RequestError::from(MemoryError::Interrupted(error.to_string())).into())
     }
 }
 
-/// Serves whoever comes until `stop` is done; then lets requests under way come to their end.
-pub async fn serve(listener: TcpListener, served: Arc<Served>, stop: impl Future<Output = ()>) -> io::Result<()> {
-    let watching = tokio::spawn(events::watch(Arc::clone(&served)));
+/// Serves clients until `stop` is done, then lets running requests finish.
+pub async fn run_server(
+    listener: TcpListener,
+    served: Arc<ServerState>,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let watching = tokio::spawn(events::watch_changes(Arc::clone(&served)));
     let mut stop = pin!(stop);
-    // Whoever wants it to end is heard from here on, before anybody is answered.
+    // From here on a request to stop is noticed, before any client is answered.
     tokio::select! {
         biased;
         () = &mut stop => return Ok(()),
-        () = served.hub.begun() => {}
+        () = served.hub.wait_until_started() => {}
     }
-    let routes = router(Arc::clone(&served));
-    let done = connect::accept(listener, routes, &served, stop).await;
+    let routes = build_router(Arc::clone(&served));
+    let done = connect::accept_connections(listener, routes, &served, stop).await;
     watching.abort();
     done
 }
 
-/// The OpenAPI document of the API.
-pub fn document() -> Value {
-    endpoint::document(&endpoints())
+/// Returns the OpenAPI document of the API.
+pub fn openapi_document() -> Value {
+    endpoint::build_document(&all_endpoints())
 }
 
-fn endpoints() -> Vec<Endpoint> {
-    api::endpoints().into_iter().chain(events::endpoints()).collect()
+fn all_endpoints() -> Vec<ApiEndpoint> {
+    api::api_endpoints().into_iter().chain(events::event_endpoints()).collect()
 }
 
-fn router(served: Arc<Served>) -> Router {
-    let described = document();
-    let openapi = get(move || async move { extract::Answer(described) });
-    let routes = endpoint::router(endpoints())
+fn build_router(served: Arc<ServerState>) -> Router {
+    let described = openapi_document();
+    let openapi = get(move || async move { extract::JsonAnswer(described) });
+    let routes = endpoint::endpoint_router(all_endpoints())
         .route("/v1/openapi.json", openapi)
-        .route("/metrics", get(metrics::show))
-        .merge(mcp::router(&served))
-        .merge(panel::router());
+        .route("/metrics", get(metrics::show_metrics))
+        .merge(mcp::mcp_router(&served))
+        .merge(panel::panel_router());
     routes
-        .fallback(guard::nowhere)
-        .method_not_allowed_fallback(guard::not_so)
+        .fallback(guard::path_not_found)
+        .method_not_allowed_fallback(guard::method_not_allowed)
         .layer(axum::extract::DefaultBodyLimit::max(served.limits.bounds.body_bytes))
-        .layer(middleware::from_fn_with_state(Arc::clone(&served), guard::guard))
+        .layer(middleware::from_fn_with_state(Arc::clone(&served), guard::guard_request))
         .with_state(served)
 }

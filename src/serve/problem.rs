@@ -1,19 +1,19 @@
-//! What a client is told when something is not done: `application/problem+json`, with the next step in it.
+//! The error response of the API: `application/problem+json`, with the next step in it.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::desk::{Fault, Refusal};
+use crate::desk::{RequestError, RequestFault};
 
-/// What is wrong, and whose turn it is.
+/// A problem with a request, and the response that reports it.
 #[derive(Debug)]
-pub(crate) struct Problem {
+pub(crate) struct HttpProblem {
     status: StatusCode,
     detail: String,
     hint: Option<String>,
-    /// After so many seconds the same may do.
+    /// The number of seconds after which the client may try again.
     retry_after: Option<u64>,
 }
 
@@ -34,13 +34,13 @@ pub(super) struct ProblemBody {
     hint: Option<String>,
 }
 
-impl Problem {
+impl HttpProblem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into(), hint: None, retry_after: None }
     }
 
-    /// The question makes no sense.
-    pub(crate) fn question(detail: impl Into<String>) -> Self {
+    /// Returns the problem of an invalid request.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
@@ -49,25 +49,25 @@ impl Problem {
         self
     }
 
-    /// Which status, what is wrong with which thing, and what to do next: for whoever does not speak HTTP.
-    pub(super) fn told(&self) -> (StatusCode, &str, Option<&str>) {
+    /// Returns status, detail and hint, for protocols other than HTTP.
+    pub(super) fn as_parts(&self) -> (StatusCode, &str, Option<&str>) {
         (self.status, &self.detail, self.hint.as_deref())
     }
 
-    pub(crate) fn after(mut self, seconds: u64) -> Self {
+    pub(crate) fn with_retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<RequestError> for HttpProblem {
+    fn from(refusal: RequestError) -> Self {
         let status = match refusal.fault() {
-            Fault::Question => StatusCode::UNPROCESSABLE_ENTITY,
-            Fault::Missing => StatusCode::NOT_FOUND,
-            Fault::State => StatusCode::CONFLICT,
-            Fault::Busy | Fault::Machine => StatusCode::SERVICE_UNAVAILABLE,
-            Fault::Ours => StatusCode::INTERNAL_SERVER_ERROR,
+            RequestFault::Question => StatusCode::UNPROCESSABLE_ENTITY,
+            RequestFault::Missing => StatusCode::NOT_FOUND,
+            RequestFault::State => StatusCode::CONFLICT,
+            RequestFault::Busy | RequestFault::Machine => StatusCode::SERVICE_UNAVAILABLE,
+            RequestFault::Ours => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {
             tracing::error!(error = %refusal, "a request could not be served");
@@ -76,7 +76,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response {
         let body = ProblemBody {
             kind: "about:blank",

@@ -1,88 +1,92 @@
-//! Which of the lessons that a run was given helped it.
+//! Reports which of the lessons that a session was given helped it.
 
 use std::sync::Arc;
 
-use super::archivist::{ArchivistService, Material, blocking, logs_of};
-use super::effects::{chosen, course_of, names_of, strongest};
-use super::feedback::episode_of;
-use super::logs::Logs;
-use super::outcome::Skip;
+use super::archivist::{ArchivistService, SessionLogs, existing_log_paths, run_blocking};
+use super::effects::{episode_run_ids, list_first_injections, strongest_effect, summarize_course};
+use super::feedback::find_episode_by_run;
+use super::logs::CombinedLogs;
+use super::outcome::SkipReason;
 use crate::domain::{
     AgentMemory, Effect, Episode, Exposure, Extra, Fact, Quote, ReflectionScenario, ReflectionTrigger, RunId,
 };
 use crate::memory::{EpisodeFilter, FactFilter, LessonName};
-use crate::recall::{self, Course};
+use crate::recall::{self, ObservedSession};
 
-/// On what a verdict rests.
+/// The basis of an effect report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Reading {
-    /// On what was noted when the run was reflected on.
+pub enum EffectBasis {
+    /// The effects recorded when the session was reflected on.
     Recorded,
-    /// On the run's logs, read again with this share of a finding's words.
+    /// The session's logs, read again with this threshold for the share of a finding's words.
     Anew(f64),
 }
 
-/// What became of the lessons that were chosen for a run.
+/// The effects of the lessons that were selected for a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Audit {
-    /// Whether the run was reflected on.
+pub struct InjectionEffectReport {
+    /// True if the session was reflected on.
     pub is_known: bool,
-    /// On what the verdicts rest; logs that are gone cannot be read again.
-    pub reading: Reading,
-    /// In the order in which they were chosen.
-    pub lessons: Vec<Audited>,
+    /// The basis of the effects; logs that are gone cannot be read again.
+    pub reading: EffectBasis,
+    /// The lessons in the order of their selection.
+    pub lessons: Vec<InjectionEffect>,
 }
 
-/// A lesson that was chosen for a run.
+/// The effect of a lesson that was selected for a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Audited {
-    /// Which.
+pub struct InjectionEffect {
+    /// The affected lesson.
     pub memory: AgentMemory,
-    /// Whether the run saw it.
+    /// Tells whether the session saw it or it was withheld.
     pub exposure: Exposure,
-    /// What became of its matter.
+    /// The effect of the lesson on the session.
     pub effect: Effect,
 }
 
 impl ArchivistService {
-    /// Says of each lesson that was chosen for a run what became of its matter. Nothing is written.
-    pub async fn audit(&self, run: &RunId, reading: Reading) -> Result<Audit, Skip> {
-        let episode = episode_of(&*self.memory, run).await?;
-        let names = episode.as_ref().map_or_else(|| vec![run.clone()], names_of);
+    /// Reports the effect of each lesson that was selected for a session. Nothing is written.
+    pub async fn report_injection_effects(
+        &self,
+        run: &RunId,
+        reading: EffectBasis,
+    ) -> Result<InjectionEffectReport, SkipReason> {
+        let episode = find_episode_by_run(&*self.memory, run).await?;
+        let names = episode.as_ref().map_or_else(|| vec![run.clone()], episode_run_ids);
         let course = match (&episode, reading) {
-            (Some(episode), Reading::Anew(_)) => self.course_again(episode).await?,
+            (Some(episode), EffectBasis::Anew(_)) => self.reread_session_course(episode).await?,
             _ => None,
         };
-        let mut lessons: Vec<Audited> = Vec::new();
+        let mut lessons: Vec<InjectionEffect> = Vec::new();
         for name in names {
-            let facts = self.memory.facts(&FactFilter { memory: None, run: Some(name) }).await?;
-            for (id, given) in chosen(&facts) {
-                let Some(lesson) = self.memory.get(&LessonName::Id(id.clone())).await? else { continue };
-                let own = facts.iter().filter(|fact| *fact.memory() == id);
+            let facts = self.memory.list_facts(&FactFilter { memory: None, run: Some(name) }).await?;
+            for (id, given) in list_first_injections(&facts) {
+                let Some(lesson) = self.memory.get_lesson(&LessonName::Id(id.clone())).await? else { continue };
+                let own = facts.iter().filter(|fact| *fact.memory_id() == id);
                 let is_shown = |fact: &Fact| matches!(fact, Fact::Injection { exposure: Exposure::Exposed, .. });
                 let exposure = if own.clone().any(is_shown) { Exposure::Exposed } else { Exposure::Withheld };
                 let effect = match (&course, reading, &episode) {
-                    (Some(course), Reading::Anew(threshold), Some(episode)) => {
-                        let seen = self.seen_in(&lesson.memory, episode).await?;
-                        recall::outcome(&lesson.memory, given, course, &seen, threshold)
+                    (Some(course), EffectBasis::Anew(threshold), Some(episode)) => {
+                        let seen = self.load_sighting_quotes(&lesson.memory, episode).await?;
+                        recall::judge_lesson_effect(&lesson.memory, given, course, &seen, threshold)
                     }
-                    _ => strongest(own.filter_map(|fact| match fact {
+                    _ => strongest_effect(own.filter_map(|fact| match fact {
                         Fact::Effect { effect, .. } => Some(effect),
                         _ => None,
                     })),
                 };
                 if !lessons.iter().any(|known| known.memory.id == id) {
-                    lessons.push(Audited { memory: lesson.memory, exposure, effect });
+                    lessons.push(InjectionEffect { memory: lesson.memory, exposure, effect });
                 }
             }
         }
-        let reading = if course.is_some() { reading } else { Reading::Recorded };
-        Ok(Audit { is_known: episode.is_some(), reading, lessons })
+        let reading = if course.is_some() { reading } else { EffectBasis::Recorded };
+        Ok(InjectionEffectReport { is_known: episode.is_some(), reading, lessons })
     }
 
-    /// The words of a run that taught a lesson.
-    async fn seen_in(&self, memory: &AgentMemory, run: &Episode) -> Result<Vec<Quote>, Skip> {
-        let facts = self.memory.facts(&FactFilter { memory: Some(memory.id.clone()), run: None }).await?;
+    /// Loads the quotes of a session's sightings of a lesson.
+    async fn load_sighting_quotes(&self, memory: &AgentMemory, run: &Episode) -> Result<Vec<Quote>, SkipReason> {
+        let facts = self.memory.list_facts(&FactFilter { memory: Some(memory.id.clone()), run: None }).await?;
         let quotes = facts.into_iter().filter_map(|fact| match fact {
             Fact::Sighting { episode, quotes, .. } if episode == run.id => Some(quotes),
             _ => None,
@@ -90,12 +94,14 @@ impl ArchivistService {
         Ok(quotes.flatten().collect())
     }
 
-    /// What a run shows, from its logs; nothing if they are gone.
-    async fn course_again(&self, episode: &Episode) -> Result<Option<Course>, Skip> {
-        let episodes = self.memory.episodes(&EpisodeFilter::default()).await?;
-        let Some(files) = logs_of(&episode.id, &episodes) else { return Ok(None) };
+    /// Summarizes a session from its logs again; `None` if they are gone.
+    async fn reread_session_course(&self, episode: &Episode) -> Result<Option<ObservedSession>, SkipReason> {
+        let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+        let Some(files) = existing_log_paths(&episode.id, &episodes) else { return Ok(None) };
         let redactor = Arc::clone(&self.redactor);
-        let Ok(logs) = blocking(move || Logs::read(&files, &[], &redactor)).await? else { return Ok(None) };
+        let Ok(logs) = run_blocking(move || CombinedLogs::read_session(&files, &[], &redactor)).await? else {
+            return Ok(None);
+        };
         let trigger = ReflectionTrigger {
             scenario: ReflectionScenario::Manual,
             project_root: episode.project_root.clone(),
@@ -107,7 +113,7 @@ impl ArchivistService {
             outcome: None,
             extra: Extra::new(),
         };
-        let scene = self.scene(&trigger, Material { logs, stamps: Vec::new() }).await?;
-        Ok(Some(course_of(&scene.context)))
+        let scene = self.prepare_reflection(&trigger, SessionLogs { logs, stamps: Vec::new() }).await?;
+        Ok(Some(summarize_course(&scene.context)))
     }
 }

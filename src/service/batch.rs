@@ -1,7 +1,7 @@
-//! Reflections over past days: planned first, then many at once, committed in their order.
+//! Reflections over past days: planned first, run concurrently, committed in order.
 //!
-//! Logs are read and models are asked side by side; what a reflection gets to see of the memory, and what it adds, goes
-//! by the order of the sessions alone. So a batch gives the same memory however fast its answers come.
+//! Logs are read and models are asked concurrently; what a reflection sees of the memory, and what it adds, depends
+//! only on the order of the sessions. So a batch gives the same memory however fast the replies arrive.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -9,80 +9,82 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::archivist::{Anew, ArchivistService, Scene};
-use super::journal::{Before, Journal};
-use super::outcome::{Learned, Skip};
-use super::sources::Sources;
-use crate::domain::{Distilled, EpisodeId, Extra, ReflectionScenario, ReflectionTrigger, SessionId, Timestamp};
-use crate::ingest::discover::{FoundSession, Window, discover};
+use super::archivist::{ArchivistService, PreparedReflection, RepeatPolicy};
+use super::journal::{BatchJournal, EarlierRequest};
+use super::outcome::{ReflectionReport, SkipReason};
+use super::sources::LogSources;
+use crate::domain::{
+    DistillationResult, EpisodeId, Extra, ReflectionScenario, ReflectionTrigger, SessionId, Timestamp,
+};
+use crate::ingest::discover::{FoundSession, SessionWindow, discover_sessions};
 
-/// What the logs that are being worked on may take together; a larger one is worked on alone.
+/// The total size of the logs in progress; a larger one is processed alone.
 const ROOM_BYTES: u64 = 96 * 1024 * 1024;
 
-/// Of one log no more is kept in memory than this.
+/// The most bytes of one log that are kept in memory.
 const KEPT_BYTES: u64 = 24 * 1024 * 1024;
 
-/// Logs that are read ahead.
+/// The number of logs that are read ahead.
 const READ_AHEAD: usize = 4;
 
-/// Sessions to reflect on.
+/// The sessions to reflect on.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BatchPlan {
-    /// The oldest first.
-    pub sessions: Vec<Planned>,
-    /// Sessions of the window that have nothing new to tell.
+    /// The sessions, the oldest first.
+    pub sessions: Vec<PlannedSession>,
+    /// The number of sessions whose logs have not changed.
     pub known: usize,
-    /// What could not be looked at.
+    /// The paths that could not be searched, with reasons.
     pub problems: Vec<String>,
 }
 
 /// One session to reflect on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Planned {
-    /// What sets the reflection off.
+pub struct PlannedSession {
+    /// The trigger of the reflection.
     pub trigger: ReflectionTrigger,
-    /// Its logs.
-    pub sources: Sources,
+    /// The session's logs.
+    pub sources: LogSources,
 }
 
-/// One session that is done, for whoever watches.
+/// One finished session, for progress output.
 #[derive(Debug)]
-pub struct Finished<'b> {
-    /// What set it off.
+pub struct FinishedSession<'b> {
+    /// The trigger of the reflection.
     pub trigger: &'b ReflectionTrigger,
-    /// What came of it.
-    pub came: &'b Result<Learned, Skip>,
+    /// The result of the reflection.
+    pub came: &'b Result<ReflectionReport, SkipReason>,
 }
 
-/// A session on its way: its scene, and what a distiller makes of it.
-struct Asked {
+/// A reflection in progress, with the task that distills it.
+struct RunningReflection {
     trigger: ReflectionTrigger,
     room: u64,
-    on_its_way: Result<JoinHandle<(Scene, Distilled)>, Skip>,
+    on_its_way: Result<JoinHandle<(PreparedReflection, DistillationResult)>, SkipReason>,
 }
 
 impl ArchivistService {
-    /// Finds the sessions since then that were not reflected on, or have grown.
-    pub async fn plan_batch(&self, since: Timestamp) -> Result<BatchPlan, Skip> {
-        let (places, window) = (self.project.places.clone(), Window { since: Some(since), until: None });
-        let found = super::archivist::blocking(move || discover(&places, window)).await?;
+    /// Finds the sessions since this time that were not reflected on, or whose logs have grown.
+    pub async fn plan_batch(&self, since: Timestamp) -> Result<BatchPlan, SkipReason> {
+        let (places, window) = (self.project.places.clone(), SessionWindow { since: Some(since), until: None });
+        let found = super::archivist::run_blocking(move || discover_sessions(&places, window)).await?;
         let mut plan = BatchPlan::default();
         plan.problems.extend(found.problems.iter().map(|one| format!("{}: {}", one.path.display(), one.why)));
         for session in &found.sessions {
-            let Some((trigger, sources)) = self.planned(session) else { continue };
-            match self.unless_known(&trigger, &sources, Anew::IfGrown).await {
-                Ok(()) => plan.sessions.push(Planned { trigger, sources }),
-                Err(Skip::Unchanged) => plan.known += 1,
+            let Some((trigger, sources)) = self.plan_session(session) else { continue };
+            match self.skip_if_unchanged(&trigger, &sources, RepeatPolicy::IfGrown).await {
+                Ok(()) => plan.sessions.push(PlannedSession { trigger, sources }),
+                Err(SkipReason::Unchanged) => plan.known += 1,
                 Err(skip) => return Err(skip),
             }
         }
         Ok(plan)
     }
 
-    fn planned(&self, session: &FoundSession) -> Option<(ReflectionTrigger, Sources)> {
+    fn plan_session(&self, session: &FoundSession) -> Option<(ReflectionTrigger, LogSources)> {
         let stem = || session.files.first().and_then(|path| Path::file_stem(path)).map(|stem| stem.to_string_lossy());
         let session_id = SessionId::parse(&session.id).ok().or_else(|| SessionId::parse(&stem()?).ok())?;
-        let sources = Sources::found(session)?;
+        let sources = LogSources::from_session(session)?;
         let trigger = ReflectionTrigger {
             scenario: ReflectionScenario::SessionComplete,
             project_root: self.project.root_text(),
@@ -97,84 +99,89 @@ impl ArchivistService {
         Some((trigger, sources))
     }
 
-    /// Reflects on all of them, at most so many at once, and tells of each that is done, in their order.
+    /// Reflects on all planned sessions, at most `concurrency` at once, and reports each finished one in order.
     pub async fn run_batch(
         self: Arc<Self>,
         plan: BatchPlan,
         concurrency: usize,
-        journal: Option<Arc<Journal>>,
-        mut watch: impl FnMut(Finished<'_>),
+        journal: Option<Arc<BatchJournal>>,
+        mut watch: impl FnMut(FinishedSession<'_>),
     ) {
         let mut unread = plan.sessions.into_iter();
         let mut read = VecDeque::new();
-        let mut asked: VecDeque<Asked> = VecDeque::new();
+        let mut asked: VecDeque<RunningReflection> = VecDeque::new();
         let mut learned: Vec<(ReflectionTrigger, EpisodeId)> = Vec::new();
         loop {
             while read.len() < READ_AHEAD
                 && let Some(planned) = unread.next()
             {
                 let service = Arc::clone(&self);
-                let Planned { trigger, sources } = planned;
-                let room = sources.bytes().min(KEPT_BYTES);
-                let reading = tokio::spawn(async move { service.read(sources).await });
+                let PlannedSession { trigger, sources } = planned;
+                let room = sources.total_bytes().min(KEPT_BYTES);
+                let reading = tokio::spawn(async move { service.read_session_logs(sources).await });
                 read.push_back((trigger, room, reading));
             }
             let used: u64 = asked.iter().map(|one| one.room).sum();
             let fits = |room: u64| asked.is_empty() || (asked.len() < concurrency && used + room <= ROOM_BYTES);
             if read.front().is_some_and(|(_, room, _)| fits(*room)) {
                 let Some((trigger, room, reading)) = read.pop_front() else { break };
-                let on_its_way = self.set_off(&trigger, reading, journal.clone()).await;
-                asked.push_back(Asked { trigger, room, on_its_way });
+                let on_its_way = self.start_distillation(&trigger, reading, journal.clone()).await;
+                asked.push_back(RunningReflection { trigger, room, on_its_way });
                 continue;
             }
-            let Some(Asked { trigger, on_its_way, .. }) = asked.pop_front() else { break };
-            let came = self.announced(&trigger, self.bring_in(&trigger, on_its_way)).await;
-            watch(Finished { trigger: &trigger, came: &came });
+            let Some(RunningReflection { trigger, on_its_way, .. }) = asked.pop_front() else { break };
+            let came = self.announce_reflection(&trigger, self.commit_distilled(&trigger, on_its_way)).await;
+            watch(FinishedSession { trigger: &trigger, came: &came });
             learned.extend(came.ok().map(|came| (trigger, came.episode)));
         }
-        self.look_for_patterns_in(&learned).await;
+        self.reflect_on_patterns(&learned).await;
     }
 
-    /// From a log to a question on its way. The memory is looked at here, in the order of the sessions.
-    async fn set_off(
+    /// Prepares a session and starts its distillation. The memory is read here, in the order of the sessions.
+    async fn start_distillation(
         self: &Arc<Self>,
         trigger: &ReflectionTrigger,
-        reading: JoinHandle<Result<super::archivist::Material, Skip>>,
-        journal: Option<Arc<Journal>>,
-    ) -> Result<JoinHandle<(Scene, Distilled)>, Skip> {
-        super::policy::admits(&self.habits.archivist, trigger)?;
-        let material = reading.await.map_err(|error| Skip::Broke(error.to_string()))??;
-        let scene = self.scene(trigger, material).await?;
-        super::policy::admits_status(&self.habits.archivist, trigger, &scene.context.episode.status)?;
+        reading: JoinHandle<Result<super::archivist::SessionLogs, SkipReason>>,
+        journal: Option<Arc<BatchJournal>>,
+    ) -> Result<JoinHandle<(PreparedReflection, DistillationResult)>, SkipReason> {
+        super::policy::check_trigger(&self.habits.archivist, trigger)?;
+        let material = reading.await.map_err(|error| SkipReason::Broke(error.to_string()))??;
+        let scene = self.prepare_reflection(trigger, material).await?;
+        super::policy::check_status(&self.habits.archivist, trigger, &scene.context.episode.status)?;
         let (service, trigger) = (Arc::clone(self), trigger.clone());
         Ok(tokio::spawn(async move {
-            let distilled = service.distil_once(&trigger, &scene, journal.as_deref()).await;
+            let distilled = service.distill_once(&trigger, &scene, journal.as_deref()).await;
             (scene, distilled)
         }))
     }
 
-    /// Distills, but asks a model for nothing that an earlier, killed batch has asked for.
-    async fn distil_once(&self, trigger: &ReflectionTrigger, scene: &Scene, journal: Option<&Journal>) -> Distilled {
+    /// Distills, but does not repeat a model request that an earlier, killed batch has made.
+    async fn distill_once(
+        &self,
+        trigger: &ReflectionTrigger,
+        scene: &PreparedReflection,
+        journal: Option<&BatchJournal>,
+    ) -> DistillationResult {
         let Some(journal) = journal.filter(|_| self.adviser.is_some()) else {
-            return self.distil(trigger, scene).await;
+            return self.distill_candidates(trigger, scene).await;
         };
         let episode = &scene.context.episode.id;
-        match journal.before(episode, &scene.stamps) {
-            Before::Answered(distilled) => return *distilled,
-            Before::Asked => {
+        match journal.find_earlier_request(episode, &scene.stamps) {
+            EarlierRequest::Answered(distilled) => return *distilled,
+            EarlierRequest::Asked => {
                 let why = "the model was asked before the batch was broken off, and its answer is lost".to_owned();
-                return Distilled { fallback: Some(why), ..self.distil_without_model(scene).await };
+                return DistillationResult { fallback: Some(why), ..self.distill_without_model(scene).await };
             }
-            Before::Nothing => {}
+            EarlierRequest::Nothing => {}
         }
-        // Without a journal a question may be paid for twice, which is better than not asking at all.
-        if let Err(error) = journal.asking(episode, &scene.stamps) {
+        // Without a journal a request may be paid for twice, which is better than not asking at all.
+        if let Err(error) = journal.record_request(episode, &scene.stamps) {
             tracing::warn!(%error, "the batch's journal cannot be written");
         }
-        let distilled = self.distil(trigger, scene).await;
-        let noted = match scene.ledger_away() {
-            Some(_) => journal.not_asked(episode),
-            None => journal.answered(episode, &distilled),
+        let distilled = self.distill_candidates(trigger, scene).await;
+        let noted = match scene.ledger_outage() {
+            Some(_) => journal.record_cancellation(episode),
+            None => journal.record_reply(episode, &distilled),
         };
         if let Err(error) = noted {
             tracing::warn!(%error, "the batch's journal cannot be written");
@@ -182,12 +189,12 @@ impl ArchivistService {
         distilled
     }
 
-    async fn bring_in(
+    async fn commit_distilled(
         &self,
         trigger: &ReflectionTrigger,
-        on_its_way: Result<JoinHandle<(Scene, Distilled)>, Skip>,
-    ) -> Result<Learned, Skip> {
-        let (scene, distilled) = on_its_way?.await.map_err(|error| Skip::Broke(error.to_string()))?;
-        self.settle(trigger, &scene, distilled).await
+        on_its_way: Result<JoinHandle<(PreparedReflection, DistillationResult)>, SkipReason>,
+    ) -> Result<ReflectionReport, SkipReason> {
+        let (scene, distilled) = on_its_way?.await.map_err(|error| SkipReason::Broke(error.to_string()))?;
+        self.judge_and_commit(trigger, &scene, distilled).await
     }
 }

@@ -1,52 +1,57 @@
-//! One memory copied into another, record by record, and two memories held against each other.
+//! Copies one memory into another, record by record, and compares two memories.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
 use crate::domain::{Episode, EpisodeId, Fact, MemoryId, Timestamp};
-use crate::memory::{Batch, EpisodeFilter, FactFilter, MemoryError, MemoryService, Records, Revision};
+use crate::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonRevision, MemoryError, MemoryService, RecordOrigin};
 
-/// So many records are written at once.
+/// The number of records that are written at once.
 const AT_ONCE: usize = 500;
 
-/// What was copied.
+/// The counts of copied records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Copied {
-    /// Runs.
+pub struct MemoryCopyReport {
+    /// The number of episodes copied.
     pub episodes: usize,
-    /// Versions of lessons.
+    /// The number of lesson versions copied.
     pub versions: usize,
-    /// Ledger facts.
+    /// The number of ledger facts copied.
     pub facts: usize,
-    /// Records that were there already.
+    /// The number of records that existed already.
     pub known: usize,
-    /// Lessons that have gone another way there, and were left as they are.
+    /// Lessons with a different history in the target, which were left unchanged.
     pub differing: Vec<MemoryId>,
 }
 
-/// Copies everything that is in one memory into another. What is there stays; doing it again adds what is new. Broken off,
-/// it goes on where it was.
-pub async fn copy(from: &dyn MemoryService, to: &dyn MemoryService, at: Timestamp) -> Result<Copied, MemoryError> {
-    let mut copied = Copied::default();
-    let of = |batch| Batch { records: Records::Copied, ..batch };
+/// Copies all records of one memory into another. Existing records stay, and repeating it adds only new ones, so an
+/// interrupted copy can be resumed.
+pub async fn copy_memory(
+    from: &dyn MemoryService,
+    to: &dyn MemoryService,
+    at: Timestamp,
+) -> Result<MemoryCopyReport, MemoryError> {
+    let mut copied = MemoryCopyReport::default();
+    let of = |batch| CommitBatch { records: RecordOrigin::Copied, ..batch };
     let known: HashMap<EpisodeId, Episode> =
-        to.episodes(&EpisodeFilter::default()).await?.into_iter().map(|one| (one.id.clone(), one)).collect();
-    let episodes = from.episodes(&EpisodeFilter::default()).await?;
+        to.list_episodes(&EpisodeFilter::default()).await?.into_iter().map(|one| (one.id.clone(), one)).collect();
+    let episodes = from.list_episodes(&EpisodeFilter::default()).await?;
     let (there, new): (Vec<_>, Vec<_>) = episodes.into_iter().partition(|one| known.get(&one.id) == Some(one));
     copied.known += there.len();
     for episodes in new.chunks(AT_ONCE) {
-        let batch = Batch { episodes: episodes.to_vec(), ..Batch::default() };
-        copied.episodes += to.commit(of(batch), at).await?.written;
+        let batch = CommitBatch { episodes: episodes.to_vec(), ..CommitBatch::default() };
+        copied.episodes += to.commit_batch(of(batch), at).await?.written;
     }
-    let (theirs, ours) = (from.revisions().await?, histories(to.revisions().await?));
-    let of_theirs = histories(theirs.clone());
-    let differs = |id: &MemoryId, own: &[Revision]| !of_theirs.get(id).is_some_and(|their| their.starts_with(own));
+    let (theirs, ours) = (from.list_revisions().await?, group_histories(to.list_revisions().await?));
+    let of_theirs = group_histories(theirs.clone());
+    let differs =
+        |id: &MemoryId, own: &[LessonRevision]| !of_theirs.get(id).is_some_and(|their| their.starts_with(own));
     copied.differing =
         of_theirs.keys().filter(|id| ours.get(*id).is_some_and(|own| differs(id, own))).cloned().collect();
-    // In the order in which they were written there, so that a directory is again what it was.
-    let is_new = |revision: &Revision| {
+    // In their original order, so that the copied directory is identical.
+    let is_new = |revision: &LessonRevision| {
         let id = &revision.memory.id;
         let known = ours.get(id).map_or(0, Vec::len);
         !copied.differing.contains(id) && revision.version > u64::try_from(known).unwrap_or(u64::MAX)
@@ -54,39 +59,52 @@ pub async fn copy(from: &dyn MemoryService, to: &dyn MemoryService, at: Timestam
     let new: Vec<_> = theirs.iter().filter(|revision| is_new(revision)).map(|one| one.memory.clone()).collect();
     copied.known += theirs.len() - new.len();
     for memories in new.chunks(AT_ONCE) {
-        let batch = Batch { memories: memories.to_vec(), ..Batch::default() };
-        copied.versions += to.commit(of(batch), at).await?.written;
+        let batch = CommitBatch { memories: memories.to_vec(), ..CommitBatch::default() };
+        copied.versions += to.commit_batch(of(batch), at).await?.written;
     }
     let differing: BTreeSet<&MemoryId> = copied.differing.iter().collect();
-    let facts: Vec<Fact> = from.facts(&FactFilter::default()).await?;
-    let facts: Vec<Fact> = facts.into_iter().filter(|fact| !differing.contains(fact.memory())).collect();
+    let facts: Vec<Fact> = from.list_facts(&FactFilter::default()).await?;
+    let facts: Vec<Fact> = facts.into_iter().filter(|fact| !differing.contains(fact.memory_id())).collect();
     for facts in facts.chunks(AT_ONCE) {
-        let receipt = to.commit(of(Batch { facts: facts.to_vec(), ..Batch::default() }), at).await?;
+        let receipt = to.commit_batch(of(CommitBatch { facts: facts.to_vec(), ..CommitBatch::default() }), at).await?;
         copied.facts += receipt.written;
         copied.known += receipt.known;
     }
     Ok(copied)
 }
 
-/// In what two memories differ, in words; nothing if they hold the same.
-pub async fn differences(ours: &dyn MemoryService, theirs: &dyn MemoryService) -> Result<Vec<String>, MemoryError> {
+/// Describes the differences between two memories; the list is empty if they are equal.
+pub async fn compare_memories(
+    ours: &dyn MemoryService,
+    theirs: &dyn MemoryService,
+) -> Result<Vec<String>, MemoryError> {
     let mut differences = Vec::new();
     let by_id = |episodes: Vec<Episode>| -> BTreeMap<EpisodeId, Episode> {
         episodes.into_iter().map(|episode| (episode.id.clone(), episode)).collect()
     };
     let all = EpisodeFilter::default();
-    tell(&mut differences, "run", &by_id(ours.episodes(&all).await?), &by_id(theirs.episodes(&all).await?));
-    let (own, other) = (histories(ours.revisions().await?), histories(theirs.revisions().await?));
-    tell(&mut differences, "lesson", &own, &other);
+    push_differences(
+        &mut differences,
+        "run",
+        &by_id(ours.list_episodes(&all).await?),
+        &by_id(theirs.list_episodes(&all).await?),
+    );
+    let (own, other) = (group_histories(ours.list_revisions().await?), group_histories(theirs.list_revisions().await?));
+    push_differences(&mut differences, "lesson", &own, &other);
     let by_key = |facts: Vec<Fact>| -> BTreeMap<String, Fact> {
         facts.into_iter().map(|fact| (fact.key().as_str().to_owned(), fact)).collect()
     };
     let all = FactFilter::default();
-    tell(&mut differences, "fact", &by_key(ours.facts(&all).await?), &by_key(theirs.facts(&all).await?));
+    push_differences(
+        &mut differences,
+        "fact",
+        &by_key(ours.list_facts(&all).await?),
+        &by_key(theirs.list_facts(&all).await?),
+    );
     Ok(differences)
 }
 
-fn tell<K: Ord + std::fmt::Display, V: PartialEq>(
+fn push_differences<K: Ord + std::fmt::Display, V: PartialEq>(
     differences: &mut Vec<String>,
     what: &str,
     ours: &BTreeMap<K, V>,
@@ -103,9 +121,9 @@ fn tell<K: Ord + std::fmt::Display, V: PartialEq>(
     differences.extend(missing.map(|key| format!("{what} `{key}` is there and not here")));
 }
 
-/// The versions of each lesson, oldest first.
-fn histories(revisions: Vec<Revision>) -> BTreeMap<MemoryId, Vec<Revision>> {
-    let mut histories: BTreeMap<MemoryId, Vec<Revision>> = BTreeMap::new();
+/// Groups revisions by lesson, the oldest first.
+fn group_histories(revisions: Vec<LessonRevision>) -> BTreeMap<MemoryId, Vec<LessonRevision>> {
+    let mut histories: BTreeMap<MemoryId, Vec<LessonRevision>> = BTreeMap::new();
     for revision in revisions {
         histories.entry(revision.memory.id.clone()).or_default().push(revision);
     }

@@ -1,100 +1,105 @@
-//! What a person decides about a lesson.
+//! Decisions of a person about a lesson.
 
 use crate::domain::{AgentMemory, Fact, MemoryId, MemoryState, Timestamp};
 use crate::judge;
-use crate::memory::{Batch, FactFilter, LessonName, MemoryError, MemoryService};
+use crate::memory::{CommitBatch, FactFilter, LessonName, MemoryError, MemoryService};
 
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod tests;
 
-/// What a person decides.
+/// The decision of a person about a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// They stand behind it: it is given from now on, and does not grow old.
+pub enum LessonDecision {
+    /// The person vouches for it: it becomes active and does not decay.
     Promote,
-    /// The same, for one that waits in quarantine.
+    /// The person takes it out of quarantine: it becomes active.
     Approve,
-    /// It is not to be given, and not to be learned again.
+    /// It must not be injected or learned again.
     Reject {
-        /// In their words.
+        /// The person's reason.
         reason: Option<String>,
     },
 }
 
-/// Why a decision cannot be carried out.
+/// The reason why a decision cannot be applied.
 #[derive(Debug, thiserror::Error)]
-pub enum Undecidable {
-    /// Only a quarantined lesson is approved.
+pub enum DecisionError {
+    /// Only a quarantined lesson can be approved.
     #[error("lesson `{id}` is not in quarantine")]
     NotQuarantined {
-        /// The lesson.
+        /// The lesson's id.
         id: MemoryId,
     },
-    /// It is out of use.
+    /// The lesson is not in use.
     #[error("lesson `{id}` is {state}")]
     Retired {
-        /// The lesson.
+        /// The lesson's id.
         id: MemoryId,
-        /// How it stands.
+        /// The lesson's state.
         state: MemoryState,
     },
-    /// Nothing was merged into it.
+    /// Nothing was merged into the lesson.
     #[error("nothing was merged into lesson `{id}`")]
     NotMerged {
-        /// The lesson.
+        /// The lesson's id.
         id: MemoryId,
     },
-    /// The memory said no.
+    /// The memory returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
 
-/// Carries out a decision, and gives the lesson as it stands then.
-pub async fn decide(
+/// Applies a decision, and returns the lesson in its new state.
+pub async fn apply_decision(
     memory: &dyn MemoryService,
     id: &MemoryId,
-    decision: &Decision,
+    decision: &LessonDecision,
     at: Timestamp,
-) -> Result<AgentMemory, Undecidable> {
+) -> Result<AgentMemory, DecisionError> {
     let name = LessonName::Id(id.clone());
-    let lesson = memory.get(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
+    let lesson = memory.get_lesson(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
     let mut decided = lesson.memory;
     let is_quarantined = decided.state == Some(MemoryState::Quarantined);
     match (decision, &decided.state) {
-        (Decision::Approve, _) if !is_quarantined => return Err(Undecidable::NotQuarantined { id: id.clone() }),
+        (LessonDecision::Approve, _) if !is_quarantined => {
+            return Err(DecisionError::NotQuarantined { id: id.clone() });
+        }
         (
-            Decision::Promote,
+            LessonDecision::Promote,
             Some(state @ (MemoryState::Archived | MemoryState::Superseded | MemoryState::Quarantined)),
         ) => {
-            return Err(Undecidable::Retired { id: id.clone(), state: state.clone() });
+            return Err(DecisionError::Retired { id: id.clone(), state: state.clone() });
         }
         _ => {}
     }
     (decided.state, decided.state_reason) = match decision {
-        Decision::Promote | Decision::Approve => (Some(MemoryState::Active), None),
-        Decision::Reject { reason } => {
+        LessonDecision::Promote | LessonDecision::Approve => (Some(MemoryState::Active), None),
+        LessonDecision::Reject { reason } => {
             (Some(MemoryState::Archived), reason.clone().or_else(|| Some("rejected".into())))
         }
     };
     decided.updated_at = Some(at);
     decided.restored_from = None;
     let expected = vec![(id.clone(), lesson.version)];
-    memory.commit(Batch { memories: vec![decided.clone()], expected, ..Batch::default() }, at).await?;
+    memory
+        .commit_batch(CommitBatch { memories: vec![decided.clone()], expected, ..CommitBatch::default() }, at)
+        .await?;
     Ok(decided)
 }
 
-/// Takes the last merge of a lesson apart again: the lesson as it was, and the one that it took in.
-pub async fn unmerge(
+/// Undoes the last merge of a lesson, and returns the lesson as it was and the one that it had absorbed.
+pub async fn unmerge_lesson(
     memory: &dyn MemoryService,
     id: &MemoryId,
     at: Timestamp,
-) -> Result<(AgentMemory, AgentMemory), Undecidable> {
+) -> Result<(AgentMemory, AgentMemory), DecisionError> {
     let name = LessonName::Id(id.clone());
-    let lesson = memory.get(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
-    let (kept, absorbed) = judge::unmerge(&lesson.memory).ok_or_else(|| Undecidable::NotMerged { id: id.clone() })?;
-    // What showed the lesson that was taken in shows it still.
-    let shown = memory.facts(&FactFilter { memory: Some(id.clone()), run: None }).await?.into_iter();
+    let lesson = memory.get_lesson(&name).await?.ok_or(MemoryError::NoSuchLesson { name })?;
+    let (kept, absorbed) =
+        judge::unmerge_lesson(&lesson.memory).ok_or_else(|| DecisionError::NotMerged { id: id.clone() })?;
+    // Sightings of the absorbed lesson stay valid for it.
+    let shown = memory.list_facts(&FactFilter { memory: Some(id.clone()), run: None }).await?.into_iter();
     let facts = shown.filter_map(|fact| match fact {
         Fact::Sighting { episode, at, level, context, quotes, extra, .. }
             if absorbed.evidence.episode_ids.contains(&episode) =>
@@ -104,13 +109,13 @@ pub async fn unmerge(
         }
         _ => None,
     });
-    let batch = Batch {
+    let batch = CommitBatch {
         memories: vec![kept.clone(), absorbed.clone()],
         facts: facts.collect(),
         expected: vec![(id.clone(), lesson.version)],
-        ..Batch::default()
+        ..CommitBatch::default()
     };
-    let receipt = memory.commit(batch, at).await?;
+    let receipt = memory.commit_batch(batch, at).await?;
     let named = |mut memory: AgentMemory| {
         let alias = receipt.lessons.iter().find(|(id, _)| *id == memory.id).map(|(_, alias)| alias.clone());
         memory.alias = alias.or(memory.alias);

@@ -1,46 +1,52 @@
-//! What became of the lessons that a run was given, or that were held back from it.
+//! Records the effect of lessons that were injected into a session, or withheld from it.
 
-use super::archivist::{ArchivistService, Scene};
-use super::plan::Plan;
-use crate::context::{Action, ReflectionContext, Signal, SignalKind, is_look, parts};
+use super::archivist::{ArchivistService, PreparedReflection};
+use super::plan::ReflectionPlan;
+use crate::context::{ReflectionContext, Signal, SignalKind, ToolAction, is_read_only_command, parse_shell_commands};
 use crate::domain::{Effect, Episode, Fact, MemoryId, RunId, Step, Timestamp};
 use crate::ingest::FINDINGS;
 use crate::memory::{FactFilter, LessonName, MemoryError};
-use crate::recall::{self, Check, Course, Deed, Finding, Review, Trouble};
+use crate::recall::{
+    self, FinalCheck, ObservedAction, ObservedFailure, ObservedFinding, ObservedReview, ObservedSession,
+};
 
 #[cfg(test)]
 #[path = "effects_tests.rs"]
 mod tests;
 
-/// So many names of a run are asked for: its own, and those of its subagents.
+/// The most run ids of one session: its own, and those of its subagents.
 const MAX_NAMES: usize = 16;
 
 impl ArchivistService {
-    /// Notes of each lesson that was chosen for this run what became of its matter.
-    pub(super) async fn weigh_lessons(&self, plan: &mut Plan<'_>, scene: &Scene) -> Result<(), MemoryError> {
-        // What several runs teach together is nobody's outcome.
+    /// Records the effect of each lesson that was selected for this session.
+    pub(super) async fn record_lesson_effects(
+        &self,
+        plan: &mut ReflectionPlan<'_>,
+        scene: &PreparedReflection,
+    ) -> Result<(), MemoryError> {
+        // A pattern reflection covers several sessions, so it has no outcome of its own.
         if scene.pattern.is_some() {
             return Ok(());
         }
         let mut course = None;
-        for run in names_of(&scene.context.episode) {
-            let facts = self.memory.facts(&FactFilter { memory: None, run: Some(run.clone()) }).await?;
-            for (id, given) in chosen(&facts) {
-                let Some(lesson) = self.memory.get(&LessonName::Id(id.clone())).await? else { continue };
-                let course = course.get_or_insert_with(|| course_of(&scene.context));
-                let seen = plan.seen_here(&id);
+        for run in episode_run_ids(&scene.context.episode) {
+            let facts = self.memory.list_facts(&FactFilter { memory: None, run: Some(run.clone()) }).await?;
+            for (id, given) in list_first_injections(&facts) {
+                let Some(lesson) = self.memory.get_lesson(&LessonName::Id(id.clone())).await? else { continue };
+                let course = course.get_or_insert_with(|| summarize_course(&scene.context));
+                let seen = plan.sighting_quotes(&id);
                 let threshold = self.habits.audit_threshold;
-                let effect = recall::outcome(&lesson.memory, given, course, &seen, threshold);
+                let effect = recall::judge_lesson_effect(&lesson.memory, given, course, &seen, threshold);
                 tracing::debug!(lesson = %id, run = %run, %effect, "weighed");
-                plan.weigh(&run, &id, effect);
+                plan.record_effect(&run, &id, effect);
             }
         }
         Ok(())
     }
 }
 
-/// What a run may have been called by whoever gave it lessons.
-pub(super) fn names_of(episode: &Episode) -> Vec<RunId> {
+/// Returns the run ids under which a session may have been given lessons.
+pub(super) fn episode_run_ids(episode: &Episode) -> Vec<RunId> {
     let names = [episode.session_id.as_str(), episode.id.as_str()];
     let names = names.into_iter().chain(episode.trajectories.iter().map(String::as_str));
     let mut known: Vec<RunId> = Vec::new();
@@ -52,8 +58,8 @@ pub(super) fn names_of(episode: &Episode) -> Vec<RunId> {
     known
 }
 
-/// The lessons that were chosen for a run, each with the moment of its first choice.
-pub(super) fn chosen(facts: &[Fact]) -> Vec<(MemoryId, Timestamp)> {
+/// Lists the lessons that were selected for a session, each with the time of its first injection.
+pub(super) fn list_first_injections(facts: &[Fact]) -> Vec<(MemoryId, Timestamp)> {
     let mut chosen: Vec<(MemoryId, Timestamp)> = Vec::new();
     for fact in facts {
         let Fact::Injection { memory, at, .. } = fact else { continue };
@@ -65,47 +71,47 @@ pub(super) fn chosen(facts: &[Fact]) -> Vec<(MemoryId, Timestamp)> {
     chosen
 }
 
-/// What a run shows, in the words of whoever holds lessons against it.
-pub(super) fn course_of(context: &ReflectionContext) -> Course {
-    let mut course = Course::default();
+/// Summarizes a session for judging the effect of lessons on it.
+pub(super) fn summarize_course(context: &ReflectionContext) -> ObservedSession {
+    let mut course = ObservedSession::default();
     for signal in &context.signals {
         match signal.kind {
-            SignalKind::VerificationFailed => course.check = Check::Failed,
-            SignalKind::VerificationPassed => course.check = Check::Passed(last_seen(context, signal)),
+            SignalKind::VerificationFailed => course.check = FinalCheck::Failed,
+            SignalKind::VerificationPassed => course.check = FinalCheck::Passed(last_seen_at(context, signal)),
             _ => {}
         }
-        if is_trouble(&signal.kind) {
+        if is_failure_signal(&signal.kind) {
             let mut steps = signal.steps.clone();
             steps.push(signal.step);
-            course.troubles.push(Trouble {
+            course.troubles.push(ObservedFailure {
                 family: signal.error_family.clone(),
-                trajectory: name_of(context, signal.trajectory),
+                trajectory: trajectory_name(context, signal.trajectory),
                 steps,
-                at: last_seen(context, signal),
+                at: last_seen_at(context, signal),
             });
         }
     }
     for step in context.trajectories.iter().flat_map(|one| &one.steps).filter(|step| !step.copied) {
-        course.deeds.extend(deeds(step).into_iter().map(|deed| (deed, step.at)));
+        course.deeds.extend(list_step_actions(step).into_iter().map(|deed| (deed, step.at)));
         if let Some(findings) = step.extra.get(FINDINGS).and_then(serde_json::Value::as_array) {
             let found = findings.iter().filter_map(serde_json::Value::as_str);
-            let found = found.map(|description| Finding { description: description.to_owned(), at: step.at });
+            let found = found.map(|description| ObservedFinding { description: description.to_owned(), at: step.at });
             match &mut course.review {
-                Review::Held(known) => known.extend(found),
-                review @ Review::NotHeld => *review = Review::Held(found.collect()),
+                ObservedReview::Held(known) => known.extend(found),
+                review @ ObservedReview::NotHeld => *review = ObservedReview::Held(found.collect()),
             }
         }
     }
     course
 }
 
-/// Whether a signal tells of something that should not have happened.
-fn is_trouble(kind: &SignalKind) -> bool {
+/// Returns true if a signal shows something that should not have happened.
+fn is_failure_signal(kind: &SignalKind) -> bool {
     kind.is_failure() || matches!(kind, SignalKind::Fixed | SignalKind::UserCorrection | SignalKind::VerificationFailed)
 }
 
-/// When the trouble was last seen, if that is known. What was mended was last seen before its last step.
-fn last_seen(context: &ReflectionContext, signal: &Signal) -> Option<Timestamp> {
+/// Returns when a failure was last seen, if known. A fixed failure was last seen before its last step.
+fn last_seen_at(context: &ReflectionContext, signal: &Signal) -> Option<Timestamp> {
     let trajectory = context.trajectories.get(usize::try_from(signal.trajectory).ok()?)?;
     let rests_on = |step: &&Step| step.number == signal.step || signal.steps.contains(&step.number);
     let mut times: Vec<Timestamp> = trajectory.steps.iter().filter(rests_on).filter_map(|step| step.at).collect();
@@ -114,8 +120,8 @@ fn last_seen(context: &ReflectionContext, signal: &Signal) -> Option<Timestamp> 
     times.pop().or(mended)
 }
 
-/// A trajectory's name, as quotes have it.
-fn name_of(context: &ReflectionContext, trajectory: u32) -> String {
+/// Returns a trajectory's name as quotes use it.
+fn trajectory_name(context: &ReflectionContext, trajectory: u32) -> String {
     let about =
         usize::try_from(trajectory).ok().and_then(|index| context.trajectories.get(index)).map(|one| &one.about);
     about
@@ -123,23 +129,33 @@ fn name_of(context: &ReflectionContext, trajectory: u32) -> String {
         .unwrap_or_else(|| context.episode.session_id.as_str().to_owned())
 }
 
-/// What a step did. Looking around is no occasion for anything.
-fn deeds(step: &Step) -> Vec<Deed> {
+/// Lists the actions of a step. Commands that only look around are left out.
+fn list_step_actions(step: &Step) -> Vec<ObservedAction> {
     let mut deeds = Vec::new();
     for call in &step.calls {
-        deeds.push(Deed::Used(call.tool.clone()));
-        match Action::of(&call.tool, &call.arguments) {
-            Action::Run { command } if !is_look(&command) => {
-                deeds.extend(parts(&command).iter().map(|part| Deed::Ran(part.words().to_vec())));
+        deeds.push(ObservedAction::Used(call.tool.clone()));
+        match ToolAction::from_call(&call.tool, &call.arguments) {
+            ToolAction::Run { command } if !is_read_only_command(&command) => {
+                deeds.extend(
+                    parse_shell_commands(&command)
+                        .iter()
+                        .map(|part| ObservedAction::Ran(part.command_words().to_vec())),
+                );
             }
-            Action::Edit(changes) => deeds.extend(changes.into_iter().map(|change| Deed::Touched(change.path))),
-            Action::Run { .. } | Action::Read { .. } | Action::Fetch | Action::Delegate | Action::Other => {}
+            ToolAction::Edit(changes) => {
+                deeds.extend(changes.into_iter().map(|change| ObservedAction::Touched(change.path)));
+            }
+            ToolAction::Run { .. }
+            | ToolAction::Read { .. }
+            | ToolAction::Fetch
+            | ToolAction::Delegate
+            | ToolAction::Other => {}
         }
     }
     deeds
 }
 
-/// What counts of the effects that are told of one run.
-pub(super) fn strongest<'f>(effects: impl IntoIterator<Item = &'f Effect>) -> Effect {
+/// Returns the strongest of the effects recorded for one session.
+pub(super) fn strongest_effect<'f>(effects: impl IntoIterator<Item = &'f Effect>) -> Effect {
     effects.into_iter().min().cloned().unwrap_or(Effect::Unknown)
 }

@@ -1,10 +1,10 @@
 use serde_json::Value;
 
-use super::super::archivist::Anew;
+use super::super::archivist::RepeatPolicy;
 use super::super::test_support::{World, ran, redis, routine, said};
 use super::*;
 use crate::domain::{Exposure, Extra, MemoryState};
-use crate::memory::{Batch, MemoryService};
+use crate::memory::{CommitBatch, MemoryService};
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -24,20 +24,20 @@ fn injection(run: &str, memory: &MemoryId, exposure: Exposure, at: Timestamp) ->
 async fn taught() -> (World, MemoryId) {
     let world = World::new();
     for name in ["s-1", "s-2"] {
-        world.service().reflect(&world.session(name, &redis()), Anew::IfGrown).await.unwrap();
+        world.service().reflect_on_session(&world.session(name, &redis()), RepeatPolicy::IfGrown).await.unwrap();
     }
     let id = world.lessons().await[0].memory.id.clone();
     (world, id)
 }
 
 async fn write(world: &World, facts: Vec<Fact>) {
-    world.memory.commit(Batch { facts, ..Batch::default() }, before()).await.unwrap();
+    world.memory.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, before()).await.unwrap();
 }
 
 /// What is told of a run, in order.
 async fn effects(world: &World, run: &str) -> Vec<Effect> {
     let filter = FactFilter { memory: None, run: Some(RunId::parse(run).unwrap()) };
-    let facts = world.memory.facts(&filter).await.unwrap();
+    let facts = world.memory.list_facts(&filter).await.unwrap();
     facts
         .into_iter()
         .filter_map(|fact| if let Fact::Effect { effect, .. } = fact { Some(effect) } else { None })
@@ -49,9 +49,9 @@ async fn check(lines: &[Value], exposure: Exposure, given: Timestamp, expected: 
     let (world, id) = taught().await;
     write(&world, vec![injection("s-3", &id, exposure, given)]).await;
     let trigger = world.session("s-3", lines);
-    world.service().reflect(&trigger, Anew::IfGrown).await.unwrap();
+    world.service().reflect_on_session(&trigger, RepeatPolicy::IfGrown).await.unwrap();
     assert_eq!(effects(&world, "s-3").await, expected, "{lines:?}");
-    world.service().reflect(&trigger, Anew::Always).await.unwrap();
+    world.service().reflect_on_session(&trigger, RepeatPolicy::Always).await.unwrap();
     assert_eq!(effects(&world, "s-3").await, expected, "a run that is read twice counts once");
 }
 
@@ -89,7 +89,7 @@ async fn what_failed_before_it_was_given_is_not_its_fault() {
 #[tokio::test]
 async fn a_run_that_was_given_nothing_tells_nothing() {
     let (world, _) = taught().await;
-    world.service().reflect(&world.session("s-3", &redis()), Anew::IfGrown).await.unwrap();
+    world.service().reflect_on_session(&world.session("s-3", &redis()), RepeatPolicy::IfGrown).await.unwrap();
     assert_eq!(effects(&world, "s-3").await, []);
 }
 
@@ -97,14 +97,14 @@ async fn a_run_that_was_given_nothing_tells_nothing() {
 async fn a_run_that_went_well_until_noon_may_still_fail() {
     let (world, id) = taught().await;
     write(&world, vec![injection("s-3", &id, Exposure::Exposed, before())]).await;
-    world.service().reflect(&world.session("s-3", &passing()), Anew::IfGrown).await.unwrap();
+    world.service().reflect_on_session(&world.session("s-3", &passing()), RepeatPolicy::IfGrown).await.unwrap();
     let later = [passing(), ran(5, "pytest tests/billing -q", 1, "E   redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.\n2 failed, 1 passed in 0.42s")].concat();
-    world.service().reflect(&world.session("s-3", &later), Anew::IfGrown).await.unwrap();
+    world.service().reflect_on_session(&world.session("s-3", &later), RepeatPolicy::IfGrown).await.unwrap();
     let told = effects(&world, "s-3").await;
     assert_eq!(told, [Effect::Prevented, Effect::Recurred]);
-    assert_eq!(strongest(&told), Effect::Recurred);
-    let facts = world.memory.facts(&FactFilter::default()).await.unwrap();
-    let arms = recall::Arms::of(&id, &facts);
+    assert_eq!(strongest_effect(&told), Effect::Recurred);
+    let facts = world.memory.list_facts(&FactFilter::default()).await.unwrap();
+    let arms = recall::TrialArms::from_facts(&id, &facts);
     assert_eq!((arms.exposed.runs, arms.exposed.recurred), (1, 1));
 }
 
@@ -126,11 +126,11 @@ fn harmful(id: &MemoryId) -> Vec<Fact> {
 async fn a_lesson_that_does_harm_is_deprecated_and_says_why() {
     let (world, id) = taught().await;
     write(&world, harmful(&id)).await;
-    let moved = world.service().tend().await.unwrap();
+    let moved = world.service().refresh_lesson_states().await.unwrap();
     assert_eq!((moved.len(), &moved[0].id, &moved[0].state), (1, &id, &Some(MemoryState::Deprecated)));
     let reason = moved[0].state_reason.as_deref().unwrap();
     assert!(reason.starts_with("does harm: came back in "), "{reason}");
-    assert_eq!(world.service().tend().await.unwrap(), []);
+    assert_eq!(world.service().refresh_lesson_states().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn a_run_that_shows_the_last_proof_of_harm_ends_the_lesson() {
     let (world, id) = taught().await;
     write(&world, harmful(&id)).await;
     write(&world, vec![injection("s-3", &id, Exposure::Exposed, before())]).await;
-    world.service().reflect(&world.session("s-3", &passing()), Anew::IfGrown).await.unwrap();
+    world.service().reflect_on_session(&world.session("s-3", &passing()), RepeatPolicy::IfGrown).await.unwrap();
     assert_eq!(world.lessons().await[0].memory.state, Some(MemoryState::Deprecated));
 }
 
@@ -149,7 +149,7 @@ async fn a_person_who_stands_behind_a_lesson_outweighs_the_runs() {
     active.state = Some(MemoryState::Active);
     world.memory.add_memories(vec![active], before()).await.unwrap();
     write(&world, harmful(&id)).await;
-    assert_eq!(world.service().tend().await.unwrap(), []);
+    assert_eq!(world.service().refresh_lesson_states().await.unwrap(), []);
 }
 
 /// Events of an orchestrator's run, with a review or without.
@@ -187,7 +187,7 @@ async fn what_reviewers_find_counts_finding_by_finding() {
         let (world, id) = taught().await;
         write(&world, vec![injection("2026-02-12-cart", &id, Exposure::Exposed, before())]).await;
         let events: Vec<Value> = [Some(start.clone()), review, Some(end.clone())].into_iter().flatten().collect();
-        world.service().reflect(&orchestrated(&world, &events), Anew::IfGrown).await.unwrap();
+        world.service().reflect_on_session(&orchestrated(&world, &events), RepeatPolicy::IfGrown).await.unwrap();
         let told = effects(&world, "2026-02-12-cart").await;
         assert_eq!(told, [expected], "{events:?}\n{}", world.lessons().await[0].memory.summary);
     }

@@ -1,38 +1,38 @@
-//! What people and programs say about a lesson after a run.
+//! Feedback of people and programs on a lesson after a session.
 
 use crate::domain::{
     AgentMemory, Episode, EpisodeId, EvidenceLevel, Exposure, Extra, Fact, FeedbackVerdict, RunId, Timestamp,
 };
-use crate::memory::{Batch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService};
+use crate::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService};
 
-use super::effects::names_of;
+use super::effects::episode_run_ids;
 
 #[cfg(test)]
 #[path = "feedback_tests.rs"]
 mod tests;
 
-/// Under this key a judgement says that the lesson had held before.
+/// The key that marks a judgement as a regression: the lesson was validated before.
 const REGRESSION: &str = "regression";
 
-/// Who speaks when the end of a run grades its lessons.
+/// The role under which a session's outcome judges its lessons.
 pub const OUTCOME_ROLE: &str = "outcome";
 
-/// How a lesson is judged, by whom and on what grounds.
+/// The judgement of a lesson, with its author and proof.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
-    /// How.
+pub struct LessonJudgement {
+    /// The verdict on the lesson.
     pub verdict: FeedbackVerdict,
-    /// How much that counts.
+    /// The weight of the judgement.
     pub weight: f64,
-    /// By whom.
+    /// The role of the judge.
     pub role: Option<String>,
-    /// On what grounds.
+    /// The level of the proof.
     pub level: EvidenceLevel,
 }
 
-impl Judgement {
-    /// How a run ended, held against a lesson that it was given.
-    pub fn of_run(verdict: FeedbackVerdict, weight: f64, level: EvidenceLevel) -> Self {
+impl LessonJudgement {
+    /// Makes the judgement that follows from the outcome of a session.
+    pub fn from_outcome(verdict: FeedbackVerdict, weight: f64, level: EvidenceLevel) -> Self {
         Self { verdict, weight, role: Some(OUTCOME_ROLE.to_owned()), level }
     }
 }
@@ -40,26 +40,26 @@ impl Judgement {
 /// A lesson that was judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedLesson {
-    /// Which.
+    /// The judged lesson.
     pub memory: AgentMemory,
-    /// Whether the same had been said before, and nothing was written.
+    /// True if the same judgement was recorded before, and nothing was written.
     pub is_known: bool,
-    /// Whether it had held before and is called noise now.
+    /// True if it was validated before and is called noise now.
     pub is_regression: bool,
 }
 
-/// Notes what is said of lessons. Said again, it changes nothing.
-pub async fn judge_lessons(
+/// Records a judgement of lessons. Repeating it changes nothing.
+pub async fn record_judgement(
     memory: &dyn MemoryService,
     lessons: Vec<AgentMemory>,
     episode: &EpisodeId,
-    judgement: &Judgement,
+    judgement: &LessonJudgement,
     at: Timestamp,
 ) -> Result<Vec<JudgedLesson>, MemoryError> {
-    let mut batch = Batch::default();
+    let mut batch = CommitBatch::default();
     let mut judged = Vec::new();
     for lesson in lessons {
-        let facts = memory.facts(&FactFilter { memory: Some(lesson.id.clone()), run: None }).await?;
+        let facts = memory.list_facts(&FactFilter { memory: Some(lesson.id.clone()), run: None }).await?;
         let mut fact = Fact::Feedback {
             memory: lesson.id.clone(),
             episode: episode.clone(),
@@ -73,7 +73,7 @@ pub async fn judge_lessons(
         let has_held = facts.iter().any(|known| {
             matches!(known, Fact::Feedback { verdict: FeedbackVerdict::Validated, weight, .. } if *weight > 0.0)
         });
-        // A run that failed does not say that the lesson was at fault.
+        // A failed session does not show that the lesson was at fault.
         let is_said = judgement.role.as_deref() != Some(OUTCOME_ROLE);
         let is_regression = judgement.verdict == FeedbackVerdict::Ignored && is_said && has_held;
         if let Fact::Feedback { extra, .. } = &mut fact
@@ -88,28 +88,28 @@ pub async fn judge_lessons(
         judged.push(JudgedLesson { memory: lesson, is_known, is_regression });
     }
     if !batch.facts.is_empty() {
-        memory.commit(batch, at).await?;
+        memory.commit_batch(batch, at).await?;
     }
     Ok(judged)
 }
 
-/// The run of this name, by whichever of its names, if it was reflected on.
-pub async fn episode_of(memory: &dyn MemoryService, run: &RunId) -> Result<Option<Episode>, MemoryError> {
-    let mut episodes = memory.episodes(&EpisodeFilter::default()).await?;
-    episodes.retain(|episode| names_of(episode).contains(run));
+/// Returns the episode that has this run id among its names, if the session was reflected on.
+pub async fn find_episode_by_run(memory: &dyn MemoryService, run: &RunId) -> Result<Option<Episode>, MemoryError> {
+    let mut episodes = memory.list_episodes(&EpisodeFilter::default()).await?;
+    episodes.retain(|episode| episode_run_ids(episode).contains(run));
     Ok(episodes.pop())
 }
 
-/// The lessons that a run really saw.
-pub async fn shown_to(memory: &dyn MemoryService, run: &RunId) -> Result<Vec<AgentMemory>, MemoryError> {
-    let episode = episode_of(memory, run).await?;
-    let names = episode.as_ref().map_or_else(|| vec![run.clone()], names_of);
+/// Lists the lessons that a session really saw.
+pub async fn list_shown_lessons(memory: &dyn MemoryService, run: &RunId) -> Result<Vec<AgentMemory>, MemoryError> {
+    let episode = find_episode_by_run(memory, run).await?;
+    let names = episode.as_ref().map_or_else(|| vec![run.clone()], episode_run_ids);
     let mut shown: Vec<AgentMemory> = Vec::new();
     for run in names {
-        for fact in memory.facts(&FactFilter { memory: None, run: Some(run) }).await? {
+        for fact in memory.list_facts(&FactFilter { memory: None, run: Some(run) }).await? {
             let Fact::Injection { memory: id, exposure: Exposure::Exposed, .. } = fact else { continue };
             if !shown.iter().any(|known| known.id == id)
-                && let Some(lesson) = memory.get(&LessonName::Id(id)).await?
+                && let Some(lesson) = memory.get_lesson(&LessonName::Id(id)).await?
             {
                 shown.push(lesson.memory);
             }

@@ -1,16 +1,17 @@
-use super::super::archivist::Anew;
+use super::super::archivist::RepeatPolicy;
 use super::super::test_support::{World, now, redis};
 use super::*;
 use crate::domain::MemoryId;
 
 async fn taught() -> (World, AgentMemory, EpisodeId) {
     let world = World::new();
-    let learned = world.service().reflect(&world.session("s-1", &redis()), Anew::IfGrown).await.unwrap();
+    let learned =
+        world.service().reflect_on_session(&world.session("s-1", &redis()), RepeatPolicy::IfGrown).await.unwrap();
     (world, learned.created[0].clone(), learned.episode)
 }
 
-fn judgement(verdict: FeedbackVerdict, role: &str) -> Judgement {
-    Judgement { verdict, weight: 1.0, role: Some(role.to_owned()), level: EvidenceLevel::Execution }
+fn judgement(verdict: FeedbackVerdict, role: &str) -> LessonJudgement {
+    LessonJudgement { verdict, weight: 1.0, role: Some(role.to_owned()), level: EvidenceLevel::Execution }
 }
 
 async fn counters(world: &World) -> (f64, f64) {
@@ -23,7 +24,7 @@ async fn the_same_word_counts_once_and_another_role_counts_again() {
     let (world, lesson, episode) = taught().await;
     let say = async |role: &str| {
         let judgement = judgement(FeedbackVerdict::Validated, role);
-        judge_lessons(&*world.memory, vec![lesson.clone()], &episode, &judgement, now()).await.unwrap()
+        record_judgement(&*world.memory, vec![lesson.clone()], &episode, &judgement, now()).await.unwrap()
     };
     assert!(!say("judge").await[0].is_known);
     assert!(say("judge").await[0].is_known);
@@ -37,11 +38,11 @@ async fn a_lesson_that_had_held_and_is_noise_now_is_a_regression() {
     let (world, lesson, episode) = taught().await;
     let say = async |verdict: FeedbackVerdict| {
         let judgement = judgement(verdict, "judge");
-        judge_lessons(&*world.memory, vec![lesson.clone()], &episode, &judgement, now()).await.unwrap()
+        record_judgement(&*world.memory, vec![lesson.clone()], &episode, &judgement, now()).await.unwrap()
     };
     assert!(!say(FeedbackVerdict::Validated).await[0].is_regression);
     assert!(say(FeedbackVerdict::Ignored).await[0].is_regression);
-    let facts = world.memory.facts(&FactFilter::default()).await.unwrap();
+    let facts = world.memory.list_facts(&FactFilter::default()).await.unwrap();
     let marked =
         facts.iter().filter(|fact| matches!(fact, Fact::Feedback { extra, .. } if extra.contains_key("regression")));
     assert_eq!(marked.count(), 1);
@@ -51,10 +52,10 @@ async fn a_lesson_that_had_held_and_is_noise_now_is_a_regression() {
 async fn a_run_is_found_by_each_of_its_names() {
     let (world, _, episode) = taught().await;
     for name in ["s-1", episode.as_str()] {
-        let found = episode_of(&*world.memory, &RunId::parse(name).unwrap()).await.unwrap();
+        let found = find_episode_by_run(&*world.memory, &RunId::parse(name).unwrap()).await.unwrap();
         assert_eq!(found.map(|found| found.id), Some(episode.clone()), "{name}");
     }
-    assert_eq!(episode_of(&*world.memory, &RunId::parse("s-9").unwrap()).await.unwrap(), None);
+    assert_eq!(find_episode_by_run(&*world.memory, &RunId::parse("s-9").unwrap()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -67,7 +68,7 @@ async fn only_what_a_run_saw_was_shown_to_it() {
     };
     let gone = MemoryId::parse("mem-gone").unwrap();
     let facts = vec![fact(&lesson.id, Exposure::Exposed), fact(&gone, Exposure::Withheld)];
-    world.memory.commit(Batch { facts, ..Batch::default() }, now()).await.unwrap();
-    let shown = shown_to(&*world.memory, &run).await.unwrap();
+    world.memory.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, now()).await.unwrap();
+    let shown = list_shown_lessons(&*world.memory, &run).await.unwrap();
     assert_eq!(shown.iter().map(|shown| &shown.id).collect::<Vec<_>>(), [&lesson.id]);
 }

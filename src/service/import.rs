@@ -1,45 +1,50 @@
-//! Lessons from other memories are taken in: without secrets, held against what is known, in one commit.
+//! Imports lessons from other memories: redacted, compared with known lessons, in one commit.
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::judging::saying;
-use super::project::Project;
-use super::standing::standing;
+use super::judging::summary_with_rule;
+use super::project::ProjectContext;
+use super::standing::lifecycle_state;
 use crate::distill;
 use crate::domain::{
-    AgentMemory, Candidate, DropReason, Episode, EpisodeId, Fact, Link, MemoryId, MemoryState, Relation, Timestamp,
+    AgentMemory, Candidate, DropReason, Episode, EpisodeId, Fact, LessonLink, MemoryId, MemoryState, Relation,
+    Timestamp,
 };
-use crate::exchange::{Brought, Format, Parcel, Skipped};
-use crate::judge::{self, Background, Known, Lifecycle, Opinions, Rules, Runs, Thresholds, Verdict};
-use crate::memory::{Batch, EpisodeFilter, LessonName, MemoryError, MemoryService};
+use crate::exchange::{ImportBundle, IncomingLesson, MemoryFormat, SkippedRecord};
+use crate::judge::{
+    self, CandidateVerdict, DedupRules, KnownNeighbour, LifecycleRules, Opinions, SessionEnds, SimilarityThresholds,
+    WordFrequencies,
+};
+use crate::memory::{CommitBatch, EpisodeFilter, LessonName, MemoryError, MemoryService};
 use crate::redact::Redactor;
 
-/// How lessons from elsewhere are taken in.
+/// Imports lessons from other memories.
 #[derive(Debug, Clone)]
-pub struct Import<'i> {
-    /// Where to.
+pub struct LessonImporter<'i> {
+    /// The memory to import into.
     pub memory: &'i dyn MemoryService,
-    /// Whose they are from now on.
-    pub project: &'i Project,
-    /// When one of them is a lesson that is known.
-    pub thresholds: Thresholds,
-    /// How a lesson rises and ends.
-    pub lifecycle: Lifecycle,
-    /// How many of the nearest lessons each is held against.
+    /// The project that will own the lessons.
+    pub project: &'i ProjectContext,
+    /// The thresholds at which an imported lesson counts as a known one.
+    pub thresholds: SimilarityThresholds,
+    /// The rules of a lesson's lifecycle.
+    pub lifecycle: LifecycleRules,
+    /// The number of nearest lessons that each is compared with.
     pub neighbours: usize,
-    /// Whether a person stands behind all of them.
+    /// True if a person vouches for all of them.
     pub is_vouched_for: bool,
-    /// Whether nothing is to be written.
+    /// True if nothing is to be written.
     pub is_rehearsal: bool,
 }
 
 /// What became of a lesson from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Fate {
+#[schemars(rename = "Fate")]
+pub enum ImportFate {
     /// It is a new lesson here.
     New,
     /// It is a new lesson that a person must look at first.
@@ -57,13 +62,14 @@ pub enum Fate {
 /// One lesson from elsewhere, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Taken {
+#[schemars(rename = "Taken")]
+pub struct ImportedLesson {
     /// What it was called there.
     pub name: String,
     /// What it says.
     pub summary: String,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ImportFate,
     /// What it is called here, where it is here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lesson: Option<String>,
@@ -78,13 +84,14 @@ pub struct Taken {
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Imported {
+#[schemars(rename = "Imported")]
+pub struct ImportReport {
     /// Out of which memory.
     pub format: &'static str,
     /// Whether nothing was written.
     pub dry_run: bool,
     /// Every lesson, in the order it was found.
-    pub lessons: Vec<Taken>,
+    pub lessons: Vec<ImportedLesson>,
     /// Runs that are new here.
     pub episodes: usize,
     /// Runs that were here before.
@@ -92,24 +99,24 @@ pub struct Imported {
     /// Secrets that were masked on the way.
     pub secrets: usize,
     /// What could not be read.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedRecord>,
 }
 
-impl Imported {
-    /// How many lessons met this fate.
-    pub fn count(&self, fate: Fate) -> usize {
+impl ImportReport {
+    /// Returns the number of lessons with this fate.
+    pub fn count_fate(&self, fate: ImportFate) -> usize {
         self.lessons.iter().filter(|taken| taken.fate == fate).count()
     }
 }
 
-/// Takes secrets out of records, and counts them.
-struct Mask {
+/// Masks secrets in records, and counts them.
+struct ImportRedactor {
     redactor: Redactor,
     found: usize,
 }
 
-impl Mask {
-    fn value(&mut self, value: &mut Value) {
+impl ImportRedactor {
+    fn redact_value(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => {
                 let redacted = self.redactor.redact(text);
@@ -118,42 +125,47 @@ impl Mask {
                     *text = redacted.text.into_owned();
                 }
             }
-            Value::Array(values) => values.iter_mut().for_each(|value| self.value(value)),
-            Value::Object(fields) => fields.values_mut().for_each(|value| self.value(value)),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(value)),
+            Value::Object(fields) => fields.values_mut().for_each(|value| self.redact_value(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    /// The record without its secrets; as it is where there are none.
-    fn record<T: Serialize + serde::de::DeserializeOwned>(&mut self, record: T) -> T {
+    /// Returns the record with its secrets masked, or unchanged if there are none.
+    fn redact_record<T: Serialize + serde::de::DeserializeOwned>(&mut self, record: T) -> T {
         let before = self.found;
         let Ok(mut value) = serde_json::to_value(&record) else { return record };
-        self.value(&mut value);
+        self.redact_value(&mut value);
         if self.found == before { record } else { serde_json::from_value(value).unwrap_or(record) }
     }
 }
 
-impl Import<'_> {
-    /// Takes a parcel in, all of it or nothing.
-    pub async fn take_in(&self, format: Format, parcel: Parcel, now: Timestamp) -> Result<Imported, MemoryError> {
-        let turn = if self.is_rehearsal { None } else { Some(self.memory.turn().await?) };
-        let mut mask = Mask { redactor: Redactor::new(), found: 0 };
-        let mut batch = Batch::default();
-        let (episodes, known_episodes) = self.episodes(parcel.episodes, &mut mask, &mut batch).await?;
-        let finished = self.memory.episodes(&EpisodeFilter::default()).await?;
-        let runs = Runs::new(finished.iter().chain(&batch.episodes).map(|episode| episode.finished_at));
+impl LessonImporter<'_> {
+    /// Imports a parcel completely or not at all.
+    pub async fn import_parcel(
+        &self,
+        format: MemoryFormat,
+        parcel: ImportBundle,
+        now: Timestamp,
+    ) -> Result<ImportReport, MemoryError> {
+        let turn = if self.is_rehearsal { None } else { Some(self.memory.acquire_turn().await?) };
+        let mut mask = ImportRedactor { redactor: Redactor::new(), found: 0 };
+        let mut batch = CommitBatch::default();
+        let (episodes, known_episodes) = self.import_episodes(parcel.episodes, &mut mask, &mut batch).await?;
+        let finished = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+        let runs = SessionEnds::new(finished.iter().chain(&batch.episodes).map(|episode| episode.finished_at));
         let mut lessons = Vec::new();
         let mut said: HashMap<String, MemoryId> = HashMap::new();
         for brought in parcel.lessons {
-            let brought = Brought {
-                versions: brought.versions.into_iter().map(|version| mask.record(version)).collect(),
-                facts: brought.facts.into_iter().map(|fact| mask.record(fact)).collect(),
+            let brought = IncomingLesson {
+                versions: brought.versions.into_iter().map(|version| mask.redact_record(version)).collect(),
+                facts: brought.facts.into_iter().map(|fact| mask.redact_record(fact)).collect(),
                 ..brought
             };
-            lessons.extend(self.lesson(format, brought, &runs, &mut said, &mut batch).await?);
+            lessons.extend(self.import_lesson(format, brought, &runs, &mut said, &mut batch).await?);
         }
         if let Some(turn) = turn {
-            let receipt = self.memory.commit_in(turn, batch, now).await?;
+            let receipt = self.memory.commit_in_turn(turn, batch, now).await?;
             for taken in &mut lessons {
                 let named = receipt.lessons.iter().find(|(id, _)| taken.lesson.as_deref() == Some(id.as_str()));
                 taken.lesson = named.map(|(_, alias)| alias.to_string()).or(taken.lesson.take());
@@ -161,26 +173,26 @@ impl Import<'_> {
         }
         let (format, dry_run) = (format.as_str(), self.is_rehearsal);
         let secrets = mask.found;
-        Ok(Imported { format, dry_run, lessons, episodes, known_episodes, secrets, skipped: parcel.skipped })
+        Ok(ImportReport { format, dry_run, lessons, episodes, known_episodes, secrets, skipped: parcel.skipped })
     }
 
-    /// Runs become this project's, unless they say whose they are.
-    async fn episodes(
+    /// Imports episodes; those without a project become this project's.
+    async fn import_episodes(
         &self,
         brought: Vec<Episode>,
-        mask: &mut Mask,
-        batch: &mut Batch,
+        mask: &mut ImportRedactor,
+        batch: &mut CommitBatch,
     ) -> Result<(usize, usize), MemoryError> {
-        let stored = self.memory.episodes(&EpisodeFilter::default()).await?;
+        let stored = self.memory.list_episodes(&EpisodeFilter::default()).await?;
         let mut met: HashSet<EpisodeId> = stored.into_iter().map(|episode| episode.id).collect();
         let mut known = 0;
         for episode in brought {
-            let mut episode = mask.record(episode);
+            let mut episode = mask.redact_record(episode);
             if episode.project_root.is_empty() {
                 episode.project_root = self.project.root_text();
                 episode.repo_id.clone_from(&self.project.repo_id);
                 let project = episode.repo_id.as_deref().unwrap_or(&episode.project_root);
-                episode.id = EpisodeId::of_session(project, episode.session_id.as_str());
+                episode.id = EpisodeId::for_session(project, episode.session_id.as_str());
             }
             if met.insert(episode.id.clone()) {
                 batch.episodes.push(episode);
@@ -191,77 +203,77 @@ impl Import<'_> {
         Ok((batch.episodes.len(), known))
     }
 
-    async fn lesson(
+    async fn import_lesson(
         &self,
-        format: Format,
-        brought: Brought,
-        runs: &Runs,
+        format: MemoryFormat,
+        brought: IncomingLesson,
+        runs: &SessionEnds,
         said: &mut HashMap<String, MemoryId>,
-        batch: &mut Batch,
-    ) -> Result<Option<Taken>, MemoryError> {
-        let Brought { name, mut versions, mut facts, .. } = brought;
+        batch: &mut CommitBatch,
+    ) -> Result<Option<ImportedLesson>, MemoryError> {
+        let IncomingLesson { name, mut versions, mut facts, .. } = brought;
         let Some(mut memory) = versions.pop() else { return Ok(None) };
-        let taken = |fate, memory: &AgentMemory, lesson: &MemoryId| Taken {
+        let taken = |fate, memory: &AgentMemory, lesson: &MemoryId| ImportedLesson {
             name: name.clone(),
             summary: memory.summary.clone(),
             fate,
             lesson: Some(lesson.to_string()),
             state: memory.state.clone(),
-            why: memory.state_reason.clone().filter(|_| fate == Fate::Quarantined),
+            why: memory.state_reason.clone().filter(|_| fate == ImportFate::Quarantined),
         };
-        if let Some(known) = self.memory.get(&LessonName::Id(memory.id.clone())).await? {
-            // More may have happened to it since.
+        if let Some(known) = self.memory.get_lesson(&LessonName::Id(memory.id.clone())).await? {
+            // New facts may have been added to it since.
             batch.facts.append(&mut facts);
-            let mut taken = taken(Fate::Known, &known.memory, &memory.id);
+            let mut taken = taken(ImportFate::Known, &known.memory, &memory.id);
             taken.lesson = known.memory.alias.map(|alias| alias.to_string()).or(taken.lesson);
             return Ok(Some(taken));
         }
-        if format == Format::Jsonl {
+        if format == MemoryFormat::Jsonl {
             // Our own records were judged when they were made.
             batch.memories.append(&mut versions);
-            let taken = taken(Fate::New, &memory, &memory.id);
+            let taken = taken(ImportFate::New, &memory, &memory.id);
             batch.memories.push(memory);
             batch.facts.append(&mut facts);
             return Ok(Some(taken));
         }
-        let words = saying(&memory.summary, memory.rule.as_deref()).to_lowercase();
+        let words = summary_with_rule(&memory.summary, memory.rule.as_deref()).to_lowercase();
         if let Some(first) = said.get(&words) {
-            batch.facts.extend(facts.into_iter().map(|fact| about(fact, first)));
-            return Ok(Some(taken(Fate::Repeated, &memory, first)));
+            batch.facts.extend(facts.into_iter().map(|fact| retarget_fact(fact, first)));
+            return Ok(Some(taken(ImportFate::Repeated, &memory, first)));
         }
-        self.project.sign(&mut memory);
-        let order =
-            distill::order_in(&words).or_else(|| distill::order_in(memory.detail.as_deref().unwrap_or_default()));
+        self.project.assign_owner(&mut memory);
+        let order = distill::find_forbidden_order(&words)
+            .or_else(|| distill::find_forbidden_order(memory.detail.as_deref().unwrap_or_default()));
         if let Some(order) = order {
             memory.state = Some(MemoryState::Quarantined);
             memory.state_reason = Some(format!("it tells its reader {order}"));
         }
-        let fate = match self.verdict(&memory).await? {
-            Verdict::Sight(id) | Verdict::Merge(id) if order.is_none() => {
+        let fate = match self.judge_lesson(&memory).await? {
+            CandidateVerdict::Sight(id) | CandidateVerdict::Merge(id) if order.is_none() => {
                 said.insert(words, id.clone());
-                batch.facts.extend(facts.into_iter().map(|fact| about(fact, &id)));
-                let mut seen = taken(Fate::Seen, &memory, &id);
-                let here = self.memory.get(&LessonName::Id(id)).await?;
+                batch.facts.extend(facts.into_iter().map(|fact| retarget_fact(fact, &id)));
+                let mut seen = taken(ImportFate::Seen, &memory, &id);
+                let here = self.memory.get_lesson(&LessonName::Id(id)).await?;
                 seen.lesson = here.and_then(|here| here.memory.alias).map(|alias| alias.to_string()).or(seen.lesson);
                 return Ok(Some(seen));
             }
-            Verdict::Drop(DropReason::Rejected) => {
-                return Ok(Some(Taken { lesson: None, ..taken(Fate::Rejected, &memory, &memory.id) }));
+            CandidateVerdict::Drop(DropReason::Rejected) => {
+                return Ok(Some(ImportedLesson { lesson: None, ..taken(ImportFate::Rejected, &memory, &memory.id) }));
             }
-            Verdict::Create { links } => {
+            CandidateVerdict::Create { links } => {
                 memory.links = links;
-                Fate::New
+                ImportFate::New
             }
-            // What is here stays in use: a person decides which of the two is right.
-            Verdict::Supersede(id) => tied(&mut memory, id, Relation::Refines),
-            Verdict::Contradicts { with } => tied(&mut memory, with, Relation::Contradicts),
-            Verdict::Sight(_) | Verdict::Merge(_) | Verdict::Drop(_) => Fate::New,
+            // The existing lesson stays in use: a person decides which of the two is right.
+            CandidateVerdict::Supersede(id) => add_link(&mut memory, id, Relation::Refines),
+            CandidateVerdict::Contradicts { with } => add_link(&mut memory, with, Relation::Contradicts),
+            CandidateVerdict::Sight(_) | CandidateVerdict::Merge(_) | CandidateVerdict::Drop(_) => ImportFate::New,
         };
         if memory.state == Some(MemoryState::Observed) {
-            let stands = standing(&memory, &facts, runs, &self.lifecycle);
+            let stands = lifecycle_state(&memory, &facts, runs, &self.lifecycle);
             memory.state = Some(if self.is_vouched_for { MemoryState::Active } else { stands.state });
         }
-        let fate = if memory.state == Some(MemoryState::Quarantined) { Fate::Quarantined } else { fate };
+        let fate = if memory.state == Some(MemoryState::Quarantined) { ImportFate::Quarantined } else { fate };
         said.insert(words, memory.id.clone());
         batch.facts.append(&mut facts);
         let taken = taken(fate, &memory, &memory.id);
@@ -269,26 +281,27 @@ impl Import<'_> {
         Ok(Some(taken))
     }
 
-    /// What the judge says of it, beside what was here before.
-    async fn verdict(&self, memory: &AgentMemory) -> Result<Verdict, MemoryError> {
-        let mut question = self.project.question();
-        question.text = Some(saying(&memory.summary, memory.rule.as_deref()));
-        let near = self.memory.neighbours(&question, self.neighbours).await?;
-        let known: Vec<Known<'_>> =
-            near.iter().map(|near| Known { memory: &near.lesson.memory, cosine: None }).collect();
-        let rules = Rules { thresholds: self.thresholds, background: Background::default() };
-        let verdicts = judge::judge(&[candidate(memory)], &[known], &rules, &Opinions::default());
-        Ok(verdicts.into_iter().next().unwrap_or(Verdict::Create { links: Vec::new() }))
+    /// Returns the judge's verdict on a lesson, compared with the stored ones.
+    async fn judge_lesson(&self, memory: &AgentMemory) -> Result<CandidateVerdict, MemoryError> {
+        let mut question = self.project.new_query();
+        question.text = Some(summary_with_rule(&memory.summary, memory.rule.as_deref()));
+        let near = self.memory.find_neighbours(&question, self.neighbours).await?;
+        let known: Vec<KnownNeighbour<'_>> =
+            near.iter().map(|near| KnownNeighbour { memory: &near.lesson.memory, cosine: None }).collect();
+        let rules = DedupRules { thresholds: self.thresholds, background: WordFrequencies::default() };
+        let verdicts =
+            judge::judge_candidates(&[candidate_from_lesson(memory)], &[known], &rules, &Opinions::default());
+        Ok(verdicts.into_iter().next().unwrap_or(CandidateVerdict::Create { links: Vec::new() }))
     }
 }
 
-fn tied(memory: &mut AgentMemory, to: MemoryId, relation: Relation) -> Fate {
-    memory.links.push(Link { to, relation });
-    Fate::New
+fn add_link(memory: &mut AgentMemory, to: MemoryId, relation: Relation) -> ImportFate {
+    memory.links.push(LessonLink { to, relation });
+    ImportFate::New
 }
 
-/// The same fact about another lesson.
-fn about(mut fact: Fact, lesson: &MemoryId) -> Fact {
+/// Returns the fact with its lesson replaced by another.
+fn retarget_fact(mut fact: Fact, lesson: &MemoryId) -> Fact {
     match &mut fact {
         Fact::Sighting { memory, .. }
         | Fact::Injection { memory, .. }
@@ -298,8 +311,8 @@ fn about(mut fact: Fact, lesson: &MemoryId) -> Fact {
     fact
 }
 
-/// A lesson as the claim that it was.
-fn candidate(memory: &AgentMemory) -> Candidate {
+/// Returns the candidate that corresponds to a lesson.
+fn candidate_from_lesson(memory: &AgentMemory) -> Candidate {
     Candidate {
         summary: memory.summary.clone(),
         rule: memory.rule.clone(),

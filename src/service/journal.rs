@@ -1,7 +1,7 @@
-//! What a batch has asked a model, so that a batch that was killed does not pay for anything twice.
+//! The journal of a batch's model requests, so that a batch that was killed does not pay for anything twice.
 //!
-//! One line before a question, one line with what came of it. A question whose answer never came was still asked: the
-//! heuristics stand in for it.
+//! It has one line before a request and one line with its result. A request whose reply never arrived still counts as
+//! made: the heuristics stand in for it.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Distilled, EpisodeId, LogStamp};
+use crate::domain::{DistillationResult, EpisodeId, LogStamp};
 
 #[cfg(test)]
 #[path = "journal_tests.rs"]
@@ -19,49 +19,51 @@ mod tests;
 
 /// The journal of one batch.
 #[derive(Debug)]
-pub struct Journal {
+pub struct BatchJournal {
     path: PathBuf,
-    known: HashMap<EpisodeId, Known>,
+    known: HashMap<EpisodeId, JournaledRequest>,
     file: Mutex<File>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct JournaledRequest {
     logs: Vec<LogStamp>,
-    distilled: Option<Distilled>,
+    distilled: Option<DistillationResult>,
 }
 
-/// What is known of a question.
+/// The state of an earlier model request.
 #[derive(Debug, PartialEq)]
-pub(super) enum Before {
-    /// It was never asked.
+pub(super) enum EarlierRequest {
+    /// It was never made.
     Nothing,
-    /// It was asked, and the answer is lost.
+    /// It was made, and the reply is lost.
     Asked,
-    /// It was answered.
-    Answered(Box<Distilled>),
+    /// It was made and answered.
+    Answered(Box<DistillationResult>),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Line {
+enum JournalLine {
     Asked { episode: EpisodeId, logs: Vec<LogStamp> },
-    Answered { episode: EpisodeId, distilled: Box<Distilled> },
+    Answered { episode: EpisodeId, distilled: Box<DistillationResult> },
 }
 
-impl Journal {
-    /// Opens a journal, with all that an earlier batch left in it. A line that was cut off counts for nothing.
+impl BatchJournal {
+    /// Opens a journal with everything that an earlier batch left in it. A truncated line is ignored.
     pub fn open(path: &Path) -> io::Result<Self> {
         let text = match std::fs::read(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
-        let mut known: HashMap<EpisodeId, Known> = HashMap::new();
+        let mut known: HashMap<EpisodeId, JournaledRequest> = HashMap::new();
         for line in text.lines().filter_map(|line| serde_json::from_str(line).ok()) {
             match line {
-                Line::Asked { episode, logs } => drop(known.insert(episode, Known { logs, distilled: None })),
-                Line::Answered { episode, distilled } => {
+                JournalLine::Asked { episode, logs } => {
+                    drop(known.insert(episode, JournaledRequest { logs, distilled: None }));
+                }
+                JournalLine::Answered { episode, distilled } => {
                     if let Some(known) = known.get_mut(&episode) {
                         known.distilled = Some(*distilled);
                     }
@@ -82,36 +84,38 @@ impl Journal {
         Ok(Self { path: path.to_owned(), known, file: Mutex::new(file) })
     }
 
-    /// What is known of the question about a run whose logs were that long. Longer ones are another question.
-    pub(super) fn before(&self, episode: &EpisodeId, logs: &[LogStamp]) -> Before {
+    /// Returns the earlier request about a session with logs of this length. Longer logs are a new request.
+    pub(super) fn find_earlier_request(&self, episode: &EpisodeId, logs: &[LogStamp]) -> EarlierRequest {
         match self.known.get(episode).filter(|known| known.logs == logs) {
-            None => Before::Nothing,
-            Some(Known { distilled: None, .. }) => Before::Asked,
-            Some(Known { distilled: Some(distilled), .. }) => Before::Answered(Box::new(distilled.clone())),
+            None => EarlierRequest::Nothing,
+            Some(JournaledRequest { distilled: None, .. }) => EarlierRequest::Asked,
+            Some(JournaledRequest { distilled: Some(distilled), .. }) => {
+                EarlierRequest::Answered(Box::new(distilled.clone()))
+            }
         }
     }
 
-    /// Notes that a question is about to be asked.
-    pub(super) fn asking(&self, episode: &EpisodeId, logs: &[LogStamp]) -> io::Result<()> {
-        self.write(&Line::Asked { episode: episode.clone(), logs: logs.to_vec() })
+    /// Records that a request is about to be made.
+    pub(super) fn record_request(&self, episode: &EpisodeId, logs: &[LogStamp]) -> io::Result<()> {
+        self.write_line(&JournalLine::Asked { episode: episode.clone(), logs: logs.to_vec() })
     }
 
-    /// Notes that it was not asked after all. A question about no logs is no question that anybody asks.
-    pub(super) fn not_asked(&self, episode: &EpisodeId) -> io::Result<()> {
-        self.asking(episode, &[])
+    /// Records that the request was not made after all, as a request about no logs, which never matches.
+    pub(super) fn record_cancellation(&self, episode: &EpisodeId) -> io::Result<()> {
+        self.record_request(episode, &[])
     }
 
-    /// Notes what came of it.
-    pub(super) fn answered(&self, episode: &EpisodeId, distilled: &Distilled) -> io::Result<()> {
-        self.write(&Line::Answered { episode: episode.clone(), distilled: Box::new(distilled.clone()) })
+    /// Records the result of a request.
+    pub(super) fn record_reply(&self, episode: &EpisodeId, distilled: &DistillationResult) -> io::Result<()> {
+        self.write_line(&JournalLine::Answered { episode: episode.clone(), distilled: Box::new(distilled.clone()) })
     }
 
-    /// The batch is through: nothing of this is needed any more.
-    pub fn close(self) -> io::Result<()> {
+    /// Deletes the journal, since the batch is complete.
+    pub fn delete_journal(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 
-    fn write(&self, line: &Line) -> io::Result<()> {
+    fn write_line(&self, line: &JournalLine) -> io::Result<()> {
         let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
         text.push('\n');
         self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes())

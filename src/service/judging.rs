@@ -1,83 +1,91 @@
-//! From candidates to a commit: what is new is stored, what is known is seen again, and nothing is judged twice at once.
+//! Turns candidates into a commit: new ones are stored, known ones count as sightings, and writers take turns.
 
-use super::adviser::Advice;
-use super::archivist::{ArchivistService, Scene};
-use super::meaning::foresee;
-use super::outcome::{Effort, Learned, Skip};
-use super::plan::Plan;
-use crate::distill::Pair;
+use super::adviser::ModelSession;
+use super::archivist::{ArchivistService, PreparedReflection};
+use super::meaning::embed_pending_lessons;
+use super::outcome::{DistillationEffort, ReflectionReport, SkipReason};
+use super::plan::ReflectionPlan;
+use crate::distill::ComparisonPair;
 use crate::domain::{
-    AgentMemory, Candidate, Distilled, DropReason, Dropped, Episode, EpisodeStatus, MemoryId, MemoryQuery,
-    MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
+    AgentMemory, Candidate, DistillationResult, DropReason, DroppedCandidate, Episode, EpisodeStatus, MemoryId,
+    MemoryQuery, MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
 };
-use crate::judge::{self, Background, Kin, Known, Opinions, Rules, Runs, Sign};
-use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, MemoryError, Neighbour};
+use crate::judge::{
+    self, DedupRules, JudgedRelation, KnownNeighbour, Opinions, PlainSignal, SessionEnds, WordFrequencies,
+};
+use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, LessonNeighbour, MemoryError};
 
-/// How often judging begins anew when somebody else wrote in between.
+/// The number of times judging is repeated when another process wrote in between.
 const CONFLICT_RETRIES: usize = 8;
 
-/// What is known around one candidate.
+/// A stored lesson near a candidate.
 #[derive(Debug)]
-struct Near {
+struct NearLesson {
     lesson: Lesson,
     cosine: Option<f64>,
 }
 
 impl ArchivistService {
-    /// Decides what became of each candidate, and commits it with the run's record.
-    pub(super) async fn judge(
+    /// Judges each candidate, and commits the result with the session's episode.
+    pub(super) async fn judge_candidates(
         &self,
         trigger: &ReflectionTrigger,
-        scene: &Scene,
-        distilled: Distilled,
-    ) -> Result<Learned, Skip> {
+        scene: &PreparedReflection,
+        distilled: DistillationResult,
+    ) -> Result<ReflectionReport, SkipReason> {
         let mut dropped = distilled.dropped.clone();
-        let candidates = self.weighed(scene, &distilled.candidates, &mut dropped);
-        let opinions = self.opinions(scene, &candidates).await?;
+        let candidates = self.adjust_importance(scene, &distilled.candidates, &mut dropped);
+        let opinions = self.collect_model_opinions(scene, &candidates).await?;
         let mut tries = 0;
         loop {
-            let turn = self.memory.turn().await?;
+            let turn = self.memory.acquire_turn().await?;
             let now = self.clock.now();
-            let known = self.neighbourhoods(&candidates).await?;
-            let verdicts = judge::judge(&candidates, &refer(&known), &self.rules(), &opinions);
-            let episodes = self.memory.episodes(&EpisodeFilter::default()).await?;
-            let mut plan = Plan::new(scene, &episodes, &self.project, source(&trigger.scenario), now);
+            let known = self.find_neighbours(&candidates).await?;
+            let verdicts =
+                judge::judge_candidates(&candidates, &borrow_neighbours(&known), &self.judging_rules(), &opinions);
+            let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+            let mut plan = ReflectionPlan::new(scene, &episodes, &self.project, lesson_source(&trigger.scenario), now);
             for ((candidate, verdict), known) in candidates.iter().zip(verdicts).zip(&known) {
                 let known: Vec<&Lesson> = known.iter().map(|near| &near.lesson).collect();
-                plan.carry_out(candidate, verdict, &known);
+                plan.apply_verdict(candidate, verdict, &known);
             }
-            self.weigh_lessons(&mut plan, scene).await?;
-            self.fill_in(&mut plan).await?;
-            self.rise_and_fall(&mut plan, scene, &episodes).await?;
-            let batch = plan.batch(&distilled, &candidates);
-            match self.memory.commit_in(turn, batch, now).await {
-                Err(error) if error.is_race() && tries < CONFLICT_RETRIES => tries += 1,
+            self.record_lesson_effects(&mut plan, scene).await?;
+            self.load_missing_lessons(&mut plan).await?;
+            self.update_lesson_states(&mut plan, scene, &episodes).await?;
+            let batch = plan.build_batch(&distilled, &candidates);
+            match self.memory.commit_in_turn(turn, batch, now).await {
+                Err(error) if error.is_lost_race() && tries < CONFLICT_RETRIES => tries += 1,
                 committed => {
                     let receipt = committed?;
-                    self.foresee().await;
-                    plan.name(&receipt.lessons);
+                    self.embed_pending_lessons().await;
+                    plan.assign_aliases(&receipt.lessons);
                     dropped.append(&mut plan.dropped);
-                    let mut effort = Effort::from(&distilled);
-                    if let Some((calls, usage)) = scene.advice.as_ref().and_then(Advice::spent) {
+                    let mut effort = DistillationEffort::from(&distilled);
+                    if let Some((calls, usage)) = scene.advice.as_ref().and_then(ModelSession::spent_usage) {
                         (effort.calls, effort.usage) = (calls, usage);
                     }
-                    return Ok(plan.learned(effort, dropped));
+                    return Ok(plan.into_report(effort, dropped));
                 }
             }
         }
     }
 
-    fn rules(&self) -> Rules {
-        Rules { thresholds: self.habits.thresholds, background: Background::default() }
+    fn judging_rules(&self) -> DedupRules {
+        DedupRules { thresholds: self.habits.thresholds, background: WordFrequencies::default() }
     }
 
-    /// Candidates whose importance is what the signals bear out; what then matters too little is dropped.
-    fn weighed(&self, scene: &Scene, candidates: &[Candidate], dropped: &mut Vec<Dropped>) -> Vec<Candidate> {
+    /// Limits the importance of candidates to what the signals support, and drops those that become too unimportant.
+    fn adjust_importance(
+        &self,
+        scene: &PreparedReflection,
+        candidates: &[Candidate],
+        dropped: &mut Vec<DroppedCandidate>,
+    ) -> Vec<Candidate> {
         let context = &scene.context;
-        let signs: Vec<Sign<'_>> = context
+        let signs: Vec<PlainSignal<'_>> = context
             .signals
             .iter()
-            .map(|signal| Sign {
+            .map(|signal| PlainSignal {
                 kind: signal.kind.as_str(),
                 family: signal.error_family.as_ref(),
                 times: signal.times,
@@ -86,13 +94,13 @@ impl ArchivistService {
         let has_failed = context.episode.status == EpisodeStatus::Failed;
         let mut weighed = Vec::new();
         for candidate in candidates {
-            let footing = judge::ground_of(candidate, &signs);
-            let prior = judge::prior(footing.ground, footing.times, has_failed);
-            let importance = judge::held(candidate.importance, prior, self.habits.leeway);
+            let footing = judge::find_basis(candidate, &signs);
+            let prior = judge::prior_importance(footing.ground, footing.times, has_failed);
+            let importance = judge::clamp_to_prior(candidate.importance, prior, self.habits.leeway);
             if importance.value() < self.habits.archivist.min_importance_to_persist {
                 let detail = format!("importance {importance}");
                 let summary = candidate.summary.clone();
-                dropped.push(Dropped { summary, why: DropReason::Unimportant, detail });
+                dropped.push(DroppedCandidate { summary, why: DropReason::Unimportant, detail });
             } else {
                 weighed.push(Candidate { importance, ..candidate.clone() });
             }
@@ -101,16 +109,20 @@ impl ArchivistService {
         weighed
     }
 
-    /// What a model thinks of the pairs that rules alone cannot decide. Asked before the turn is taken: it may take long.
-    async fn opinions(&self, scene: &Scene, candidates: &[Candidate]) -> Result<Opinions, Skip> {
-        let known = self.neighbourhoods(candidates).await?;
-        let doubts = judge::doubts(candidates, &refer(&known), &self.rules());
+    /// Asks a model about the pairs that rules cannot decide, before the memory is locked, since it may take long.
+    async fn collect_model_opinions(
+        &self,
+        scene: &PreparedReflection,
+        candidates: &[Candidate],
+    ) -> Result<Opinions, SkipReason> {
+        let known = self.find_neighbours(candidates).await?;
+        let doubts = judge::find_doubtful_pairs(candidates, &borrow_neighbours(&known), &self.judging_rules());
         let mut opinions = Opinions::default();
         let mut open = Vec::new();
         for (index, id) in doubts {
             let Some(candidate) = candidates.get(index) else { continue };
             if candidate.near.contains(&id) {
-                opinions.insert((index, id), Kin::Same);
+                opinions.insert((index, id), JudgedRelation::Same);
             } else if let Some(near) =
                 known.get(index).and_then(|near| near.iter().find(|one| one.lesson.memory.id == id))
             {
@@ -118,18 +130,18 @@ impl ArchivistService {
             }
         }
         let Some(advice) = scene.advice.as_ref().filter(|_| !open.is_empty()) else { return Ok(opinions) };
-        let pair = |(_, _, memory, candidate): &(usize, MemoryId, AgentMemory, &Candidate)| Pair {
-            known: saying(&memory.summary, memory.rule.as_deref()),
-            new: saying(&candidate.summary, candidate.rule.as_deref()),
+        let pair = |(_, _, memory, candidate): &(usize, MemoryId, AgentMemory, &Candidate)| ComparisonPair {
+            known: summary_with_rule(&memory.summary, memory.rule.as_deref()),
+            new: summary_with_rule(&candidate.summary, candidate.rule.as_deref()),
         };
-        let pairs: Vec<Pair> = open.iter().map(pair).collect();
-        let answers = advice.compare(&pairs, &self.redactor).await;
+        let pairs: Vec<ComparisonPair> = open.iter().map(pair).collect();
+        let answers = advice.compare_pairs(&pairs, &self.redactor).await;
         for ((index, id, ..), answer) in open.into_iter().zip(answers) {
             let kin = match answer {
-                Some(Relation::Same) => Kin::Same,
-                Some(Relation::Refines) => Kin::Refines,
-                Some(Relation::Contradicts) => Kin::Contradicts,
-                Some(Relation::Similar | Relation::Other(_)) => Kin::Similar,
+                Some(Relation::Same) => JudgedRelation::Same,
+                Some(Relation::Refines) => JudgedRelation::Refines,
+                Some(Relation::Contradicts) => JudgedRelation::Contradicts,
+                Some(Relation::Similar | Relation::Other(_)) => JudgedRelation::Similar,
                 None => continue,
             };
             opinions.insert((index, id), kin);
@@ -137,30 +149,33 @@ impl ArchivistService {
         Ok(opinions)
     }
 
-    /// The lessons nearest to each candidate, and those on the same failure.
-    async fn neighbourhoods(&self, candidates: &[Candidate]) -> Result<Vec<Vec<Near>>, MemoryError> {
+    /// Finds the lessons nearest to each candidate, and those with the same error family.
+    async fn find_neighbours(&self, candidates: &[Candidate]) -> Result<Vec<Vec<NearLesson>>, MemoryError> {
         let mut all = Vec::new();
         for candidate in candidates {
-            let mut question = self.project.question();
-            question.text = Some(saying(&candidate.summary, candidate.rule.as_deref()));
+            let mut question = self.project.new_query();
+            question.text = Some(summary_with_rule(&candidate.summary, candidate.rule.as_deref()));
             question.facets.error_family.clone_from(&candidate.facets.error_family);
-            let near: Vec<Neighbour> = self.memory.neighbours(&question, self.habits.neighbours).await?;
-            let cosines = self.cosines(&question, &near).await;
-            let near = near.into_iter().zip(cosines).map(|(near, cosine)| Near { lesson: near.lesson, cosine });
+            let near: Vec<LessonNeighbour> = self.memory.find_neighbours(&question, self.habits.neighbours).await?;
+            let cosines = self.compute_cosines(&question, &near).await;
+            let near = near.into_iter().zip(cosines).map(|(near, cosine)| NearLesson { lesson: near.lesson, cosine });
             all.push(near.collect());
         }
         Ok(all)
     }
 
-    /// How close the question is to each lesson in meaning, where a model of meanings is there.
-    async fn cosines(&self, question: &MemoryQuery, near: &[Neighbour]) -> Vec<Option<f64>> {
+    /// Computes how similar each lesson is to the query in meaning, if there is an embedder.
+    async fn compute_cosines(&self, question: &MemoryQuery, near: &[LessonNeighbour]) -> Vec<Option<f64>> {
         let unknown = vec![None; near.len()];
         let (Some(embedder), Some(text)) = (&self.embedder, &question.text) else { return unknown };
-        let lessons = near.iter().map(|one| saying(&one.lesson.memory.summary, one.lesson.memory.rule.as_deref()));
+        let lessons =
+            near.iter().map(|one| summary_with_rule(&one.lesson.memory.summary, one.lesson.memory.rule.as_deref()));
         let texts: Vec<String> = std::iter::once(text.clone()).chain(lessons).collect();
-        match embedder.embed(&texts).await {
+        match embedder.embed_texts(&texts).await {
             Ok(vectors) => match vectors.split_first() {
-                Some((own, others)) => others.iter().map(|other| Some(f64::from(own.cosine(other)))).collect(),
+                Some((own, others)) => {
+                    others.iter().map(|other| Some(f64::from(own.cosine_similarity(other)))).collect()
+                }
                 None => unknown,
             },
             Err(error) => {
@@ -170,51 +185,56 @@ impl ArchivistService {
         }
     }
 
-    /// Lets what was written be found by its meaning. A question does so, too: whatever fails here is made up for there.
-    async fn foresee(&self) {
+    /// Embeds newly written lessons, so that they are found by meaning. On failure, the next query embeds them.
+    async fn embed_pending_lessons(&self) {
         if let Some(embedder) = &self.embedder
-            && let Err(error) = foresee(&*self.memory, embedder.as_ref()).await
+            && let Err(error) = embed_pending_lessons(&*self.memory, embedder.as_ref()).await
         {
             tracing::warn!(%error, "lessons are left without vectors for now");
         }
     }
 
-    /// Reads the lessons that are to change and were not among the neighbours.
-    async fn fill_in(&self, plan: &mut Plan<'_>) -> Result<(), MemoryError> {
-        for id in plan.missing() {
-            if let Some(lesson) = self.memory.get(&LessonName::Id(id)).await? {
-                plan.know(&lesson);
+    /// Loads the lessons that will change and were not among the neighbours.
+    async fn load_missing_lessons(&self, plan: &mut ReflectionPlan<'_>) -> Result<(), MemoryError> {
+        for id in plan.missing_lessons() {
+            if let Some(lesson) = self.memory.get_lesson(&LessonName::Id(id)).await? {
+                plan.track_lesson(&lesson);
             }
         }
         Ok(())
     }
 
-    /// Where each lesson that was touched stands now.
-    async fn rise_and_fall(&self, plan: &mut Plan<'_>, scene: &Scene, episodes: &[Episode]) -> Result<(), MemoryError> {
+    /// Updates the lifecycle state of each lesson in the plan.
+    async fn update_lesson_states(
+        &self,
+        plan: &mut ReflectionPlan<'_>,
+        scene: &PreparedReflection,
+        episodes: &[Episode],
+    ) -> Result<(), MemoryError> {
         let finished = episodes.iter().filter(|one| one.id != scene.context.episode.id).map(|one| one.finished_at);
-        let runs = Runs::new(finished.chain([scene.context.episode.finished_at]));
-        for id in plan.touched() {
-            let stored = self.memory.facts(&FactFilter { memory: Some(id.clone()), run: None }).await?;
-            plan.stand(&id, &stored, &runs, &self.habits.lifecycle);
+        let runs = SessionEnds::new(finished.chain([scene.context.episode.finished_at]));
+        for id in plan.tracked_lessons() {
+            let stored = self.memory.list_facts(&FactFilter { memory: Some(id.clone()), run: None }).await?;
+            plan.update_state(&id, &stored, &runs, &self.habits.lifecycle);
         }
         Ok(())
     }
 }
 
-fn source(scenario: &ReflectionScenario) -> MemorySource {
+fn lesson_source(scenario: &ReflectionScenario) -> MemorySource {
     match scenario {
         ReflectionScenario::HealerInvocation => MemorySource::Healer,
         _ => MemorySource::Archivist,
     }
 }
 
-fn refer(known: &[Vec<Near>]) -> Vec<Vec<Known<'_>>> {
+fn borrow_neighbours(known: &[Vec<NearLesson>]) -> Vec<Vec<KnownNeighbour<'_>>> {
     known
         .iter()
-        .map(|near| near.iter().map(|one| Known { memory: &one.lesson.memory, cosine: one.cosine }).collect())
+        .map(|near| near.iter().map(|one| KnownNeighbour { memory: &one.lesson.memory, cosine: one.cosine }).collect())
         .collect()
 }
 
-pub(super) fn saying(summary: &str, rule: Option<&str>) -> String {
+pub(super) fn summary_with_rule(summary: &str, rule: Option<&str>) -> String {
     rule.map_or_else(|| summary.to_owned(), |rule| format!("{summary}\n{rule}"))
 }

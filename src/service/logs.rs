@@ -1,4 +1,4 @@
-//! Logs from disk: one by one to look at, or all those of one session together.
+//! Reads logs from disk: one to inspect, or all logs of one or more sessions together.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -6,29 +6,31 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::context::{Gathered, Gathering, SessionSummary};
-use crate::domain::{Elsewhere, Event, Part, Sink, Skipped};
-use crate::ingest::{Format, Reading, Refused, Rules, Trail, Unreadable, outcome_beside};
+use crate::context::{GatheredLogs, LogGatherer, SessionSummary};
+use crate::domain::{EventSink, LogReference, Part, SkippedLogLine, TrajectoryEvent};
+use crate::ingest::{
+    LogFormat, LogReferenceError, ReaderSettings, ReferenceTrail, SessionReader, UnreadableLog, outcome_beside,
+};
 use crate::redact::Redactor;
 
-/// How many bytes were read so far, for whoever watches.
+/// The number of bytes read so far, for progress output.
 #[derive(Debug, Default)]
-pub struct Progress(AtomicU64);
+pub struct ReadProgress(AtomicU64);
 
-impl Progress {
-    /// Bytes read.
-    pub fn bytes(&self) -> u64 {
+impl ReadProgress {
+    /// Returns the number of bytes read.
+    pub fn bytes_read(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A file that counts what is read of it.
-struct Watched<'p> {
+/// A file that counts the bytes read from it.
+struct CountingFile<'p> {
     file: File,
-    progress: &'p Progress,
+    progress: &'p ReadProgress,
 }
 
-impl Read for Watched<'_> {
+impl Read for CountingFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.progress.0.fetch_add(read as u64, Ordering::Relaxed);
@@ -36,61 +38,66 @@ impl Read for Watched<'_> {
     }
 }
 
-/// One log, by itself.
+/// One log that was read on its own.
 #[derive(Debug)]
-pub struct Log {
-    /// What it is written in.
-    pub format: Format,
-    /// What it holds.
-    pub gathered: Gathered,
+pub struct InspectedLog {
+    /// The log's format.
+    pub format: LogFormat,
+    /// The log's content.
+    pub gathered: GatheredLogs,
 }
 
-/// Reads one log and nothing else, but for the outcome that may lie beside it. Of its steps only some are kept.
-pub fn inspect(path: &Path, rules: Rules, redactor: &Redactor, progress: &Progress) -> Result<Log, Unreadable> {
-    let mut gathering = Gathering::in_brief(redactor);
-    let format = read(path, &mut Reading::new(rules), progress, &mut gathering)?;
-    Ok(Log { format, gathered: gathering.finish() })
-}
-
-fn read(
+/// Reads a single log, and the outcome file next to it if there is one. Only some of its steps are kept.
+pub fn inspect_log(
     path: &Path,
-    reading: &mut Reading,
-    progress: &Progress,
-    gathering: &mut Gathering<'_>,
-) -> Result<Format, Unreadable> {
-    let mut file = Watched { file: File::open(path)?, progress };
-    let format = reading.read(&mut file, gathering)?;
-    if let Some(outcome) = (format == Format::Atif).then(|| outcome_beside(path)).flatten() {
-        gathering.hear(Event::Outcome(outcome));
+    rules: ReaderSettings,
+    redactor: &Redactor,
+    progress: &ReadProgress,
+) -> Result<InspectedLog, UnreadableLog> {
+    let mut gathering = LogGatherer::new_brief(redactor);
+    let format = read_log(path, &mut SessionReader::new(rules), progress, &mut gathering)?;
+    Ok(InspectedLog { format, gathered: gathering.finish() })
+}
+
+fn read_log(
+    path: &Path,
+    reading: &mut SessionReader,
+    progress: &ReadProgress,
+    gathering: &mut LogGatherer<'_>,
+) -> Result<LogFormat, UnreadableLog> {
+    let mut file = CountingFile { file: File::open(path)?, progress };
+    let format = reading.read_log(&mut file, gathering)?;
+    if let Some(outcome) = (format == LogFormat::Atif).then(|| outcome_beside(path)).flatten() {
+        gathering.receive_event(TrajectoryEvent::Outcome(outcome));
     }
     Ok(format)
 }
 
-/// All logs of one session, gathered as one; or those of several sessions that are looked at together.
+/// All logs of one session combined, or those of several sessions that are reflected on together.
 #[derive(Debug)]
-pub struct Logs {
-    /// What they hold together. The session's own trajectory comes first, then those that it refers to.
-    pub gathered: Gathered,
-    /// Each of them in brief.
+pub struct CombinedLogs {
+    /// The combined content. The session's own trajectory comes first, then those that it refers to.
+    pub gathered: GatheredLogs,
+    /// A summary of each log.
     pub sessions: Vec<SessionSummary>,
-    /// Which of the sessions each trajectory belongs to, by its place among them.
+    /// The index of the session that each trajectory belongs to.
     pub owners: Vec<usize>,
 }
 
-impl Logs {
-    /// Reads the files of one session in their order, then those of its subagents, and whatever they refer to.
+impl CombinedLogs {
+    /// Reads the files of one session in order, then those of its subagents, and the files that they refer to.
     ///
-    /// A file that cannot be read is told in the survey; if none can, that is the error of the first.
-    pub fn read(files: &[PathBuf], subagents: &[PathBuf], redactor: &Redactor) -> Result<Self, Unreadable> {
-        Self::read_together(&[files.iter().chain(subagents).cloned().collect()], redactor)
+    /// A file that cannot be read is reported in the survey; if none can, the first error is returned.
+    pub fn read_session(files: &[PathBuf], subagents: &[PathBuf], redactor: &Redactor) -> Result<Self, UnreadableLog> {
+        Self::read_sessions(&[files.iter().chain(subagents).cloned().collect()], redactor)
     }
 
-    /// The same for several sessions: the files of each, as one whole. What they have in common shows only so.
-    pub fn read_together(sessions: &[Vec<PathBuf>], redactor: &Redactor) -> Result<Self, Unreadable> {
-        let progress = Progress::default();
-        let mut gathering = Gathering::new(redactor);
-        let mut reading = Reading::new(Rules::default());
-        let mut trail = Trail::default();
+    /// Reads several sessions, each with all its files, as one whole. Only so does it show what they have in common.
+    pub fn read_sessions(sessions: &[Vec<PathBuf>], redactor: &Redactor) -> Result<Self, UnreadableLog> {
+        let progress = ReadProgress::default();
+        let mut gathering = LogGatherer::new(redactor);
+        let mut reading = SessionReader::new(ReaderSettings::default());
+        let mut trail = ReferenceTrail::default();
         let mut summaries = Vec::new();
         let mut owners = Vec::new();
         let mut first_error = None;
@@ -98,25 +105,25 @@ impl Logs {
             let mut waiting: VecDeque<PathBuf> = files.iter().cloned().collect();
             while let Some(path) = waiting.pop_front() {
                 let shown = path.display().to_string();
-                if let Err(refused) = trail.enter(&path) {
-                    gathering.hear(skipped(&shown, &refused.to_string()));
+                if let Err(refused) = trail.enter_file(&path) {
+                    gathering.receive_event(skipped_event(&shown, &refused.to_string()));
                     continue;
                 }
-                // Every file numbers its steps anew.
-                gathering.hear(Event::Begin);
-                let before = gathering.so_far();
-                match read(&path, &mut reading, &progress, &mut gathering) {
-                    Ok(format) => summaries.push(gathering.summary(&before, &shown, format.as_str())),
+                // Every file numbers its steps from the start.
+                gathering.receive_event(TrajectoryEvent::Begin);
+                let before = gathering.current_progress();
+                match read_log(&path, &mut reading, &progress, &mut gathering) {
+                    Ok(format) => summaries.push(gathering.summarize_since(&before, &shown, format.as_str())),
                     Err(error) => {
-                        gathering.hear(skipped(&shown, &error.to_string()));
+                        gathering.receive_event(skipped_event(&shown, &error.to_string()));
                         first_error.get_or_insert(error);
                     }
                 }
-                for elsewhere in gathering.references() {
-                    follow(&path, elsewhere, &mut trail, &mut waiting, &mut gathering);
+                for elsewhere in gathering.take_references() {
+                    follow_reference(&path, elsewhere, &mut trail, &mut waiting, &mut gathering);
                 }
             }
-            owners.resize(gathering.kept(), number);
+            owners.resize(gathering.close_and_count(), number);
         }
         match first_error {
             Some(error) if summaries.is_empty() => Err(error),
@@ -125,26 +132,26 @@ impl Logs {
     }
 }
 
-/// Puts a file that a log refers to on the list, if it may be read.
-fn follow(
+/// Queues a file that a log refers to, if it may be read.
+fn follow_reference(
     from: &Path,
-    elsewhere: Elsewhere,
-    trail: &mut Trail,
+    elsewhere: LogReference,
+    trail: &mut ReferenceTrail,
     waiting: &mut VecDeque<PathBuf>,
-    gathering: &mut Gathering<'_>,
+    gathering: &mut LogGatherer<'_>,
 ) {
     let Some(reference) = elsewhere.path.filter(|_| elsewhere.part != Part::Media) else { return };
-    match trail.follow(from, &reference) {
+    match trail.follow_reference(from, &reference) {
         Ok(path) => {
             if !waiting.contains(&path) {
                 waiting.push_back(path);
             }
         }
-        Err(Refused::Again) => {}
-        Err(refused) => gathering.hear(skipped(&reference, &refused.to_string())),
+        Err(LogReferenceError::Again) => {}
+        Err(refused) => gathering.receive_event(skipped_event(&reference, &refused.to_string())),
     }
 }
 
-fn skipped(what: &str, why: &str) -> Event {
-    Event::Skipped(Skipped { line: 0, why: format!("{what}: {why}") })
+fn skipped_event(what: &str, why: &str) -> TrajectoryEvent {
+    TrajectoryEvent::Skipped(SkippedLogLine { line: 0, why: format!("{what}: {why}") })
 }

@@ -38,31 +38,34 @@ mod worker;
 #[cfg(test)]
 mod test_support;
 
-pub use adviser::{Advice, Adviser};
-pub use archivist::{Anew, ArchivistService, Habits};
-pub use audit::{Audit, Audited, Reading};
-pub use batch::{BatchPlan, Finished, Planned};
-pub use clock::Clock;
-pub use copying::{Copied, copy, differences};
-pub use decide::{Decision, Undecidable, decide, unmerge};
-pub use feedback::{JudgedLesson, Judgement, OUTCOME_ROLE, episode_of, judge_lessons, shown_to};
-pub use giving::{Block, Choice, Chosen, Giving};
-pub use import::{Fate, Import, Imported, Taken};
-pub use journal::Journal;
+pub use adviser::{ModelClient, ModelSession};
+pub use archivist::{ArchivistService, ReflectionSettings, RepeatPolicy};
+pub use audit::{EffectBasis, InjectionEffect, InjectionEffectReport};
+pub use batch::{BatchPlan, FinishedSession, PlannedSession};
+pub use clock::ServiceClock;
+pub use copying::{MemoryCopyReport, compare_memories, copy_memory};
+pub use decide::{DecisionError, LessonDecision, apply_decision, unmerge_lesson};
+pub use feedback::{
+    JudgedLesson, LessonJudgement, OUTCOME_ROLE, find_episode_by_run, list_shown_lessons, record_judgement,
+};
+pub use giving::{InjectionBlock, LessonSelection, LessonSelector, SelectedLesson};
+pub use import::{ImportFate, ImportReport, ImportedLesson, LessonImporter};
+pub use journal::BatchJournal;
 pub use known::KnownLessons;
-pub use labour::{Labour, log_bytes};
-pub use logs::{Log, Logs, Progress, inspect};
-pub use meaning::{Unmeasured, cosines};
-pub use outcome::{Effort, Learned, Skip};
+pub use labour::{ReflectionJobHandler, total_log_bytes};
+pub use logs::{CombinedLogs, InspectedLog, ReadProgress, inspect_log};
+pub use meaning::{SimilarityError, find_closest_lessons};
+pub use outcome::{DistillationEffort, ReflectionReport, SkipReason};
 pub use patterns::PatternRules;
-pub use project::{Owner, Project, documents};
+pub use project::{LessonOwner, ProjectContext, read_documents};
 pub use queue::{
-    Attempt, Beat, Claimed, Enqueued, Errand, Held, Intake, Job, JobName, JobSource, Lease, Listed, Place, Post, Queue,
-    QueueError, Settled, Token, Urgency,
+    ClaimedJob, ClaimedJobFile, EnqueueResult, FailedAttempt, Heartbeat, Job, JobFolder, JobKind, JobName,
+    JobOwnership, JobQueue, JobSource, JobSubmitter, JobUrgency, LeaseState, ListedJob, QueueError, WorkerSlot,
+    WorkerToken,
 };
 #[cfg(feature = "postgres")]
-pub use queue::{FleetQueue, FleetSource, Reach};
-pub use sources::Sources;
+pub use queue::{FleetJobSource, FleetQueue, WorkerReach};
+pub use sources::LogSources;
 #[cfg(feature = "postgres")]
 pub use spending::FleetLedger;
-pub use worker::{Ended, Handled, Handler, Pace, Until, Worked, Worker};
+pub use worker::{JobHandler, JobOutcome, QueueWorker, WorkerEndReason, WorkerLifetime, WorkerPace, WorkerReport};

@@ -1,4 +1,4 @@
-//! What was learned, written into the progress notes for whoever comes next.
+//! Writes the lessons of a session into the progress notes for the next session.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -14,41 +14,41 @@ use crate::ingest::LessonSection;
 #[path = "notes_tests.rs"]
 mod tests;
 
-/// How often it is tried to catch a moment in which nobody else writes.
+/// The number of attempts to write while no other process does.
 const ATTEMPTS: u32 = 3;
 
-/// The notes with one section that holds the lessons of this session, and with everything else as it was.
+/// Returns the notes with one section that holds the lessons of this session, and everything else unchanged.
 ///
-/// A section that is there is replaced. Without lessons there is none.
-pub(super) fn with_lessons(notes: &str, session: &SessionId, lessons: &[AgentMemory]) -> String {
-    let mut own = LessonSection::all(notes);
+/// An existing section is replaced. Without lessons it is removed.
+pub(super) fn replace_lesson_section(notes: &str, session: &SessionId, lessons: &[AgentMemory]) -> String {
+    let mut own = LessonSection::find_all(notes);
     own.retain(|section| section.session == session.as_str());
     let Some((first, others)) = own.split_first() else {
-        return if lessons.is_empty() { notes.to_owned() } else { appended(notes, session, lessons) };
+        return if lessons.is_empty() { notes.to_owned() } else { append_section(notes, session, lessons) };
     };
     if lessons.is_empty() {
-        return LessonSection::removed(&own, notes);
+        return LessonSection::remove_sections(&own, notes);
     }
     let others: Vec<_> = others.iter().filter(|other| other.span.start >= first.span.end).cloned().collect();
-    let mut rewritten = LessonSection::removed(&others, notes);
-    rewritten.replace_range(first.span.clone(), &section(session, lessons, first.line_end));
+    let mut rewritten = LessonSection::remove_sections(&others, notes);
+    rewritten.replace_range(first.span.clone(), &render_section(session, lessons, first.line_end));
     rewritten
 }
 
-/// Brings the lessons of this session into `.openagents/progress.md`, if there is one.
+/// Writes the lessons of this session into `.openagents/progress.md`, if the file exists.
 ///
-/// Whoever reads the notes sees all of the old ones or all of the new. Nothing is written where nothing changes.
+/// The file is replaced atomically. Nothing is written if nothing changes.
 pub(super) fn write_lessons(root: &Path, session: &SessionId, lessons: &[AgentMemory]) -> io::Result<()> {
     let path = root.join(PROGRESS_NOTES);
     for _ in 0..ATTEMPTS {
-        let Some(notes) = read(&path)? else { return Ok(()) };
-        let rewritten = with_lessons(&notes, session, lessons);
+        let Some(notes) = read_notes(&path)? else { return Ok(()) };
+        let rewritten = replace_lesson_section(&notes, session, lessons);
         if rewritten == notes {
             return Ok(());
         }
-        let file = beside(&path, &rewritten)?;
-        // An agent that wrote meanwhile knows more than was read.
-        if read(&path)?.as_deref() == Some(notes.as_str()) {
+        let file = write_replacement(&path, &rewritten)?;
+        // If an agent wrote in the meantime, its notes are newer than what was read.
+        if read_notes(&path)?.as_deref() == Some(notes.as_str()) {
             file.persist(&path)?;
             return Ok(());
         }
@@ -56,61 +56,61 @@ pub(super) fn write_lessons(root: &Path, session: &SessionId, lessons: &[AgentMe
     Err(io::Error::new(ErrorKind::ResourceBusy, format!("{} changes all the time", path.display())))
 }
 
-fn appended(notes: &str, session: &SessionId, lessons: &[AgentMemory]) -> String {
+fn append_section(notes: &str, session: &SessionId, lessons: &[AgentMemory]) -> String {
     let first_line = notes.split_inclusive('\n').next().unwrap_or_default();
-    // Sections end their lines alike, so that they can be taken out in any order.
-    let line_end = match LessonSection::all(notes).last() {
+    // All sections use the same line ending, so that they can be removed in any order.
+    let line_end = match LessonSection::find_all(notes).last() {
         Some(section) => section.line_end,
         None if first_line.ends_with("\r\n") => "\r\n",
         None => "\n",
     };
-    let section = section(session, lessons, line_end);
-    // Notes that do not end their last line do not do so behind the section either.
+    let section = render_section(session, lessons, line_end);
+    // Notes without a final line break keep it that way after the section.
     let ends_its_lines = notes.ends_with('\n') || matches!(notes, "" | "\u{feff}");
     if ends_its_lines { format!("{notes}{section}{line_end}") } else { format!("{notes}{line_end}{section}") }
 }
 
-fn section(session: &SessionId, lessons: &[AgentMemory], line_end: &str) -> String {
+fn render_section(session: &SessionId, lessons: &[AgentMemory], line_end: &str) -> String {
     let mut lines = vec![String::new(), "## Lessons learned".to_owned(), String::new()];
-    lines.extend(lessons.iter().map(line));
+    lines.extend(lessons.iter().map(render_line));
     lines.push(String::new());
-    LessonSection::written(session.as_str(), &lines, line_end)
+    LessonSection::render_section(session.as_str(), &lines, line_end)
 }
 
-/// One lesson in one line.
-fn line(lesson: &AgentMemory) -> String {
-    let rule = lesson.rule.as_deref().map(harmless).filter(|rule| !rule.is_empty());
+/// Renders one lesson on one line.
+fn render_line(lesson: &AgentMemory) -> String {
+    let rule = lesson.rule.as_deref().map(sanitize_line).filter(|rule| !rule.is_empty());
     let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
-    format!("- {}{rule}", harmless(&lesson.summary))
+    format!("- {}{rule}", sanitize_line(&lesson.summary))
 }
 
-/// A text without line breaks and without anything that hides what follows or reads like a mark.
-fn harmless(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
+/// Returns a text without line breaks, and without anything that hides what follows or looks like a section mark.
+fn sanitize_line(text: &str) -> String {
+    let visible: String = text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
     let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut pieces = line.split('<');
     let mut harmless = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let tag = piece.strip_prefix('/').unwrap_or(piece);
-        let is_mark = ["!--", "archivist-lessons"].iter().any(|mark| starts_with(tag, mark));
+        let is_mark = ["!--", "archivist-lessons"].iter().any(|mark| starts_with_ignore_case(tag, mark));
         harmless.push_str(if is_mark { "&lt;" } else { "<" });
         harmless.push_str(piece);
     }
     harmless
 }
 
-fn starts_with(text: &str, prefix: &str) -> bool {
+fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// What breaks a line, steers a terminal or turns the direction of writing.
-fn is_unseen(c: char) -> bool {
+/// Returns true for characters that break a line, control a terminal or change the direction of writing.
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The notes, if there are any. A link may lead to a file that is none of the project's.
-fn read(path: &Path) -> io::Result<Option<String>> {
+/// Reads the notes, if there are any. Symbolic links are refused: they may lead out of the project.
+fn read_notes(path: &Path) -> io::Result<Option<String>> {
     for step in path.parent().into_iter().chain([path]) {
         let found = match step.symlink_metadata() {
             Ok(found) => found,
@@ -130,8 +130,8 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     fs::read_to_string(path).map(Some)
 }
 
-/// What is to take the place of a file, beside it and with its permissions.
-fn beside(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+/// Writes the new text to a temporary file in the same folder, with the original's permissions.
+fn write_replacement(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(fs::metadata(path)?.permissions())?;

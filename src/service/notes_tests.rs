@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::context::Gathering;
-use crate::domain::{Call, Event, MemoryId, Output, OutputOf, Sink, Speaker, Step};
-use crate::ingest::{parse_progress, without_lessons};
+use crate::context::LogGatherer;
+use crate::domain::{EventSink, MemoryId, OutputOwner, Speaker, Step, ToolCall, ToolOutput, TrajectoryEvent};
+use crate::ingest::{parse_progress, strip_lesson_sections};
 use crate::redact::Redactor;
-use crate::service::project::progress_notes;
+use crate::service::project::read_progress_notes;
 
 fn session(name: &str) -> SessionId {
     SessionId::parse(name).unwrap()
@@ -24,7 +24,7 @@ fn redis() -> Vec<AgentMemory> {
 
 #[test]
 fn lessons_stand_in_a_section_of_their_own() {
-    insta::assert_snapshot!(with_lessons("# Session Progress\n\nDone.\n", &session("s-1"), &redis()), @r#"
+    insta::assert_snapshot!(replace_lesson_section("# Session Progress\n\nDone.\n", &session("s-1"), &redis()), @r#"
     # Session Progress
 
     Done.
@@ -42,24 +42,24 @@ fn lessons_stand_in_a_section_of_their_own() {
 #[test]
 fn another_run_replaces_the_section_where_it_stands() {
     let (one, two) = (session("s-1"), session("s-2"));
-    let notes = with_lessons(&with_lessons("a\n", &one, &redis()), &two, &redis()) + "b";
+    let notes = replace_lesson_section(&replace_lesson_section("a\n", &one, &redis()), &two, &redis()) + "b";
     let new = [lesson("Use bun", None)];
-    let replaced = with_lessons(&notes, &one, &new);
+    let replaced = replace_lesson_section(&notes, &one, &new);
     assert_eq!(
         replaced,
         notes.replacen("Start redis before the tests (IF the tests run THEN start redis)\n- Use pnpm", "Use bun", 1)
     );
-    assert_eq!(with_lessons(&replaced, &one, &redis()), notes);
-    assert_eq!(with_lessons(&with_lessons(&notes, &one, &[]), &two, &[]), "a\nb");
+    assert_eq!(replace_lesson_section(&replaced, &one, &redis()), notes);
+    assert_eq!(replace_lesson_section(&replace_lesson_section(&notes, &one, &[]), &two, &[]), "a\nb");
 }
 
 #[test]
 fn of_two_sections_of_one_session_one_is_left() {
     let one = session("s-1");
-    let notes = with_lessons("a\n", &one, &redis());
+    let notes = replace_lesson_section("a\n", &one, &redis());
     let merged = format!("{notes}{}", notes.replace("redis", "postgres"));
-    assert_eq!(with_lessons(&merged, &one, &redis()), format!("{notes}a\n"));
-    assert_eq!(with_lessons(&merged, &one, &[]), "a\na\n");
+    assert_eq!(replace_lesson_section(&merged, &one, &redis()), format!("{notes}a\n"));
+    assert_eq!(replace_lesson_section(&merged, &one, &[]), "a\na\n");
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn line_ends_are_kept() {
     #[track_caller]
     fn check(notes: &str, start: &str, line_end: &str, end: &str) {
         let one = session("s-1");
-        let written = with_lessons(notes, &one, &redis());
-        assert_eq!(written, format!("{start}{}{end}", section(&one, &redis(), line_end)));
-        assert_eq!(with_lessons(&written, &one, &redis()), written);
-        assert_eq!(with_lessons(&written, &one, &[]), notes);
+        let written = replace_lesson_section(notes, &one, &redis());
+        assert_eq!(written, format!("{start}{}{end}", render_section(&one, &redis(), line_end)));
+        assert_eq!(replace_lesson_section(&written, &one, &redis()), written);
+        assert_eq!(replace_lesson_section(&written, &one, &[]), notes);
     }
     check("", "", "\n", "\n");
     check("\u{feff}", "\u{feff}", "\n", "\n");
@@ -87,7 +87,7 @@ fn line_ends_are_kept() {
 fn no_lesson_leaves_its_line_or_passes_for_a_mark() {
     #[track_caller]
     fn check(summary: &str, rule: Option<&str>, expected: &str) {
-        assert_eq!(line(&lesson(summary, rule)), expected);
+        assert_eq!(render_line(&lesson(summary, rule)), expected);
     }
     check("a\nb\r\nc\u{2028}d\u{85}e\u{b}f", None, "- a b c d e f");
     check(
@@ -103,14 +103,14 @@ fn no_lesson_leaves_its_line_or_passes_for_a_mark() {
 
 #[test]
 fn what_an_agent_reads_aloud_from_the_notes_is_known_to_be_given() {
-    let written = with_lessons("Done.\n", &session("s-1"), &redis());
+    let written = replace_lesson_section("Done.\n", &session("s-1"), &redis());
     let redactor = Redactor::new();
-    let mut gathering = Gathering::new(&redactor);
-    let call = Call { id: "c".to_owned(), tool: "bash".to_owned(), ..Call::default() };
+    let mut gathering = LogGatherer::new(&redactor);
+    let call = ToolCall { id: "c".to_owned(), tool: "bash".to_owned(), ..ToolCall::default() };
     let step = Step { number: 1, speaker: Speaker::Agent, calls: vec![call], ..Step::default() };
-    gathering.hear(Event::Step(Box::new(step)));
-    let output = Output { text: written, ..Output::default() };
-    gathering.hear(Event::Output(OutputOf::Call("c".to_owned()), output));
+    gathering.receive_event(TrajectoryEvent::Step(Box::new(step)));
+    let output = ToolOutput { text: written, ..ToolOutput::default() };
+    gathering.receive_event(TrajectoryEvent::Output(OutputOwner::Call("c".to_owned()), output));
     let gathered = gathering.finish();
     assert_eq!(gathered.survey.injected, 1);
     assert!(!format!("{:?}", gathered.trajectories).contains("redis"));
@@ -129,9 +129,9 @@ fn the_file_gets_the_section_and_loses_it_again() {
     let path = project.path().join(PROGRESS_NOTES);
     for _ in 0..2 {
         write_lessons(project.path(), &session("s-1"), &redis()).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), with_lessons("Done.\r\n", &session("s-1"), &redis()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), replace_lesson_section("Done.\r\n", &session("s-1"), &redis()));
     }
-    assert_eq!(progress_notes(project.path()).unwrap(), "Done.\r\n");
+    assert_eq!(read_progress_notes(project.path()).unwrap(), "Done.\r\n");
     write_lessons(project.path(), &session("s-1"), &[]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "Done.\r\n");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left lying about");
@@ -205,27 +205,27 @@ fn any_lessons() -> impl Strategy<Value = Vec<AgentMemory>> {
 proptest! {
     #[test]
     fn applying_twice_is_applying_once(notes in any_notes(), lessons in any_lessons()) {
-        let once = with_lessons(&notes, &session("s-1"), &lessons);
-        prop_assert_eq!(with_lessons(&once, &session("s-1"), &lessons), once.as_str());
-        let own = LessonSection::all(&once).into_iter().filter(|section| section.session == "s-1").count();
+        let once = replace_lesson_section(&notes, &session("s-1"), &lessons);
+        prop_assert_eq!(replace_lesson_section(&once, &session("s-1"), &lessons), once.as_str());
+        let own = LessonSection::find_all(&once).into_iter().filter(|section| section.session == "s-1").count();
         prop_assert_eq!(own, usize::from(!lessons.is_empty()));
     }
 
     #[test]
     fn adding_and_removing_leaves_the_notes_as_they_were(notes in any_notes(), lessons in any_lessons()) {
-        let notes = with_lessons(&notes, &session("s-1"), &[]);
-        let written = with_lessons(&notes, &session("s-1"), &lessons);
+        let notes = replace_lesson_section(&notes, &session("s-1"), &[]);
+        let written = replace_lesson_section(&notes, &session("s-1"), &lessons);
         prop_assert!(written.starts_with(&notes));
-        prop_assert_eq!(with_lessons(&written, &session("s-1"), &[]), notes.as_str());
-        let both = with_lessons(&written, &session("s-3"), &lessons);
-        let other = with_lessons(&both, &session("s-1"), &[]);
-        prop_assert_eq!(with_lessons(&other, &session("s-3"), &[]), notes.as_str());
+        prop_assert_eq!(replace_lesson_section(&written, &session("s-1"), &[]), notes.as_str());
+        let both = replace_lesson_section(&written, &session("s-3"), &lessons);
+        let other = replace_lesson_section(&both, &session("s-1"), &[]);
+        prop_assert_eq!(replace_lesson_section(&other, &session("s-3"), &[]), notes.as_str());
     }
 
     #[test]
     fn readers_of_the_notes_see_no_difference(notes in "([a-z#*: -]{0,12}\n?|## Blockers\n|---\n|```\n){0,12}", lessons in any_lessons()) {
-        let written = with_lessons(&notes, &session("s-1"), &lessons);
-        prop_assert_eq!(without_lessons(&written), notes.as_str());
+        let written = replace_lesson_section(&notes, &session("s-1"), &lessons);
+        prop_assert_eq!(strip_lesson_sections(&written), notes.as_str());
         prop_assert_eq!(parse_progress(&written), parse_progress(&notes));
     }
 }

@@ -1,110 +1,110 @@
-//! What came of a reflection, for a program, for the queue and for a person.
+//! The outcome of a reflection, for a program, for the queue and for a person.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    AgentMemory, Alias, ArchivistOutcome, Distilled, Dropped, Engine, EpisodeId, Extra, MemoryId, MemoryState,
-    OutcomeStatus, ReflectionTrigger, SessionId, Usage,
+    AgentMemory, Alias, ArchivistOutcome, DistillationResult, DroppedCandidate, Engine, EpisodeId, Extra, MemoryId,
+    MemoryState, OutcomeStatus, ReflectionTrigger, SessionId, TokenUsage,
 };
-use crate::ingest::Unreadable;
+use crate::ingest::UnreadableLog;
 use crate::memory::MemoryError;
 
-/// Why there was no reflection. None of these is anybody's error: the run that set it off goes on.
+/// The reason why there was no reflection. None of these affects the session that triggered it.
 #[derive(Debug, thiserror::Error)]
-pub enum Skip {
+pub enum SkipReason {
     /// Reflecting is switched off.
     #[error("reflecting is switched off (`enabled`)")]
     Disabled,
-    /// This sort of event does not start a reflection.
+    /// This kind of event does not trigger a reflection.
     #[error("`{key}` is off")]
     Unwanted {
-        /// The setting.
+        /// The setting's key.
         key: &'static str,
     },
     /// The Healer found nothing to do.
     #[error("the Healer did nothing")]
     HealerSkipped,
-    /// Its logs are as long as they were when it was reflected on.
+    /// The logs have not grown since the last reflection.
     #[error("nothing has happened since it was reflected on")]
     Unchanged,
-    /// Nobody knows where its log lies.
+    /// No log of the session was found.
     #[error("no log of session `{0}` was found")]
     NoLog(SessionId),
-    /// Nothing of its logs could be read.
+    /// None of the logs could be read.
     #[error("{path}: {why}")]
     Unreadable {
-        /// The first of them.
+        /// The first log's path.
         path: String,
-        /// Why.
-        why: Unreadable,
+        /// The reading error.
+        why: UnreadableLog,
     },
-    /// The memory said no.
+    /// The memory returned an error.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The server that keeps the ledger of spend is away, and so no model was asked. What the heuristics would say instead
-    /// is worded otherwise, and the server will be back.
+    /// The server of the spend ledger is unreachable, so no model was asked. The heuristics do not stand in, because
+    /// the server will be back and their wording differs.
     #[error("no model was asked: {0}")]
     LedgerAway(String),
-    /// A fault of ours.
+    /// An internal error occurred.
     #[error("internal error: {0}")]
     Broke(String),
 }
 
-impl Skip {
-    /// Whether trying again later may help: a log may still come, a lock be freed, a disk get room.
+impl SkipReason {
+    /// Returns true if a retry may succeed: a log may still appear, a lock or disk space be freed.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::NoLog(_) | Self::Memory(_) | Self::LedgerAway(_) | Self::Broke(_) => true,
-            Self::Unreadable { why, .. } => !matches!(why, Unreadable::UnknownFormat(_)),
+            Self::Unreadable { why, .. } => !matches!(why, UnreadableLog::UnknownFormat(_)),
             Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged => false,
         }
     }
 
-    /// Whether there was nothing to do, rather than something in the way.
+    /// Returns true if there was nothing to do, rather than an obstacle.
     pub fn is_choice(&self) -> bool {
         matches!(self, Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged)
     }
 }
 
-/// What a reflection left in the memory.
+/// The changes that a reflection made to the memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Learned {
-    /// The run.
+pub struct ReflectionReport {
+    /// The session's episode.
     pub episode: EpisodeId,
-    /// Its session.
+    /// The session reflected on.
     pub session: SessionId,
-    /// New lessons.
+    /// The new lessons.
     pub created: Vec<AgentMemory>,
-    /// Lessons that say more than before.
+    /// The lessons whose content was extended.
     pub updated: Vec<AgentMemory>,
-    /// Lessons that were seen again.
+    /// The lessons that were seen again.
     pub seen: Vec<AgentMemory>,
-    /// What did not become a lesson.
-    pub dropped: Vec<Dropped>,
-    /// Who distilled, and what it took.
-    pub effort: Effort,
+    /// The candidates that did not become lessons.
+    pub dropped: Vec<DroppedCandidate>,
+    /// The engine that distilled, and its cost.
+    pub effort: DistillationEffort,
 }
 
-/// Who distilled, and what it took.
+/// The engine that distilled, and its cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Effort {
-    /// A model or the heuristics.
+pub struct DistillationEffort {
+    /// The engine: a model or the heuristics.
     pub engine: Engine,
-    /// Why the model's answer was not used, where the heuristics stood in.
+    /// The reason why the heuristics stood in for the model.
     pub fallback: Option<String>,
-    /// Which model was asked.
+    /// The model that was asked.
     pub model: Option<String>,
-    /// With which prompts.
+    /// The version of the prompts.
     pub prompts: Option<String>,
-    /// What it cost.
-    pub usage: Usage,
-    /// How often it was asked.
+    /// The tokens and cost used.
+    pub usage: TokenUsage,
+    /// The number of model calls.
     pub calls: u32,
 }
 
-impl From<&Distilled> for Effort {
-    fn from(distilled: &Distilled) -> Self {
+impl From<&DistillationResult> for DistillationEffort {
+    fn from(distilled: &DistillationResult) -> Self {
         Self {
             engine: distilled.engine.clone(),
             fallback: distilled.fallback.clone(),
@@ -116,10 +116,10 @@ impl From<&Distilled> for Effort {
     }
 }
 
-/// A lesson as an outcome names it.
+/// A lesson as listed in an outcome.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Named<'m> {
+struct OutcomeLesson<'m> {
     id: &'m MemoryId,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<&'m Alias>,
@@ -129,8 +129,8 @@ struct Named<'m> {
     state: Option<&'m str>,
 }
 
-impl<'m> Named<'m> {
-    fn all(memories: impl IntoIterator<Item = &'m AgentMemory>) -> Vec<Self> {
+impl<'m> OutcomeLesson<'m> {
+    fn from_memories(memories: impl IntoIterator<Item = &'m AgentMemory>) -> Vec<Self> {
         let named = |memory: &'m AgentMemory| Self {
             id: &memory.id,
             alias: memory.alias.as_ref(),
@@ -142,13 +142,16 @@ impl<'m> Named<'m> {
     }
 }
 
-/// The published outcome of a trigger.
-pub(super) fn outcome(trigger: &ReflectionTrigger, came: &Result<Learned, Skip>) -> ArchivistOutcome {
+/// Builds the published outcome of a trigger.
+pub(super) fn build_outcome(
+    trigger: &ReflectionTrigger,
+    came: &Result<ReflectionReport, SkipReason>,
+) -> ArchivistOutcome {
     let mut extra = Extra::new();
-    put(&mut extra, "sessionId", &trigger.session_id);
+    insert_json(&mut extra, "sessionId", &trigger.session_id);
     let (status, created, updated, summary) = match came {
         Ok(learned) => {
-            learned.tell(&mut extra);
+            learned.write_extra_fields(&mut extra);
             let updated = learned.updated.len() + learned.seen.len();
             (OutcomeStatus::Reflected, learned.created.len(), updated, learned.summary())
         }
@@ -164,13 +167,13 @@ pub(super) fn outcome(trigger: &ReflectionTrigger, came: &Result<Learned, Skip>)
     }
 }
 
-impl Learned {
-    /// How many lessons are new or changed.
-    pub fn changes(&self) -> usize {
+impl ReflectionReport {
+    /// Returns the number of new or changed lessons.
+    pub fn change_count(&self) -> usize {
         self.created.len() + self.updated.len() + self.seen.len()
     }
 
-    /// In a sentence.
+    /// Returns a summary in one sentence.
     pub fn summary(&self) -> String {
         let of = |lessons: &[AgentMemory], what: &str| match lessons.len() {
             0 => None,
@@ -189,24 +192,24 @@ impl Learned {
         }
     }
 
-    fn tell(&self, extra: &mut Map<String, Value>) {
-        put(extra, "episodeId", &self.episode);
-        put(extra, "created", &Named::all(&self.created));
-        put(extra, "updated", &Named::all(self.updated.iter().chain(&self.seen)));
-        put(extra, "dropped", &self.dropped);
-        put(extra, "usage", &self.effort.usage);
-        put(extra, "engine", &self.effort.engine);
-        put(extra, "calls", &self.effort.calls);
+    fn write_extra_fields(&self, extra: &mut Map<String, Value>) {
+        insert_json(extra, "episodeId", &self.episode);
+        insert_json(extra, "created", &OutcomeLesson::from_memories(&self.created));
+        insert_json(extra, "updated", &OutcomeLesson::from_memories(self.updated.iter().chain(&self.seen)));
+        insert_json(extra, "dropped", &self.dropped);
+        insert_json(extra, "usage", &self.effort.usage);
+        insert_json(extra, "engine", &self.effort.engine);
+        insert_json(extra, "calls", &self.effort.calls);
         for (key, value) in
             [("fallback", &self.effort.fallback), ("model", &self.effort.model), ("prompts", &self.effort.prompts)]
         {
-            value.iter().for_each(|value| put(extra, key, value));
+            value.iter().for_each(|value| insert_json(extra, key, value));
         }
     }
 }
 
-/// A value that cannot be written as JSON is left out.
-fn put(extra: &mut Map<String, Value>, key: &str, value: &impl Serialize) {
+/// Inserts a value; one that cannot be written as JSON is left out.
+fn insert_json(extra: &mut Map<String, Value>, key: &str, value: &impl Serialize) {
     if let Ok(value) = serde_json::to_value(value) {
         extra.insert(key.to_owned(), value);
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::{
-    Engine, EpisodeKind, EpisodeStatus, Extra, Importance, ImportanceScale, Reflected, Reflection, SessionId, Timestamp,
+    Engine, EpisodeKind, EpisodeStatus, Extra, Importance, ImportanceScale, ReflectionRecord, ReflectionSummary,
+    SessionId, Timestamp,
 };
 
 const RULES: PatternRules = PatternRules { episodes: 3, importance_sum: 2.0 };
@@ -10,7 +11,7 @@ fn episode(number: i64, families: &[&str], importance: f64) -> Episode {
     let at = Timestamp::from_timestamp(number * 86_400, 0).unwrap();
     let name = format!("s-{number}");
     Episode {
-        id: EpisodeId::of_session("shop", &name),
+        id: EpisodeId::for_session("shop", &name),
         project_root: "/shop".to_owned(),
         repo_id: None,
         task_id: None,
@@ -26,11 +27,11 @@ fn episode(number: i64, families: &[&str], importance: f64) -> Episode {
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),
         trajectories: Vec::new(),
         usage: None,
-        reflected: Some(Reflected {
+        reflected: Some(ReflectionRecord {
             logs: Vec::new(),
             engine: Engine::Heuristic,
             importance: Importance::parse(importance, ImportanceScale::Undeclared).unwrap(),
-            reflection: Reflection::default(),
+            reflection: ReflectionSummary::default(),
             patterns: Vec::new(),
             pondered_with: None,
             extra: Extra::new(),
@@ -39,8 +40,8 @@ fn episode(number: i64, families: &[&str], importance: f64) -> Episode {
     }
 }
 
-fn due_for_last(all: &[Episode]) -> Option<Pattern> {
-    due(all.last().unwrap(), all, &RULES)
+fn due_for_last(all: &[Episode]) -> Option<EpisodePattern> {
+    find_due_pattern(all.last().unwrap(), all, &RULES)
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn a_failure_is_a_pattern_from_the_third_run_on_and_only_once() {
     assert_eq!(due_for_last(&all), None);
     all.push(episode(3, &[FAMILY], 0.1));
     let pattern = due_for_last(&all).unwrap();
-    assert_eq!(pattern.cause, Cause::Family(ErrorFamily::parse(FAMILY).unwrap()));
+    assert_eq!(pattern.cause, PatternCause::Family(ErrorFamily::parse(FAMILY).unwrap()));
     assert_eq!(pattern.runs, [all[0].id.clone(), all[1].id.clone(), all[2].id.clone()]);
     all[2].reflected.as_mut().unwrap().patterns.push(ErrorFamily::parse(FAMILY).unwrap());
     all.push(episode(4, &[FAMILY], 0.1));
@@ -66,14 +67,14 @@ fn runs_that_matter_enough_together_are_a_pattern_until_they_were_looked_at() {
     all.push(episode(4, &[], 0.0));
     all.push(episode(5, &[], 0.6));
     let pattern = due_for_last(&all).unwrap();
-    assert_eq!((pattern.cause, pattern.marked.len()), (Cause::Weight, 4));
+    assert_eq!((pattern.cause, pattern.marked.len()), (PatternCause::Weight, 4));
     for one in &mut all {
-        one.reflected.as_mut().unwrap().pondered_with = Some(EpisodeId::of_session("shop", "s-5"));
+        one.reflected.as_mut().unwrap().pondered_with = Some(EpisodeId::for_session("shop", "s-5"));
     }
     assert_eq!(due_for_last(&all), None);
     let never = PatternRules { importance_sum: 0.0, ..RULES };
     let all: Vec<Episode> = (1..=9).map(|number| episode(number, &[], 0.9)).collect();
-    assert_eq!(due(all.last().unwrap(), &all, &never), None);
+    assert_eq!(find_due_pattern(all.last().unwrap(), &all, &never), None);
 }
 
 #[test]

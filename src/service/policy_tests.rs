@@ -1,8 +1,9 @@
 use super::*;
-use crate::domain::{Extra, ReflectOn, SessionId};
+use crate::domain::{Extra, ReflectOnSettings, SessionId};
 
 fn config(success: bool, failure: bool, healer: bool) -> ArchivistConfig {
-    let reflect_on = ReflectOn { session_success: success, session_failure: failure, healer_invocation: healer };
+    let reflect_on =
+        ReflectOnSettings { session_success: success, session_failure: failure, healer_invocation: healer };
     ArchivistConfig { enabled: true, max_memories_per_run: 5, min_importance_to_persist: 0.3, reflect_on }
 }
 
@@ -23,7 +24,7 @@ fn trigger(scenario: ReflectionScenario, healer_status: Option<&str>) -> Reflect
 #[test]
 fn what_is_off_is_skipped_and_says_which_key() {
     let check = |config: ArchivistConfig, trigger: ReflectionTrigger, status: EpisodeStatus, expected: Option<&str>| {
-        let said = admits(&config, &trigger).and_then(|()| admits_status(&config, &trigger, &status));
+        let said = check_trigger(&config, &trigger).and_then(|()| check_status(&config, &trigger, &status));
         assert_eq!(said.err().map(|skip| skip.to_string()).as_deref(), expected, "{trigger:?}");
     };
     let all = || config(true, true, true);

@@ -1,12 +1,12 @@
-//! A project: where it stands, whose its lessons are, and what it says about itself.
+//! A project: its root, the owner of its lessons, and its documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::distill::Document;
+use crate::distill::ProjectDocument;
 use crate::domain::{AgentMemory, Extra, MemoryQuery, MemoryScope};
-use crate::ingest::discover::Places;
-use crate::ingest::without_lessons;
+use crate::ingest::discover::SearchPlaces;
+use crate::ingest::strip_lesson_sections;
 
 #[cfg(test)]
 #[path = "project_tests.rs"]
@@ -14,55 +14,55 @@ mod tests;
 
 /// A project whose sessions are reflected on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
-    /// Where it stands.
+pub struct ProjectContext {
+    /// The project's root directory.
     pub root: PathBuf,
-    /// Which repository it is, where that is known apart from the path.
+    /// The repository, if it is known independently of the path.
     pub repo_id: Option<String>,
-    /// What its lessons carry so that they are known to be its own.
-    pub owner: Owner,
-    /// Where its sessions leave their logs.
-    pub places: Places,
-    /// The home directory, where paths may begin.
+    /// The owner that its lessons are marked with.
+    pub owner: LessonOwner,
+    /// The places of its session logs.
+    pub places: SearchPlaces,
+    /// The home directory that `~/` refers to.
     pub home: Option<PathBuf>,
 }
 
-/// Whose a lesson is. In a memory that moves along with its project a path would only break.
+/// The owner of a lesson. In a memory inside the project the path is left out, since the project may move.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Owner {
+pub struct LessonOwner {
     /// The project's path.
     pub project_root: Option<String>,
-    /// Its repository.
+    /// The project's repository.
     pub repo_id: Option<String>,
 }
 
-impl Project {
-    /// A project that is known by its path alone, with its own logs.
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+impl ProjectContext {
+    /// Makes a project that is known by its path alone, with its own logs.
+    pub fn from_root(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
-        let places = Places { project: root.clone(), ..Places::default() };
-        Self { root, repo_id: None, owner: Owner::default(), places, home: None }
+        let places = SearchPlaces { project: root.clone(), ..SearchPlaces::default() };
+        Self { root, repo_id: None, owner: LessonOwner::default(), places, home: None }
     }
 
-    /// Its path as text. One that text cannot hold is written so that two such paths never become one.
+    /// Returns the path as text. A path that is not valid Unicode is escaped, so that two paths never become equal.
     pub fn root_text(&self) -> String {
         self.root.to_str().map_or_else(|| format!("{:?}", self.root), str::to_owned)
     }
 
-    /// A question of this project's that mentions nothing yet.
-    pub fn question(&self) -> MemoryQuery {
+    /// Returns a query for this project without any topic.
+    pub fn new_query(&self) -> MemoryQuery {
         MemoryQuery { repo_id: self.repo_id.clone(), ..MemoryQuery::for_project(self.root_text()) }
     }
 
-    /// Writes on a lesson whose it is. What holds everywhere is nobody's.
-    pub fn sign(&self, memory: &mut AgentMemory) {
-        let owner = if memory.scope == MemoryScope::Global { Owner::default() } else { self.owner.clone() };
+    /// Marks a lesson with its owner. Global lessons have none.
+    pub fn assign_owner(&self, memory: &mut AgentMemory) {
+        let owner = if memory.scope == MemoryScope::Global { LessonOwner::default() } else { self.owner.clone() };
         memory.project_root = owner.project_root;
         memory.repo_id = owner.repo_id;
     }
 }
 
-/// Where agents and people look first.
+/// The documents that agents and people read first.
 const NAMES: &[&str] = &[
     "AGENTS.md",
     "CLAUDE.md",
@@ -75,30 +75,31 @@ const NAMES: &[&str] = &[
     "README.md",
 ];
 
-/// Where an agent leaves its notes.
+/// The file where an agent leaves its notes.
 pub(super) const PROGRESS_NOTES: &str = ".openagents/progress.md";
 
-/// A longer file is none of these.
+/// The size limit of these files.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The documents that agents of the project are given anyway, those that are there.
-pub fn documents(root: &Path) -> Vec<Document> {
-    let read = |name: &&str| Some(Document { path: (*name).to_owned(), text: text(&root.join(name))? });
+/// Reads the existing documents that the project's agents are given anyway.
+pub fn read_documents(root: &Path) -> Vec<ProjectDocument> {
+    let read =
+        |name: &&str| Some(ProjectDocument { path: (*name).to_owned(), text: read_small_file(&root.join(name))? });
     NAMES.iter().filter_map(read).collect()
 }
 
-/// The project's own settings, as `.openagents/project.json` holds them.
-pub(super) fn settings(root: &Path) -> Option<Extra> {
-    serde_json::from_str(&text(&root.join(".openagents/project.json"))?).ok()
+/// Reads the project's own settings from `.openagents/project.json`.
+pub(super) fn read_settings(root: &Path) -> Option<Extra> {
+    serde_json::from_str(&read_small_file(&root.join(".openagents/project.json"))?).ok()
 }
 
-/// What an agent noted for the next session, without the lessons that were added to it.
-pub(super) fn progress_notes(root: &Path) -> Option<String> {
-    text(&root.join(PROGRESS_NOTES)).map(|notes| without_lessons(&notes).into_owned())
+/// Reads an agent's notes for the next session, without the lessons that were added to them.
+pub(super) fn read_progress_notes(root: &Path) -> Option<String> {
+    read_small_file(&root.join(PROGRESS_NOTES)).map(|notes| strip_lesson_sections(&notes).into_owned())
 }
 
-/// A small file, if it is there. A link may lead to a file that is none of the project's, and is not followed.
-fn text(path: &Path) -> Option<String> {
+/// Reads a small file, if it exists. Symbolic links are not followed: they may lead out of the project.
+fn read_small_file(path: &Path) -> Option<String> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let bytes = (metadata.is_file() && metadata.len() <= MAX_BYTES).then(|| fs::read(path).ok()).flatten()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -7,11 +7,11 @@ fn only_documents_that_can_be_read_count() {
     fs::write(project.path().join("README.md"), [b'a', 0xff, b'b']).unwrap();
     fs::create_dir(project.path().join("CLAUDE.md")).unwrap();
     fs::write(project.path().join("GEMINI.md"), vec![b'x'; 1200 * 1024]).unwrap();
-    let found = documents(project.path());
+    let found = read_documents(project.path());
     let found: Vec<(&str, &str)> =
         found.iter().map(|document| (document.path.as_str(), document.text.as_str())).collect();
     assert_eq!(found, [("AGENTS.md", "Use pnpm.\n"), ("README.md", "a\u{fffd}b")]);
-    assert!(documents(&project.path().join("nowhere")).is_empty());
+    assert!(read_documents(&project.path().join("nowhere")).is_empty());
 }
 
 #[cfg(unix)]
@@ -23,5 +23,5 @@ fn a_link_out_of_the_project_is_not_followed() {
     fs::create_dir(project.path().join(".openagents")).unwrap();
     std::os::unix::fs::symlink(&diary, project.path().join(".openagents/progress.md")).unwrap();
     std::os::unix::fs::symlink(&diary, project.path().join("AGENTS.md")).unwrap();
-    assert_eq!((progress_notes(project.path()), documents(project.path()).len()), (None, 0));
+    assert_eq!((read_progress_notes(project.path()), read_documents(project.path()).len()), (None, 0));
 }

@@ -1,4 +1,4 @@
-//! What models cost, written down on the server that holds the memory, so that caps hold for all machines together.
+//! The spend ledger on the server that holds the memory, so that caps apply to all machines together.
 
 use std::sync::Arc;
 
@@ -6,42 +6,42 @@ use chrono::NaiveDate;
 use tokio::runtime::{Builder, Handle};
 
 use crate::memory::MemoryError;
-use crate::memory::postgres::{Reservation, Server, SpendLines, Verdict};
-use crate::model::{Deciding, LedgerError, LedgerMemo, NumberedLine, SharedLedger, Wish};
+use crate::memory::postgres::{PostgresServer, ReservationDecision, SpendReservation, SpendTable};
+use crate::model::{Deciding, LedgerError, LedgerInstruction, LedgerMemo, NumberedLine, SharedLedger};
 
-/// The ledger on a server.
+/// The spend ledger on a server.
 #[derive(Debug)]
 pub struct FleetLedger {
-    lines: SpendLines,
+    lines: SpendTable,
     memo: Arc<LedgerMemo>,
 }
 
 impl FleetLedger {
-    /// What is spent is written down in the name of this bank. Nothing is asked yet.
-    pub fn new(server: Arc<Server>, bank: &str) -> Self {
-        Self { memo: server.memo(), lines: SpendLines::new(server, bank) }
+    /// Makes the ledger for this bank, without contacting the server.
+    pub fn new(server: Arc<PostgresServer>, bank: &str) -> Self {
+        Self { memo: server.shared_memo(), lines: SpendTable::new(server, bank) }
     }
 }
 
 impl SharedLedger for FleetLedger {
-    fn place(&self) -> String {
-        self.lines.place()
+    fn describe_location(&self) -> String {
+        self.lines.display_address()
     }
 
-    fn memo(&self) -> Arc<LedgerMemo> {
+    fn ledger_memo(&self) -> Arc<LedgerMemo> {
         Arc::clone(&self.memo)
     }
 
-    fn lines(&self, day: NaiveDate) -> Result<Vec<NumberedLine>, LedgerError> {
-        wait_for(self.lines.lines(day))
+    fn read_day_lines(&self, day: NaiveDate) -> Result<Vec<NumberedLine>, LedgerError> {
+        block_on_future(self.lines.read_day_lines(day))
     }
 
-    fn reserve(&self, id: &str, day: NaiveDate, decide: &Deciding<'_>) -> Result<(), LedgerError> {
+    fn reserve_call(&self, id: &str, day: NaiveDate, decide: &Deciding<'_>) -> Result<(), LedgerError> {
         let decide = |day: NaiveDate, lines: Option<&[NumberedLine]>| match decide(day, lines) {
-            Wish::ReadFrom(number) => Verdict::ReadFrom(number),
-            Wish::Day(day) => Verdict::Day(day),
-            Wish::Leave => Verdict::Leave,
-            Wish::Write(call) => Verdict::Write(Reservation {
+            LedgerInstruction::ReadFrom(number) => ReservationDecision::ReadFrom(number),
+            LedgerInstruction::Day(day) => ReservationDecision::Day(day),
+            LedgerInstruction::Leave => ReservationDecision::Leave,
+            LedgerInstruction::Write(call) => ReservationDecision::Write(SpendReservation {
                 at: call.at,
                 project: call.project,
                 endpoint: call.endpoint,
@@ -49,16 +49,16 @@ impl SharedLedger for FleetLedger {
                 line: call.line,
             }),
         };
-        wait_for(self.lines.reserve(id, day, &decide))
+        block_on_future(self.lines.reserve_spend(id, day, &decide))
     }
 
-    fn settle(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), LedgerError> {
-        wait_for(self.lines.settle(id, day, line))
+    fn charge_call(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), LedgerError> {
+        block_on_future(self.lines.charge_call(id, day, line))
     }
 }
 
-/// Waits, on a thread that may, for the runtime it belongs to; where there is none, on one of its own.
-fn wait_for<T>(work: impl Future<Output = Result<T, MemoryError>>) -> Result<T, LedgerError> {
+/// Blocks on a future, with the current runtime if there is one, else with a temporary one.
+fn block_on_future<T>(work: impl Future<Output = Result<T, MemoryError>>) -> Result<T, LedgerError> {
     let done = match Handle::try_current() {
         Ok(runtime) => runtime.block_on(work),
         Err(_) => {

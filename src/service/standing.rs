@@ -1,20 +1,20 @@
-//! Where a lesson stands by all that is known of it: its life, and what runs with and without it showed. Pure.
+//! The lifecycle state of a lesson, from its facts and from sessions with and without it. It is pure.
 
 use crate::domain::{AgentMemory, Fact};
-use crate::judge::{self, Lifecycle, Runs, Standing};
+use crate::judge::{self, LifecycleRules, SessionEnds, StateWithReason};
 use crate::recall;
 
-/// Where a lesson stands, and why.
-pub(super) fn standing<'f>(
+/// Returns the lifecycle state of a lesson, with the reason.
+pub(super) fn lifecycle_state<'f>(
     memory: &AgentMemory,
     facts: impl IntoIterator<Item = &'f Fact>,
-    runs: &Runs,
-    rules: &Lifecycle,
-) -> Standing {
+    runs: &SessionEnds,
+    rules: &LifecycleRules,
+) -> StateWithReason {
     let facts: Vec<&Fact> = facts.into_iter().collect();
-    let stands = judge::state(memory, facts.iter().copied(), runs, rules);
-    match recall::harms(&memory.id, facts) {
-        Some(harm) => stands.of_harmful(&harm.to_string()),
+    let stands = judge::derive_state(memory, facts.iter().copied(), runs, rules);
+    match recall::find_harm(&memory.id, facts) {
+        Some(harm) => stands.deprecate_harmful(&harm.to_string()),
         None => stands,
     }
 }

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::domain::{
-    ArchivistConfig, Extra, HudMessage, ReflectOn, ReflectionScenario, ReflectionTrigger, SessionId, Timestamp,
+    ArchivistConfig, Extra, HudMessage, ReflectOnSettings, ReflectionScenario, ReflectionTrigger, SessionId, Timestamp,
 };
-use crate::hud::{Hud, HudSink};
-use crate::judge::{Lifecycle, Thresholds};
-use crate::memory::jsonl::{JsonlMemory, JsonlSettings, Sync};
-use crate::memory::{Lesson, MemoryService, Tenancy, Which};
+use crate::hud::{HudBroadcaster, HudSink};
+use crate::judge::{LifecycleRules, SimilarityThresholds};
+use crate::memory::jsonl::{JsonlMemory, JsonlSettings, SyncPolicy};
+use crate::memory::{BankTenancy, Lesson, LessonStateFilter, MemoryService};
 
 pub(super) fn now() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
@@ -25,7 +25,7 @@ pub(super) fn now() -> Timestamp {
 pub(super) struct Heard(Arc<Mutex<Vec<HudMessage>>>);
 
 impl HudSink for Heard {
-    fn tell(&self, message: &HudMessage) {
+    fn send_message(&self, message: &HudMessage) {
         self.0.lock().unwrap().push(message.clone());
     }
 }
@@ -42,7 +42,7 @@ pub(super) struct World {
     pub(super) folder: TempDir,
     pub(super) memory: Arc<JsonlMemory>,
     pub(super) heard: Heard,
-    pub(super) habits: Habits,
+    pub(super) habits: ReflectionSettings,
 }
 
 impl World {
@@ -50,9 +50,9 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let memory = Arc::new(JsonlMemory::open(JsonlSettings {
             project: folder.path().join(".openagents/memory"),
-            tenancy: Tenancy::Own,
+            tenancy: BankTenancy::Own,
             global: None,
-            sync: Sync::Lazy,
+            sync: SyncPolicy::Lazy,
             lock_timeout: Duration::from_secs(30),
             versions_kept: 10,
             max_line_bytes: 4 * 1024 * 1024,
@@ -68,10 +68,11 @@ impl World {
     /// The same for a repository that is known by this name.
     pub(super) fn service_of(&self, repo: &str) -> ArchivistService {
         let memory: Arc<dyn MemoryService> = Arc::clone(&self.memory) as Arc<dyn MemoryService>;
-        let project = Project { repo_id: Some(repo.to_owned()), ..Project::at(self.folder.path()) };
+        let project =
+            ProjectContext { repo_id: Some(repo.to_owned()), ..ProjectContext::from_root(self.folder.path()) };
         ArchivistService::new(memory, project, self.habits.clone())
-            .with_clock(Clock::fixed(now()))
-            .with_hud(Arc::new(Hud::new(vec![Box::new(self.heard.clone())])))
+            .with_clock(ServiceClock::fixed_at(now()))
+            .with_hud(Arc::new(HudBroadcaster::new(vec![Box::new(self.heard.clone())])))
     }
 
     /// Writes a log of a session, and says what asks for a reflection on it.
@@ -94,14 +95,14 @@ impl World {
     }
 
     pub(super) async fn lessons(&self) -> Vec<Lesson> {
-        self.memory.lessons(Which::All).await.unwrap()
+        self.memory.list_lessons(LessonStateFilter::All).await.unwrap()
     }
 }
 
 /// As the configuration has them, unless a test says otherwise.
-fn habits() -> Habits {
-    let reflect_on = ReflectOn { session_success: true, session_failure: true, healer_invocation: true };
-    Habits {
+fn habits() -> ReflectionSettings {
+    let reflect_on = ReflectOnSettings { session_success: true, session_failure: true, healer_invocation: true };
+    ReflectionSettings {
         archivist: ArchivistConfig {
             enabled: true,
             max_memories_per_run: 5,
@@ -109,9 +110,9 @@ fn habits() -> Habits {
             reflect_on,
         },
         leeway: 0.2,
-        thresholds: Thresholds { same_above: 0.88, different_below: 0.4 },
+        thresholds: SimilarityThresholds { same_above: 0.88, different_below: 0.4 },
         neighbours: 20,
-        lifecycle: Lifecycle {
+        lifecycle: LifecycleRules {
             candidate_sightings: 2,
             candidate_importance: 0.7,
             verified_contexts: 2,

@@ -81,9 +81,9 @@ fn every_word_counts_where_another_program_counts_it() {
 
 #[test]
 fn words_come_in_their_order() {
-    assert_eq!(words_of("Über die Größe, und den foo_bar", 4), ["über", "größe"]);
-    assert_eq!(words_of("test Test tests", 4), ["test", "test", "tests"]);
-    assert_eq!(percent(2, 0), 0);
+    assert_eq!(words_of_length("Über die Größe, und den foo_bar", 4), ["über", "größe"]);
+    assert_eq!(words_of_length("test Test tests", 4), ["test", "test", "tests"]);
+    assert_eq!(whole_percent(2, 0), 0);
 }
 
 proptest! {

@@ -1,18 +1,18 @@
-//! A text on one line, with nothing in it that the eye does not see.
+//! Puts a text on one line, without invisible characters.
 
 #[cfg(test)]
 #[path = "line_tests.rs"]
 mod tests;
 
-/// The text on one line, whatever it holds: everything that could move a cursor, break a line, turn the direction of
-/// writing or hide from the eye is a space, and spaces in a row are one.
+/// Returns the text on one line: everything that could move a cursor, break a line, change the direction of writing or
+/// hide from the eye becomes a space, and several spaces become one.
 pub fn one_line(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
+    let visible: String = text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Joiners stay, because scripts and emoji need them; what is left out here can only mislead.
-fn is_unseen(c: char) -> bool {
+/// Returns true for invisible characters that can only mislead; joiners are kept, because scripts and emoji need them.
+fn is_invisible(c: char) -> bool {
     let turns_or_hides = matches!(
         c,
         '\u{061c}'

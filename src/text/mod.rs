@@ -1,8 +1,8 @@
-//! Words as they are compared: lower case, stemmed, identifiers whole and in parts. Terms, by which texts are found.
-//! And tokens as models count them.
+//! Splits texts into words for comparison (lower case, stemmed, identifiers whole and in parts) and into terms for
+//! search, and counts tokens as models do.
 //!
-//! Every memory indexes the terms and every question is cut into them, so that all of them rank alike. Whoever
-//! changes what comes out here raises [`VERSION`], and derived indexes are built anew.
+//! Every memory indexes the terms and every query is split into them, so that all of them rank alike. Any change of the
+//! results must raise [`VERSION`], so that derived indexes are rebuilt.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ mod terms;
 pub mod thesaurus;
 mod tokens;
 
-pub use keywords::{keyword_share, overlap_percent, percent, plain_words, words_of};
+pub use keywords::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};
 pub use line::one_line;
 pub use tokens::Tokenizer;
 
@@ -24,16 +24,16 @@ pub use tokens::Tokenizer;
 #[path = "text_tests.rs"]
 mod tests;
 
-/// Goes up when the same text gives other words.
+/// The version of the words; it increases when the same text gives other words.
 pub const VERSION: u32 = 3;
 
-/// Longer runs of letters are data, not words.
+/// The longest word, in characters; anything longer is data.
 const MAX_WORD_CHARACTERS: usize = 64;
 
-/// So many words are remembered: more than a large project's lessons have.
+/// The number of words that are remembered, more than a large project's lessons have.
 const MAX_KNOWN: usize = 100_000;
 
-/// Words that say nothing about what a lesson is about.
+/// Words that say nothing about the subject of a lesson, sorted.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "always", "am", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "done", "each",
@@ -46,34 +46,34 @@ const STOP_WORDS: &[&str] = &[
     "would", "you", "your",
 ];
 
-/// Cuts a text into words, in order, repeats included.
-pub fn words(text: &str) -> Vec<String> {
-    Cutter::default().words(text)
+/// Splits a text into words, in order, including repeats.
+pub fn split_words(text: &str) -> Vec<String> {
+    WordSplitter::default().split_words(text)
 }
 
-/// Cuts many texts into words. It remembers what became of each, for stemming costs more than all the rest.
-pub struct Cutter {
+/// Splits many texts into words. It remembers the result for each word, because stemming is expensive.
+pub struct WordSplitter {
     stemmer: Stemmer,
-    /// What a lower-case word is searched by; `None` if it says nothing.
+    /// The search form of each lower-case word; `None` for words that say nothing.
     known: HashMap<String, Option<String>>,
 }
 
-impl Default for Cutter {
+impl Default for WordSplitter {
     fn default() -> Self {
         Self { stemmer: Stemmer::create(Algorithm::English), known: HashMap::new() }
     }
 }
 
-impl std::fmt::Debug for Cutter {
+impl std::fmt::Debug for WordSplitter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cutter").field("known", &self.known.len()).finish_non_exhaustive()
+        f.debug_struct("WordSplitter").field("known", &self.known.len()).finish_non_exhaustive()
     }
 }
 
-impl Cutter {
-    /// The words of a text, in order, repeats included.
-    pub fn words(&mut self, text: &str) -> Vec<String> {
-        // A letter and its accent may be one character or two; searched, they are one.
+impl WordSplitter {
+    /// Splits a text into words, in order, including repeats.
+    pub fn split_words(&mut self, text: &str) -> Vec<String> {
+        // A letter and its accent may be one character or two; they are searched as one.
         let text = if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) };
         let mut words = Vec::new();
         for chunk in text.split(|c: char| !(c.is_alphanumeric() || is_joiner(c))) {
@@ -89,8 +89,8 @@ impl Cutter {
                 words.push(chunk.to_lowercase());
             }
             for part in parts {
-                if part.chars().any(is_unspaced) {
-                    push_pairs(&mut words, part);
+                if part.chars().any(is_unspaced_script) {
+                    push_character_pairs(&mut words, part);
                 } else {
                     self.push_word(&mut words, part);
                 }
@@ -106,14 +106,14 @@ impl Cutter {
             words.extend(known.clone());
             return;
         }
-        let searched_by = self.searched_by(&word);
+        let searched_by = self.search_form(&word);
         words.extend(searched_by.clone());
         if self.known.len() < MAX_KNOWN {
             self.known.insert(word.into_owned(), searched_by);
         }
     }
 
-    fn searched_by(&self, word: &str) -> Option<String> {
+    fn search_form(&self, word: &str) -> Option<String> {
         if word.chars().count() > MAX_WORD_CHARACTERS || STOP_WORDS.binary_search(&word).is_ok() {
             return None;
         }
@@ -122,13 +122,13 @@ impl Cutter {
     }
 }
 
-/// Scripts that put no space between words: Thai, Kana, Han.
-fn is_unspaced(c: char) -> bool {
+/// Returns true for scripts without spaces between words: Thai, Kana, Han.
+fn is_unspaced_script(c: char) -> bool {
     matches!(c, '\u{0E00}'..='\u{0E7F}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}')
 }
 
-/// Where words cannot be told apart, every two neighbouring characters are one.
-fn push_pairs(words: &mut Vec<String>, run: &str) {
+/// Pushes every two neighbouring characters as a word, where words cannot be separated.
+fn push_character_pairs(words: &mut Vec<String>, run: &str) {
     let characters: Vec<char> = run.chars().collect();
     match characters.as_slice() {
         [] => {}
@@ -137,12 +137,12 @@ fn push_pairs(words: &mut Vec<String>, run: &str) {
     }
 }
 
-/// Characters that tie the parts of an identifier, a path or a flag together.
+/// Returns true for characters that join the parts of an identifier, a path or a flag.
 fn is_joiner(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | '/' | ':')
 }
 
-/// `fixTypecheck_errors` is `fix`, `Typecheck`, `errors`; `HTTPServer` is `HTTP`, `Server`.
+/// Splits an identifier: `fixTypecheck_errors` into `fix`, `Typecheck`, `errors`; `HTTPServer` into `HTTP`, `Server`.
 fn identifier_parts(chunk: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for piece in chunk.split(is_joiner).filter(|piece| !piece.is_empty()) {

@@ -1,31 +1,31 @@
-//! What a text is found by: its words, and other forms in which somebody may ask for them.
+//! Splits a text into search terms: its words, and other forms in which they may be searched for.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::{Cutter, MAX_WORD_CHARACTERS, identifier_parts, is_joiner, is_unspaced, push_pairs};
+use super::{MAX_WORD_CHARACTERS, WordSplitter, identifier_parts, is_joiner, is_unspaced_script, push_character_pairs};
 
 #[cfg(test)]
 #[path = "terms_tests.rs"]
 mod tests;
 
-/// Words by which nobody finds anything, besides those that say nothing anyway.
+/// Words that are useless in a search, besides the stop words, sorted.
 const ASKING_WORDS: &[&str] = &[
     "among", "around", "between", "during", "however", "like", "need", "per", "please", "since", "tell", "though",
     "upon", "use", "used", "using", "via", "want", "within", "without",
 ];
 
-/// What may follow an apostrophe and say nothing: whose it is, or half of a "not".
+/// Endings after an apostrophe that say nothing.
 const TAILS: &[&str] = &["d", "ll", "m", "re", "s", "t", "ve"];
 
-impl Cutter {
-    /// The terms of a text, in order, repeats included.
-    pub fn terms(&mut self, text: &str) -> Vec<String> {
+impl WordSplitter {
+    /// Splits a text into search terms, in order, including repeats.
+    pub fn split_terms(&mut self, text: &str) -> Vec<String> {
         let text = if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) };
         let mut terms = Vec::new();
         let mut is_tail = false;
-        for (chunk, end) in chunks(&text) {
+        for (chunk, end) in split_chunks(&text) {
             let is_apostrophe = matches!(end, Some('\'' | '’'));
             if !(is_tail && TAILS.contains(&chunk.to_lowercase().as_str())) {
                 self.push_chunk(&mut terms, chunk.trim_matches(is_joiner));
@@ -36,18 +36,18 @@ impl Cutter {
     }
 
     fn push_chunk(&mut self, terms: &mut Vec<String>, chunk: &str) {
-        let parts: Vec<Vec<&str>> = chunk.split(is_joiner).filter(|piece| !piece.is_empty()).map(parts_of).collect();
+        let parts: Vec<Vec<&str>> = chunk.split(is_joiner).filter(|piece| !piece.is_empty()).map(piece_parts).collect();
         let is_compound = parts.iter().map(Vec::len).sum::<usize>() > 1;
         if is_compound && chunk.chars().count() <= MAX_WORD_CHARACTERS {
-            terms.push(self.stemmed(chunk.to_lowercase()));
+            terms.push(self.stem_name(chunk.to_lowercase()));
         }
         for pieces in &parts {
             if parts.len() > 1 && pieces.len() > 1 {
-                terms.push(self.stemmed(pieces.concat().to_lowercase()));
+                terms.push(self.stem_name(pieces.concat().to_lowercase()));
             }
             for part in pieces {
-                if part.chars().any(is_unspaced) {
-                    push_pairs(terms, part);
+                if part.chars().any(is_unspaced_script) {
+                    push_character_pairs(terms, part);
                 } else {
                     self.push_term(terms, &part.to_lowercase());
                 }
@@ -75,15 +75,15 @@ impl Cutter {
         }
     }
 
-    /// A name without signs in it is stemmed as a word is, so that `DataFrames` is `dataframe`.
-    fn stemmed(&self, name: String) -> String {
+    /// Stems a name that consists of letters alone, as words are: `DataFrames` becomes `dataframe`.
+    fn stem_name(&self, name: String) -> String {
         let is_english = name.bytes().all(|byte| byte.is_ascii_alphabetic());
         if is_english { self.stemmer.stem(&name).into_owned() } else { name }
     }
 }
 
-/// The runs of letters, digits and joiners in a text, each with the sign that ends it.
-fn chunks(text: &str) -> impl Iterator<Item = (&str, Option<char>)> {
+/// Splits a text into series of letters, digits and joiners, each with the character that ends it.
+fn split_chunks(text: &str) -> impl Iterator<Item = (&str, Option<char>)> {
     let is_sign = |c: char| !(c.is_alphanumeric() || is_joiner(c));
     text.split_inclusive(is_sign).map(move |piece| match piece.chars().next_back().filter(|last| is_sign(*last)) {
         Some(sign) => (piece.strip_suffix(sign).unwrap_or(piece), Some(sign)),
@@ -91,8 +91,8 @@ fn chunks(text: &str) -> impl Iterator<Item = (&str, Option<char>)> {
     })
 }
 
-/// The parts of a piece between joiners. An acronym in the plural, `APIs`, is one part.
-fn parts_of(piece: &str) -> Vec<&str> {
+/// Returns the parts of a piece between joiners. An acronym in the plural, such as `APIs`, is one part.
+fn piece_parts(piece: &str) -> Vec<&str> {
     let acronym = piece.strip_suffix('s').unwrap_or_default();
     if acronym.len() > 1 && acronym.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return vec![piece];

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
-use super::super::{Cutter, MAX_WORD_CHARACTERS};
+use super::super::{MAX_WORD_CHARACTERS, WordSplitter};
 use super::{ASKING_WORDS, TAILS};
 
 fn check(text: &str, expected: &[&str]) {
-    assert_eq!(Cutter::default().terms(text), expected, "{text:?}");
+    assert_eq!(WordSplitter::default().split_terms(text), expected, "{text:?}");
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn the_lists_are_sorted() {
 proptest! {
     #[test]
     fn any_text_gives_terms_of_bounded_length(text in ".{0,400}") {
-        for term in Cutter::default().terms(&text) {
+        for term in WordSplitter::default().split_terms(&text) {
             prop_assert!(!term.is_empty());
             prop_assert!(term.chars().count() <= 3 * MAX_WORD_CHARACTERS);
         }

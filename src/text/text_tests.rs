@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
-use super::{STOP_WORDS, words};
+use super::{STOP_WORDS, split_words};
 
 fn check(text: &str, expected: &[&str]) {
-    assert_eq!(words(text), expected, "{text:?}");
+    assert_eq!(split_words(text), expected, "{text:?}");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn stop_words_are_sorted() {
 proptest! {
     #[test]
     fn any_text_gives_words_of_bounded_length(text in ".{0,400}") {
-        for word in words(&text) {
+        for word in split_words(&text) {
             prop_assert!(!word.is_empty());
             prop_assert!(word.chars().count() <= 3 * super::MAX_WORD_CHARACTERS);
         }

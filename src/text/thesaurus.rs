@@ -1,21 +1,20 @@
-//! Words that say the same, words that people use for many things, and what people type for what they talk about.
-//! English only.
+//! Synonyms, ordinary words, and what people type for what they talk about. English only.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use super::Cutter;
+use super::WordSplitter;
 
 #[cfg(test)]
 #[path = "thesaurus_tests.rs"]
 mod tests;
 
-/// A word that says the same as the one asked for counts this much of it.
+/// The weight of a synonym, as a share of the weight of the word itself.
 const ALIKE_SHARE: f64 = 0.35;
-/// And what is typed for it counts this much.
+/// The weight of what is typed for a word, as a share of the weight of the word itself.
 const TYPED_SHARE: f64 = 0.6;
 
-/// Each line is one meaning in the talk of people who work on code. The first word stands for all.
+/// Synonyms among people who work on code, one meaning per line. The first word stands for all.
 const ALIKE: &str = "\
     directory folder dir directories folders subdirectory subfolder
     delete remove erase rm drop discard purge unlink
@@ -151,7 +150,7 @@ const ALIKE: &str = "\
     percent pct
     million mln";
 
-/// Words that people use for many things, besides those above: what is not among them is a name of something.
+/// Ordinary words besides those above; a word that is in neither list is the name of something.
 const ORDINARY: &str = "\
     able accept account across act active actual add address affect ago agree ahead alive almost alone already although \
     annoy another anything anyway appear apply appropriate ask assume attempt automatic available away back bad base \
@@ -182,7 +181,7 @@ const ORDINARY: &str = "\
     thought brought bought caught taught spent sent meant met paid put read rose sat shown spoke stood understood won \
     agent lesson warning warns complains succeed success successful pass passes pick picks expects otherwise else";
 
-/// What is talked about, and what is typed for it in a shell or as a flag.
+/// Words with what is typed for them in a shell or as a flag.
 const TYPED: &str = "\
     directory: dir mkdir cd d
     folder: dir mkdir d
@@ -271,7 +270,7 @@ const TYPED: &str = "\
 
 static MEANINGS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     let mut meanings = HashMap::new();
-    for stems in groups() {
+    for stems in synonym_groups() {
         if let Some(first) = stems.first() {
             for stem in &stems {
                 meanings.entry(stem.clone()).or_insert_with(|| first.clone());
@@ -282,7 +281,7 @@ static MEANINGS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
 });
 
 static ORDINARY_STEMS: LazyLock<BTreeSet<String>> =
-    LazyLock::new(|| Cutter::default().words(ORDINARY).into_iter().collect());
+    LazyLock::new(|| WordSplitter::default().split_words(ORDINARY).into_iter().collect());
 
 static OTHERS: LazyLock<HashMap<String, Vec<(String, f64)>>> = LazyLock::new(|| {
     let mut shares: HashMap<String, HashMap<String, f64>> = HashMap::new();
@@ -292,13 +291,13 @@ static OTHERS: LazyLock<HashMap<String, Vec<(String, f64)>>> = LazyLock::new(|| 
             *known = known.max(share);
         }
     };
-    for stems in groups() {
+    for stems in synonym_groups() {
         stems.iter().for_each(|of| stems.iter().for_each(|other| note(of, other, ALIKE_SHARE)));
     }
-    let mut cutter = Cutter::default();
+    let mut cutter = WordSplitter::default();
     for (talk, typed) in TYPED.lines().filter_map(|line| line.split_once(':')) {
-        for of in cutter.words(talk) {
-            cutter.words(typed).iter().for_each(|other| note(&of, other, TYPED_SHARE));
+        for of in cutter.split_words(talk) {
+            cutter.split_words(typed).iter().for_each(|other| note(&of, other, TYPED_SHARE));
         }
     }
     let sorted = |others: HashMap<String, f64>| {
@@ -309,33 +308,33 @@ static OTHERS: LazyLock<HashMap<String, Vec<(String, f64)>>> = LazyLock::new(|| 
     shares.into_iter().map(|(of, others)| (of, sorted(others))).collect()
 });
 
-/// The stems of each line of words that say the same.
-fn groups() -> Vec<Vec<String>> {
-    let mut cutter = Cutter::default();
-    ALIKE.lines().map(|line| line.split_whitespace().flat_map(|word| cutter.words(word)).collect()).collect()
+/// Returns the stems of each line of synonyms.
+fn synonym_groups() -> Vec<Vec<String>> {
+    let mut cutter = WordSplitter::default();
+    ALIKE.lines().map(|line| line.split_whitespace().flat_map(|word| cutter.split_words(word)).collect()).collect()
 }
 
-/// Every word that is listed here, as it is written.
-pub(super) fn listed() -> impl Iterator<Item = &'static str> {
+/// Returns every synonym and ordinary word, as it is written.
+pub(super) fn listed_words() -> impl Iterator<Item = &'static str> {
     ALIKE.split_whitespace().chain(ORDINARY.split_whitespace())
 }
 
-/// The one word that stands for all that say the same as this stem.
-pub fn meaning(stem: String) -> String {
+/// Returns the stem that stands for all synonyms of this one.
+pub fn canonical_stem(stem: String) -> String {
     MEANINGS.get(&stem).cloned().unwrap_or(stem)
 }
 
-/// Whether a stem is a word that people use for many things.
-pub fn is_ordinary(stem: &str) -> bool {
+/// Returns true if a stem is an ordinary word or has synonyms.
+pub fn is_ordinary_word(stem: &str) -> bool {
     MEANINGS.contains_key(stem) || ORDINARY_STEMS.contains(stem)
 }
 
-/// Whether a stem is a word of everyday talk, and of no trade.
-pub fn is_everyday(stem: &str) -> bool {
+/// Returns true if a stem is an ordinary word of everyday language.
+pub fn is_everyday_word(stem: &str) -> bool {
     ORDINARY_STEMS.contains(stem)
 }
 
-/// By what else a stem may be found, each with how much of it that counts.
-pub fn others(stem: &str) -> &'static [(String, f64)] {
+/// Returns the other stems by which a stem may be found, each with its weight.
+pub fn related_stems(stem: &str) -> &'static [(String, f64)] {
     OTHERS.get(stem).map(Vec::as_slice).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! How many tokens a text costs.
+//! Counts the tokens of a text.
 
 mod bound;
 
@@ -8,7 +8,7 @@ use tiktoken_rs::CoreBPE;
 #[path = "tokens_tests.rs"]
 mod tests;
 
-/// The encoder's pattern backtracks, and panics on a very long run of blanks. So it never sees more than this at once.
+/// The most bytes that the encoder gets at once: its pattern backtracks, and panics on a very long series of blanks.
 const MAX_PIECE_BYTES: usize = 2048;
 
 /// Counts tokens as current models do, within a few per cent: the vocabulary is `o200k_base`.
@@ -16,34 +16,36 @@ const MAX_PIECE_BYTES: usize = 2048;
 /// The vocabulary is part of the program and is read when something is counted for the first time.
 ///
 /// A text that ends with a line break and one that begins with anything but a blank or a slash cost together what they
-/// cost apart. Whoever puts a text together from such parts counts each part once.
+/// cost apart. So a text assembled from such parts can be counted part by part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tokenizer;
 
 impl Tokenizer {
-    /// The one there is.
+    /// Creates a tokenizer; all are equal.
     #[must_use]
     pub fn new() -> Self {
         Self
     }
 
-    /// What a text costs. Takes time in proportion to its length, whatever it holds.
-    pub fn count(&self, text: &str) -> usize {
-        pieces(text).map(|piece| encoder().count_ordinary(piece)).sum()
+    /// Counts the tokens of a text. Takes time in proportion to its length, whatever it contains.
+    pub fn count_tokens(&self, text: &str) -> usize {
+        split_pieces(text).map(|piece| encoder().count_ordinary(piece)).sum()
     }
 
-    /// Whether a text costs no more than `max_tokens`. Most of the time that can be told without the vocabulary, which
-    /// takes longer to read than a short-lived process should live.
-    pub fn fits(&self, text: &str, max_tokens: usize) -> bool {
-        text.len() <= max_tokens || bound::at_most(text) <= max_tokens || self.count(text) <= max_tokens
+    /// Returns true if a text has at most `max_tokens` tokens. Most of the time that needs no vocabulary, which takes
+    /// longer to read than a short-lived process should run.
+    pub fn fits_within(&self, text: &str, max_tokens: usize) -> bool {
+        text.len() <= max_tokens
+            || bound::token_upper_bound(text) <= max_tokens
+            || self.count_tokens(text) <= max_tokens
     }
 
-    /// As much of the beginning of a text as costs no more than `max_tokens`.
-    pub fn fit<'t>(&self, text: &'t str, max_tokens: usize) -> &'t str {
+    /// Returns the longest beginning of a text that has at most `max_tokens` tokens.
+    pub fn truncate_to_tokens<'t>(&self, text: &'t str, max_tokens: usize) -> &'t str {
         let mut left = max_tokens;
         let mut end = 0;
-        for piece in pieces(text) {
+        for piece in split_pieces(text) {
             let cost = encoder().count_ordinary(piece);
             if cost > left {
                 end += fit_piece(piece, left);
@@ -60,14 +62,14 @@ fn encoder() -> &'static CoreBPE {
     tiktoken_rs::o200k_base_singleton()
 }
 
-/// How many bytes of a piece cost no more than `max_tokens`: whole tokens, as many as can be.
+/// Returns how many bytes of a piece fit into `max_tokens`, in whole tokens.
 fn fit_piece(piece: &str, max_tokens: usize) -> usize {
     let tokens = encoder().encode_ordinary(piece);
     for kept in (1..=max_tokens).rev() {
         let bytes =
             tokens.get(..kept).and_then(|kept| encoder().decode_bytes(kept).ok()).map_or(0, |bytes| bytes.len());
         let end = piece.floor_char_boundary(bytes);
-        // Cut off from the rest, a text may be put into other tokens, and seldom into more.
+        // Cut off from the rest, a text may be split into other tokens, and seldom into more.
         if piece.get(..end).is_some_and(|start| encoder().count_ordinary(start) <= max_tokens) {
             return end;
         }
@@ -75,8 +77,8 @@ fn fit_piece(piece: &str, max_tokens: usize) -> usize {
     0
 }
 
-/// Cuts a text where the encoder would cut it too, and elsewhere only what has no such place for too long.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a text where the encoder would split it too, and elsewhere only if there is no such place for too long.
+fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -94,7 +96,7 @@ fn piece_end(text: &str) -> usize {
     line_end(text, window).unwrap_or_else(|| if max == text.len() { max } else { word_end(window).unwrap_or(max) })
 }
 
-/// Behind the first line break that no token reaches across: only blanks and slashes join what stands before one.
+/// Returns the end of the first line break that no token crosses: only blanks and slashes join the text before one.
 fn line_end(text: &str, window: &str) -> Option<usize> {
     memchr::memchr_iter(b'\n', window.as_bytes()).map(|at| at + 1).find(|end| {
         let next = text.get(*end..).and_then(|rest| rest.chars().next());
@@ -102,7 +104,7 @@ fn line_end(text: &str, window: &str) -> Option<usize> {
     })
 }
 
-/// Before the last space that follows a word: a token may begin with a space, but goes no further than to the next.
+/// Returns the last space that follows a word: a token may begin with a space, but ends before the next.
 fn word_end(window: &str) -> Option<usize> {
     memchr::memrchr_iter(b' ', window.as_bytes())
         .find(|at| window.get(..*at).and_then(|before| before.chars().next_back()).is_some_and(|c| !c.is_whitespace()))

@@ -12,7 +12,7 @@ fn counts_as_the_vocabulary_does() {
         ("<|endoftext|>", 7),
         ("fn main() {\n    println!(\"hi\");\n}\n", 10),
     ] {
-        assert_eq!(Tokenizer::new().count(text), tokens, "{text:?}");
+        assert_eq!(Tokenizer::new().count_tokens(text), tokens, "{text:?}");
     }
 }
 
@@ -23,10 +23,10 @@ fn nothing_is_too_strange_to_count() {
         ["a", " ", "\n", "\t ", "_", "^", "7", "漢", "\u{301}", "é", "👩‍👩‍👧", "\r\n", "aB", " \u{3000}", "/\n", "'s"]
     {
         let text = unit.repeat(300_000 / unit.len());
-        let tokens = tokenizer.count(&text);
+        let tokens = tokenizer.count_tokens(&text);
         assert!(tokens > 0 && tokens <= text.len(), "{unit:?} gives {tokens}");
-        let start = tokenizer.fit(&text, 100);
-        assert!(!start.is_empty() && tokenizer.count(start) <= 100, "{unit:?}");
+        let start = tokenizer.truncate_to_tokens(&text, 100);
+        assert!(!start.is_empty() && tokenizer.count_tokens(start) <= 100, "{unit:?}");
     }
 }
 
@@ -34,11 +34,11 @@ fn nothing_is_too_strange_to_count() {
 fn a_prefix_fits_and_is_as_long_as_can_be() {
     let tokenizer = Tokenizer::new();
     let text = "one two three\nfour five six\n漢字 seven";
-    assert_eq!(tokenizer.fit(text, 0), "");
-    assert_eq!(tokenizer.fit(text, 2), "one two");
-    assert_eq!(tokenizer.fit(text, 5), "one two three\nfour");
-    assert_eq!(tokenizer.fit(text, 1000), text);
-    assert_eq!(tokenizer.fit("", 10), "");
+    assert_eq!(tokenizer.truncate_to_tokens(text, 0), "");
+    assert_eq!(tokenizer.truncate_to_tokens(text, 2), "one two");
+    assert_eq!(tokenizer.truncate_to_tokens(text, 5), "one two three\nfour");
+    assert_eq!(tokenizer.truncate_to_tokens(text, 1000), text);
+    assert_eq!(tokenizer.truncate_to_tokens("", 10), "");
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -60,8 +60,8 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn pieces_cost_what_the_whole_costs(text in text()) {
-        prop_assert_eq!(pieces(&text).collect::<String>(), text.clone());
-        prop_assert_eq!(Tokenizer::new().count(&text), encoder().encode_ordinary(&text).len());
+        prop_assert_eq!(split_pieces(&text).collect::<String>(), text.clone());
+        prop_assert_eq!(Tokenizer::new().count_tokens(&text), encoder().encode_ordinary(&text).len());
     }
 
     #[test]
@@ -78,16 +78,16 @@ proptest! {
         let after = format!("§ {after}");
         let tokenizer = Tokenizer::new();
         prop_assert_eq!(
-            tokenizer.count(&before) + tokenizer.count(&after),
-            tokenizer.count(&format!("{before}{after}"))
+            tokenizer.count_tokens(&before) + tokenizer.count_tokens(&after),
+            tokenizer.count_tokens(&format!("{before}{after}"))
         );
     }
 
     #[test]
     fn what_fits_fits(text in text(), times in 1..40_usize, max in 0..400_usize) {
         let text = text.repeat(times);
-        let start = Tokenizer::new().fit(&text, max);
+        let start = Tokenizer::new().truncate_to_tokens(&text, max);
         prop_assert!(text.starts_with(start));
-        prop_assert!(Tokenizer::new().count(start) <= max);
+        prop_assert!(Tokenizer::new().count_tokens(start) <= max);
     }
 }

@@ -7,7 +7,8 @@ use archivist::domain::{
     MemoryKind, MemoryQuery, MemoryScope, MemoryState,
 };
 use archivist::memory::{
-    Batch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService, Removal, Usage, Which,
+    CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonRemoval, LessonStateFilter, LessonUsage, MemoryError,
+    MemoryService,
 };
 
 use crate::samples::{PROJECT, at, day, episode, episode_id, id, lesson, project_query, ranking, run, session};
@@ -75,28 +76,28 @@ fn reads(text: &str) -> MemoryQuery {
 }
 
 async fn summaries(memory: &Handle, query: &MemoryQuery) -> Vec<String> {
-    let answer = memory.query(query, &ranking(), at()).await.unwrap();
+    let answer = memory.query_lessons(query, &ranking(), at()).await.unwrap();
     answer.hits.into_iter().map(|hit| hit.lesson.memory.summary).collect()
 }
 
 async fn an_empty_memory_answers(memory: Handle, _: &impl Store) {
     assert!(summaries(&memory, &project_query()).await.is_empty());
-    assert!(memory.get(&name(&id("nobody"))).await.unwrap().is_none());
-    assert!(memory.lessons(Which::All).await.unwrap().is_empty());
-    assert!(memory.episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
-    assert!(memory.facts(&FactFilter::default()).await.unwrap().is_empty());
-    assert!(memory.neighbours(&reads("anything"), 5).await.unwrap().is_empty());
-    assert!(matches!(memory.history(&id("nobody")).await, Err(MemoryError::NoSuchLesson { .. })));
-    let removal = Removal::Forgotten { reason: None };
+    assert!(memory.get_lesson(&name(&id("nobody"))).await.unwrap().is_none());
+    assert!(memory.list_lessons(LessonStateFilter::All).await.unwrap().is_empty());
+    assert!(memory.list_episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
+    assert!(memory.list_facts(&FactFilter::default()).await.unwrap().is_empty());
+    assert!(memory.find_neighbours(&reads("anything"), 5).await.unwrap().is_empty());
+    assert!(matches!(memory.lesson_history(&id("nobody")).await, Err(MemoryError::NoSuchLesson { .. })));
+    let removal = LessonRemoval::Forgotten { reason: None };
     assert!(matches!(memory.archive_memory(&id("nobody"), removal, at()).await, Err(MemoryError::NoSuchLesson { .. })));
-    assert_eq!(memory.commit(Batch::default(), at()).await.unwrap().written, 0);
+    assert_eq!(memory.commit_batch(CommitBatch::default(), at()).await.unwrap().written, 0);
 }
 
 async fn what_is_recorded_is_there(memory: Handle, _: &impl Store) {
     memory.record_episode(episode("one"), at()).await.unwrap();
     memory.add_memories(vec![lesson("a", "Run the tests before committing")], at()).await.unwrap();
-    assert_eq!(memory.episodes(&EpisodeFilter::default()).await.unwrap(), [episode("one")]);
-    let found = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    assert_eq!(memory.list_episodes(&EpisodeFilter::default()).await.unwrap(), [episode("one")]);
+    let found = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap();
     assert_eq!(found.memory.summary, "Run the tests before committing");
     assert_eq!(found.version, 1);
     assert_eq!(summaries(&memory, &project_query()).await, ["Run the tests before committing"]);
@@ -108,49 +109,49 @@ async fn a_second_recording_updates_the_episode(memory: Handle, _: &impl Store) 
     let mut later = episode("one");
     later.status = EpisodeStatus::Failed;
     memory.record_episode(later.clone(), at()).await.unwrap();
-    assert_eq!(memory.episodes(&EpisodeFilter::default()).await.unwrap(), [episode("two"), later.clone()]);
+    assert_eq!(memory.list_episodes(&EpisodeFilter::default()).await.unwrap(), [episode("two"), later.clone()]);
     let of_session = EpisodeFilter { session: Some(session("one")), ..EpisodeFilter::default() };
-    assert_eq!(memory.episodes(&of_session).await.unwrap(), [later]);
+    assert_eq!(memory.list_episodes(&of_session).await.unwrap(), [later]);
     let since = EpisodeFilter { since: Some(day(400)), ..EpisodeFilter::default() };
-    assert!(memory.episodes(&since).await.unwrap().is_empty());
+    assert!(memory.list_episodes(&since).await.unwrap().is_empty());
 }
 
 async fn saying_it_again_changes_nothing(memory: Handle, _: &impl Store) {
-    let batch = Batch {
+    let batch = CommitBatch {
         episodes: vec![episode("one")],
         memories: vec![lesson("a", "Pin the toolchain")],
         facts: vec![sighting("a", "one", 1), sighting("a", "one", 2)],
-        ..Batch::default()
+        ..CommitBatch::default()
     };
-    let first = memory.commit(batch.clone(), at()).await.unwrap();
+    let first = memory.commit_batch(batch.clone(), at()).await.unwrap();
     assert_eq!((first.written, first.known), (3, 1));
-    let again = memory.commit(batch, at()).await.unwrap();
+    let again = memory.commit_batch(batch, at()).await.unwrap();
     assert_eq!((again.written, again.known), (0, 4));
     assert_eq!(again.lessons, first.lessons);
-    let found = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    let found = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap();
     assert_eq!((found.version, found.counters.sightings), (1, 1));
 }
 
 async fn a_commit_is_all_or_nothing(memory: Handle, _: &impl Store) {
     let mut huge = lesson("b", "Too long");
     huge.detail = Some("x".repeat(5 * 1024 * 1024));
-    let batch = Batch {
+    let batch = CommitBatch {
         episodes: vec![episode("one")],
         memories: vec![lesson("a", "Fits"), huge],
         facts: vec![sighting("a", "one", 1)],
-        ..Batch::default()
+        ..CommitBatch::default()
     };
-    assert!(matches!(memory.commit(batch, at()).await, Err(MemoryError::TooLarge { .. })));
-    assert!(memory.lessons(Which::All).await.unwrap().is_empty());
-    assert!(memory.episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
-    assert!(memory.facts(&FactFilter::default()).await.unwrap().is_empty());
+    assert!(matches!(memory.commit_batch(batch, at()).await, Err(MemoryError::TooLarge { .. })));
+    assert!(memory.list_lessons(LessonStateFilter::All).await.unwrap().is_empty());
+    assert!(memory.list_episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
+    assert!(memory.list_facts(&FactFilter::default()).await.unwrap().is_empty());
 }
 
 async fn aliases_count_up_and_are_never_used_twice(memory: Handle, _: &impl Store) {
     let receipt = memory.add_memories(vec![lesson("a", "A"), lesson("b", "B")], at()).await.unwrap();
     let aliases: Vec<String> = receipt.lessons.iter().map(|(_, alias)| alias.to_string()).collect();
     assert_eq!(aliases, ["m-001", "m-002"]);
-    memory.archive_memory(&id("b"), Removal::Forgotten { reason: None }, at()).await.unwrap();
+    memory.archive_memory(&id("b"), LessonRemoval::Forgotten { reason: None }, at()).await.unwrap();
     let receipt = memory.add_memories(vec![lesson("c", "C"), lesson("a", "A, better")], at()).await.unwrap();
     let aliases: Vec<String> = receipt.lessons.iter().map(|(_, alias)| alias.to_string()).collect();
     assert_eq!(aliases, ["m-003", "m-001"]);
@@ -158,62 +159,62 @@ async fn aliases_count_up_and_are_never_used_twice(memory: Handle, _: &impl Stor
 
 async fn lessons_are_found_by_id_and_alias(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "A")], at()).await.unwrap();
-    let by_alias = memory.get(&LessonName::parse("m-001").unwrap()).await.unwrap().unwrap();
-    let by_id = memory.get(&LessonName::parse("a").unwrap()).await.unwrap().unwrap();
+    let by_alias = memory.get_lesson(&LessonName::parse("m-001").unwrap()).await.unwrap().unwrap();
+    let by_id = memory.get_lesson(&LessonName::parse("a").unwrap()).await.unwrap().unwrap();
     assert_eq!(by_alias, by_id);
-    assert!(memory.get(&LessonName::parse("m-002").unwrap()).await.unwrap().is_none());
+    assert!(memory.get_lesson(&LessonName::parse("m-002").unwrap()).await.unwrap().is_none());
 }
 
 async fn versions_are_kept_and_restored(memory: Handle, _: &impl Store) {
     for text in ["First", "Second", "Third"] {
         memory.add_memories(vec![lesson("a", text)], at()).await.unwrap();
     }
-    let history = memory.history(&id("a")).await.unwrap();
+    let history = memory.lesson_history(&id("a")).await.unwrap();
     let texts: Vec<(u64, &str)> =
         history.iter().map(|revision| (revision.version, revision.memory.summary.as_str())).collect();
     assert_eq!(texts, [(1, "First"), (2, "Second"), (3, "Third")]);
-    memory.restore(&id("a"), 1, day(3)).await.unwrap();
-    let now = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    memory.restore_version(&id("a"), 1, day(3)).await.unwrap();
+    let now = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap();
     assert_eq!((now.memory.summary.as_str(), now.version), ("First", 4));
     assert_eq!((now.memory.restored_from, now.memory.updated_at), (Some(1), Some(day(3))));
     assert!(matches!(
-        memory.restore(&id("a"), 9, at()).await,
+        memory.restore_version(&id("a"), 9, at()).await,
         Err(MemoryError::NoSuchVersion { version: 9, known: 4, .. })
     ));
 }
 
 async fn an_archived_lesson_is_kept_but_not_given(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "Old habit"), lesson("b", "New habit")], at()).await.unwrap();
-    let removal = Removal::Forgotten { reason: Some("nobody does this".into()) };
+    let removal = LessonRemoval::Forgotten { reason: Some("nobody does this".into()) };
     memory.archive_memory(&id("a"), removal, day(2)).await.unwrap();
     assert_eq!(summaries(&memory, &project_query()).await, ["New habit"]);
-    assert_eq!(memory.lessons(Which::Live).await.unwrap().len(), 1);
-    assert_eq!(memory.lessons(Which::All).await.unwrap().len(), 2);
-    let kept = memory.get(&name(&id("a"))).await.unwrap().unwrap().memory;
+    assert_eq!(memory.list_lessons(LessonStateFilter::Live).await.unwrap().len(), 1);
+    assert_eq!(memory.list_lessons(LessonStateFilter::All).await.unwrap().len(), 2);
+    let kept = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap().memory;
     assert_eq!(kept.state, Some(MemoryState::Archived));
     assert_eq!(kept.state_reason.as_deref(), Some("nobody does this"));
-    memory.restore(&id("a"), 1, day(3)).await.unwrap();
+    memory.restore_version(&id("a"), 1, day(3)).await.unwrap();
     assert_eq!(summaries(&memory, &project_query()).await.len(), 2);
 }
 
 async fn a_superseded_lesson_names_its_successor(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "Old"), lesson("b", "New")], at()).await.unwrap();
-    memory.archive_memory(&id("a"), Removal::ReplacedBy(id("b")), at()).await.unwrap();
+    memory.archive_memory(&id("a"), LessonRemoval::ReplacedBy(id("b")), at()).await.unwrap();
     assert_eq!(summaries(&memory, &project_query()).await, ["New"]);
-    let old = memory.get(&name(&id("a"))).await.unwrap().unwrap().memory;
+    let old = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap().memory;
     assert_eq!((old.superseded_by, old.state), (Some(id("b")), Some(MemoryState::Superseded)));
 }
 
 async fn usage_is_counted_from_the_ledger(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "A"), lesson("b", "B")], at()).await.unwrap();
-    let usage = |run_name: &str| Usage { run: run(run_name), point: "orchestrator".into() };
+    let usage = |run_name: &str| LessonUsage { run: run(run_name), point: "orchestrator".into() };
     memory.record_usage(&[id("a"), id("b")], &usage("r1"), day(1)).await.unwrap();
     memory.record_usage(&[id("a")], &usage("r1"), day(1)).await.unwrap();
     memory.record_usage(&[id("a")], &usage("r2"), day(2)).await.unwrap();
-    let a = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    let a = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap();
     assert_eq!((a.memory.usage_count, a.memory.last_used_at), (2, Some(day(2))));
     assert_eq!(a.version, 1, "being shown makes no new version");
-    let b = memory.get(&name(&id("b"))).await.unwrap().unwrap();
+    let b = memory.get_lesson(&name(&id("b"))).await.unwrap().unwrap();
     assert_eq!((b.memory.usage_count, b.memory.last_used_at), (1, Some(day(1))));
 }
 
@@ -225,21 +226,24 @@ async fn counters_add_up(memory: Handle, _: &impl Store) {
         feedback("a", "two", FeedbackVerdict::Ignored, 1.5),
     ];
     // Facts may come before the lesson they speak of.
-    memory.commit(Batch { facts, ..Batch::default() }, at()).await.unwrap();
+    memory.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, at()).await.unwrap();
     memory.add_memories(vec![lesson("a", "A")], at()).await.unwrap();
-    let counters = memory.get(&name(&id("a"))).await.unwrap().unwrap().counters;
+    let counters = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap().counters;
     assert_eq!((counters.sightings, counters.last_seen_at), (2, Some(day(5))));
     assert_eq!((counters.validated, counters.ignored), (1.0, 1.5));
-    assert!((counters.trust() - 2.0 / 3.5).abs() < 1e-12);
+    assert!((counters.trust_score() - 2.0 / 3.5).abs() < 1e-12);
 }
 
 async fn facts_are_read_by_lesson_and_run(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "A"), lesson("b", "B")], at()).await.unwrap();
-    let usage = Usage { run: run("r1"), point: "healer".into() };
+    let usage = LessonUsage { run: run("r1"), point: "healer".into() };
     memory.record_usage(&[id("a"), id("b")], &usage, day(1)).await.unwrap();
-    memory.commit(Batch { facts: vec![sighting("a", "one", 1)], ..Batch::default() }, at()).await.unwrap();
+    memory
+        .commit_batch(CommitBatch { facts: vec![sighting("a", "one", 1)], ..CommitBatch::default() }, at())
+        .await
+        .unwrap();
     let of = |memory: Option<&str>, of_run: Option<&str>| FactFilter { memory: memory.map(id), run: of_run.map(run) };
-    let count = async |filter: FactFilter| memory.facts(&filter).await.unwrap().len();
+    let count = async |filter: FactFilter| memory.list_facts(&filter).await.unwrap().len();
     assert_eq!(count(of(None, None)).await, 3);
     assert_eq!(count(of(Some("a"), None)).await, 2);
     assert_eq!(count(of(None, Some("r1"))).await, 2);
@@ -333,12 +337,12 @@ async fn without_a_topic_importance_and_recency_decide(memory: Handle, _: &impl 
     };
     let lessons = vec![weighted("old", 0.5, 0), weighted("new", 0.5, 99), weighted("vital", 1.0, 0)];
     memory.add_memories(lessons, at()).await.unwrap();
-    let answer = memory.query(&project_query(), &ranking(), day(100)).await.unwrap();
+    let answer = memory.query_lessons(&project_query(), &ranking(), day(100)).await.unwrap();
     let order: Vec<&str> = answer.hits.iter().map(|hit| hit.lesson.memory.summary.as_str()).collect();
     assert_eq!(order, ["new", "vital", "old"]);
     let mut query = project_query();
     query.max_results = Some(1);
-    let answer = memory.query(&query, &ranking(), day(100)).await.unwrap();
+    let answer = memory.query_lessons(&query, &ranking(), day(100)).await.unwrap();
     assert_eq!((answer.hits.len(), answer.dropped), (1, 2));
 }
 
@@ -350,8 +354,8 @@ async fn distrust_lowers_and_sightings_refresh(memory: Handle, _: &impl Store) {
     ];
     memory.add_memories(lessons, at()).await.unwrap();
     let facts = vec![sighting("seen", "one", 90), feedback("doubted", "one", FeedbackVerdict::Ignored, 3.0)];
-    memory.commit(Batch { facts, ..Batch::default() }, at()).await.unwrap();
-    let answer = memory.query(&project_query(), &ranking(), day(100)).await.unwrap();
+    memory.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, at()).await.unwrap();
+    let answer = memory.query_lessons(&project_query(), &ranking(), day(100)).await.unwrap();
     let order: Vec<&str> = answer.hits.iter().map(|hit| hit.lesson.memory.summary.as_str()).collect();
     assert_eq!(order, ["seen", "plain", "doubted"]);
 }
@@ -387,12 +391,12 @@ async fn global_lessons_are_seen_everywhere(memory: Handle, _: &impl Store) {
     let mut query = project_query();
     query.repo_id = Some("host/team/here".into());
     assert_eq!(summaries(&memory, &query).await.len(), 2);
-    let usage = Usage { run: run("r"), point: "orchestrator".into() };
+    let usage = LessonUsage { run: run("r"), point: "orchestrator".into() };
     memory.record_usage(&[id("g"), id("a")], &usage, day(1)).await.unwrap();
     for key in ["g", "a"] {
-        assert_eq!(memory.get(&name(&id(key))).await.unwrap().unwrap().memory.usage_count, 1, "{key}");
+        assert_eq!(memory.get_lesson(&name(&id(key))).await.unwrap().unwrap().memory.usage_count, 1, "{key}");
     }
-    memory.archive_memory(&id("g"), Removal::Forgotten { reason: None }, at()).await.unwrap();
+    memory.archive_memory(&id("g"), LessonRemoval::Forgotten { reason: None }, at()).await.unwrap();
     assert_eq!(summaries(&memory, &query).await, ["Local"]);
 }
 
@@ -403,16 +407,20 @@ async fn neighbours_read_alike(memory: Handle, _: &impl Store) {
         lesson("c", "Filter slow bun test suites"),
     ];
     memory.add_memories(lessons, at()).await.unwrap();
-    memory.archive_memory(&id("c"), Removal::Forgotten { reason: None }, at()).await.unwrap();
-    let near = memory.neighbours(&reads("filtering the slow bun tests"), 5).await.unwrap();
+    memory.archive_memory(&id("c"), LessonRemoval::Forgotten { reason: None }, at()).await.unwrap();
+    let near = memory.find_neighbours(&reads("filtering the slow bun tests"), 5).await.unwrap();
     let ids: Vec<&str> = near.iter().map(|near| near.lesson.memory.id.as_str()).collect();
     assert_eq!(ids, ["c", "a"], "a forgotten lesson is a neighbour too");
     assert!(near.iter().all(|near| (0.0..=1.0).contains(&near.similarity)));
-    assert_eq!(memory.neighbours(&reads("slow bun test"), 1).await.unwrap().len(), 1);
+    assert_eq!(memory.find_neighbours(&reads("slow bun test"), 1).await.unwrap().len(), 1);
     let mut stranger = lesson("stranger", "Filter slow bun test suites");
     stranger.project_root = Some("/elsewhere".into());
     memory.add_memories(vec![stranger], at()).await.unwrap();
-    assert_eq!(memory.neighbours(&reads("slow bun test"), 5).await.unwrap().len(), 2, "strangers are no neighbours");
+    assert_eq!(
+        memory.find_neighbours(&reads("slow bun test"), 5).await.unwrap().len(),
+        2,
+        "strangers are no neighbours"
+    );
 }
 
 async fn another_handle_sees_the_same(memory: Handle, store: &impl Store) {
@@ -421,30 +429,34 @@ async fn another_handle_sees_the_same(memory: Handle, store: &impl Store) {
     memory.add_memories(vec![lesson("a", "Shared")], at()).await.unwrap();
     assert_eq!(summaries(&other, &project_query()).await, ["Shared"]);
     other.add_memories(vec![lesson("b", "Back")], at()).await.unwrap();
-    assert_eq!(memory.lessons(Which::All).await.unwrap(), other.lessons(Which::All).await.unwrap());
+    assert_eq!(
+        memory.list_lessons(LessonStateFilter::All).await.unwrap(),
+        other.list_lessons(LessonStateFilter::All).await.unwrap()
+    );
 }
 
 async fn a_stale_expectation_is_refused(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "One")], at()).await.unwrap();
-    let stale = |expected| Batch {
+    let stale = |expected| CommitBatch {
         episodes: vec![episode("one")],
         memories: vec![lesson("a", "Two")],
         expected: vec![(id("a"), expected)],
-        ..Batch::default()
+        ..CommitBatch::default()
     };
-    let refused = memory.commit(stale(7), at()).await;
+    let refused = memory.commit_batch(stale(7), at()).await;
     assert!(matches!(refused, Err(MemoryError::Conflict { expected: 7, found: 1, .. })));
-    assert!(memory.episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
-    memory.commit(stale(1), at()).await.unwrap();
-    assert_eq!(memory.get(&name(&id("a"))).await.unwrap().unwrap().version, 2);
+    assert!(memory.list_episodes(&EpisodeFilter::default()).await.unwrap().is_empty());
+    memory.commit_batch(stale(1), at()).await.unwrap();
+    assert_eq!(memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap().version, 2);
 }
 
 async fn a_refused_batch_leaves_nothing_anywhere(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("local", "One")], at()).await.unwrap();
     let memories = vec![global("everywhere", "New"), lesson("local", "Two")];
-    let batch = Batch { memories, expected: vec![(id("local"), 7)], ..Batch::default() };
-    assert!(matches!(memory.commit(batch, at()).await, Err(MemoryError::Conflict { .. })));
-    let found: Vec<String> = memory.lessons(Which::All).await.unwrap().into_iter().map(|l| l.memory.summary).collect();
+    let batch = CommitBatch { memories, expected: vec![(id("local"), 7)], ..CommitBatch::default() };
+    assert!(matches!(memory.commit_batch(batch, at()).await, Err(MemoryError::Conflict { .. })));
+    let found: Vec<String> =
+        memory.list_lessons(LessonStateFilter::All).await.unwrap().into_iter().map(|l| l.memory.summary).collect();
     assert_eq!(found, ["One"], "not even a lesson that would have gone elsewhere is written");
 }
 
@@ -455,22 +467,22 @@ async fn of_two_who_expect_nothing_one_is_first(memory: Handle, store: &impl Sto
         for (memory, summary) in [(Arc::clone(&memory), "First"), (store.open().await, "Second")] {
             let mut new = lesson(&key, summary);
             new.scope = scope.clone();
-            let batch = Batch { memories: vec![new], expected: vec![(id(&key), 0)], ..Batch::default() };
-            writers.push(tokio::spawn(async move { memory.commit(batch, at()).await }));
+            let batch = CommitBatch { memories: vec![new], expected: vec![(id(&key), 0)], ..CommitBatch::default() };
+            writers.push(tokio::spawn(async move { memory.commit_batch(batch, at()).await }));
         }
         let mut refused = Vec::new();
         for writer in writers {
             refused.extend(writer.await.unwrap().err());
         }
         assert!(matches!(refused[..], [MemoryError::Conflict { expected: 0, found: 1, .. }]), "{refused:?}");
-        assert_eq!(memory.history(&id(&key)).await.unwrap().len(), 1);
+        assert_eq!(memory.lesson_history(&id(&key)).await.unwrap().len(), 1);
     }
 }
 
 async fn the_last_of_a_batch_wins(memory: Handle, _: &impl Store) {
     memory.add_memories(vec![lesson("a", "As it was")], at()).await.unwrap();
     memory.add_memories(vec![lesson("a", "Otherwise"), lesson("a", "As it was")], at()).await.unwrap();
-    let found = memory.get(&name(&id("a"))).await.unwrap().unwrap();
+    let found = memory.get_lesson(&name(&id("a"))).await.unwrap().unwrap();
     assert_eq!((found.memory.summary.as_str(), found.version), ("As it was", 3));
 }
 
@@ -480,11 +492,11 @@ async fn a_judgement_beyond_all_measure_does_no_harm(memory: Handle, store: &imp
     let weights = [("one", f64::MAX), ("two", f64::MAX)];
     let facts = [("a", FeedbackVerdict::Validated), ("b", FeedbackVerdict::Ignored)].into_iter();
     let facts = facts.flat_map(|(key, verdict)| weights.map(|(of, weight)| feedback(key, of, verdict.clone(), weight)));
-    memory.commit(Batch { facts: facts.collect(), ..Batch::default() }, at()).await.unwrap();
+    memory.commit_batch(CommitBatch { facts: facts.collect(), ..CommitBatch::default() }, at()).await.unwrap();
     for memory in [&memory, &store.open().await] {
         for key in ["a", "b"] {
-            let found = memory.get(&name(&id(key))).await.unwrap().unwrap();
-            assert!((0.0..=1.0).contains(&found.counters.trust()), "{key}: {:?}", found.counters);
+            let found = memory.get_lesson(&name(&id(key))).await.unwrap().unwrap();
+            assert!((0.0..=1.0).contains(&found.counters.trust_score()), "{key}: {:?}", found.counters);
         }
         assert_eq!(summaries(memory, &project_query()).await, ["Pin the toolchain", "Pin the cache"]);
     }
@@ -506,10 +518,10 @@ async fn concurrent_writers_lose_nothing(memory: Handle, store: &impl Store) {
     for writer in writers {
         writer.await.unwrap();
     }
-    let lessons = memory.lessons(Which::All).await.unwrap();
+    let lessons = memory.list_lessons(LessonStateFilter::All).await.unwrap();
     let aliases: std::collections::HashSet<_> = lessons.iter().map(|lesson| &lesson.memory.alias).collect();
     assert_eq!((lessons.len(), aliases.len()), (101, 101));
-    assert_eq!(memory.history(&id("contested")).await.unwrap().len(), 100);
+    assert_eq!(memory.lesson_history(&id("contested")).await.unwrap().len(), 100);
 }
 
 async fn unknown_fields_survive(memory: Handle, _: &impl Store) {
@@ -520,7 +532,7 @@ async fn unknown_fields_survive(memory: Handle, _: &impl Store) {
     });
     let mut from_future: AgentMemory = serde_json::from_value(json).unwrap();
     memory.add_memories(vec![from_future.clone()], at()).await.unwrap();
-    let found = memory.get(&name(&id("x"))).await.unwrap().unwrap().memory;
+    let found = memory.get_lesson(&name(&id("x"))).await.unwrap().unwrap().memory;
     from_future.alias.clone_from(&found.alias);
     assert_eq!(found, from_future);
     assert_eq!(found.extra["warp"]["factor"], 9);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use archivist::domain::{EvidenceLevel, Fact};
 use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{Batch, EpisodeFilter, FactFilter, MemoryError, MemoryService, Which};
+use archivist::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
 use tempfile::TempDir;
 
 use crate::samples::{at, day, episode, episode_id, id, lesson};
@@ -26,7 +26,7 @@ fn small(directory: &Path) -> JsonlSettings {
 }
 
 /// One commit touches all files, so that half of it would show.
-fn batch(number: u64) -> Batch {
+fn batch(number: u64) -> CommitBatch {
     let key = format!("n{number}");
     let sighting = Fact::Sighting {
         memory: id(&key),
@@ -37,12 +37,12 @@ fn batch(number: u64) -> Batch {
         quotes: Vec::new(),
         extra: Default::default(),
     };
-    Batch {
+    CommitBatch {
         episodes: vec![episode(&key)],
         memories: vec![lesson(&key, &format!("Lesson {number}")), lesson("shared", &format!("Version {number}"))],
         facts: vec![sighting],
         expected: Vec::new(),
-        ..Batch::default()
+        ..CommitBatch::default()
     }
 }
 
@@ -55,10 +55,10 @@ async fn check(directory: &Path, acknowledged: &[u64]) -> Vec<u64> {
     }
     // The next writer brings the files into order without changing what they say.
     let next = 1_000_000 + before.len() as u64;
-    memory.commit(batch(next), at()).await.unwrap();
+    memory.commit_batch(batch(next), at()).await.unwrap();
     let after = present(&memory).await;
     assert_eq!(after.iter().filter(|number| **number != next).copied().collect::<Vec<_>>(), before);
-    let mut damage = memory.examine().await.unwrap();
+    let mut damage = memory.find_problems().await.unwrap();
     damage.retain(|finding| finding.file != "index");
     assert_eq!(damage, [], "files are in order again");
     assert_eq!(present(&JsonlMemory::open(small(directory))).await, after);
@@ -69,18 +69,18 @@ async fn check(directory: &Path, acknowledged: &[u64]) -> Vec<u64> {
 async fn present(memory: &JsonlMemory) -> Vec<u64> {
     let number = |text: &str| text.strip_prefix('n').and_then(|digits| digits.parse::<u64>().ok());
     let mut parts: HashMap<u64, u32> = HashMap::new();
-    for lesson in memory.lessons(Which::All).await.unwrap() {
+    for lesson in memory.list_lessons(LessonStateFilter::All).await.unwrap() {
         if let Some(number) = number(lesson.memory.id.as_str()) {
             *parts.entry(number).or_default() += 1;
         }
     }
-    for episode in memory.episodes(&EpisodeFilter::default()).await.unwrap() {
+    for episode in memory.list_episodes(&EpisodeFilter::default()).await.unwrap() {
         *parts.entry(number(episode.id.as_str()).unwrap()).or_default() += 1;
     }
-    for fact in memory.facts(&FactFilter::default()).await.unwrap() {
-        *parts.entry(number(fact.memory().as_str()).unwrap()).or_default() += 1;
+    for fact in memory.list_facts(&FactFilter::default()).await.unwrap() {
+        *parts.entry(number(fact.memory_id().as_str()).unwrap()).or_default() += 1;
     }
-    let versions = memory.history(&id("shared")).await.map(|history| history.len()).unwrap_or_default();
+    let versions = memory.lesson_history(&id("shared")).await.map(|history| history.len()).unwrap_or_default();
     assert_eq!(versions, parts.len(), "every commit adds a version of the shared lesson");
     let mut whole: Vec<u64> = parts.keys().copied().collect();
     whole.sort_unstable();
@@ -100,13 +100,13 @@ async fn child() {
     let start: u64 = start.parse().unwrap();
     println!("ready");
     for number in start..start + 10_000 {
-        memory.commit(batch(number), at()).await.unwrap();
+        memory.commit_batch(batch(number), at()).await.unwrap();
         println!("ack {number}");
         if number % 5 == 0 {
-            memory.maintain().await;
+            memory.run_maintenance().await;
         }
         if number % 7 == 0 {
-            memory.compact().await.unwrap();
+            memory.compact_banks().await.unwrap();
         }
     }
 }
@@ -182,9 +182,9 @@ async fn a_power_cut_takes_nothing_that_was_acknowledged() {
         let (acknowledged, _) = work(directory.path(), Arc::clone(&power) as Arc<dyn Disk>).await;
         power.cut(&mut random);
         // Whoever looks first, be it to read or to write, finds everything again.
-        let memory = JsonlMemory::open_on(small(directory.path()), Arc::clone(&power) as Arc<dyn Disk>);
+        let memory = JsonlMemory::open_on_disk(small(directory.path()), Arc::clone(&power) as Arc<dyn Disk>);
         if round % 2 == 0 {
-            memory.commit(batch(900_000 + round), at()).await.unwrap();
+            memory.commit_batch(batch(900_000 + round), at()).await.unwrap();
         }
         let there = present(&memory).await;
         assert!(acknowledged.iter().all(|number| there.contains(number)), "{there:?} lacks some of {acknowledged:?}");
@@ -194,17 +194,17 @@ async fn a_power_cut_takes_nothing_that_was_acknowledged() {
 
 /// Commits, folds and compacts until the disk dies. Says what was acknowledged and whether it got to the end.
 async fn work(directory: &Path, disk: Arc<dyn Disk>) -> (Vec<u64>, bool) {
-    let memory = JsonlMemory::open_on(small(directory), disk);
+    let memory = JsonlMemory::open_on_disk(small(directory), disk);
     let mut acknowledged = Vec::new();
     for number in 0..12 {
-        let done = memory.commit(batch(number), day(1)).await;
+        let done = memory.commit_batch(batch(number), day(1)).await;
         match done {
             Ok(_) => acknowledged.push(number),
             Err(MemoryError::Io { .. }) => return (acknowledged, false),
             Err(other) => panic!("{other}"),
         }
         if number == 5 || number == 9 {
-            match memory.compact().await {
+            match memory.compact_banks().await {
                 Ok(_) => {}
                 Err(MemoryError::Io { .. }) => return (acknowledged, false),
                 Err(other) => panic!("{other}"),
@@ -212,7 +212,7 @@ async fn work(directory: &Path, disk: Arc<dyn Disk>) -> (Vec<u64>, bool) {
         }
     }
     // A disk that died after the last commit was durable refuses one more.
-    let alive = memory.commit(batch(12), day(1)).await.is_ok();
+    let alive = memory.commit_batch(batch(12), day(1)).await.is_ok();
     if alive {
         acknowledged.push(12);
     }
@@ -280,8 +280,8 @@ impl Disk for DyingDisk {
         self.step(|| RealDisk.sync_directory(directory), || Ok(()))
     }
 
-    fn boot(&self) -> Option<String> {
-        RealDisk.boot()
+    fn boot_id(&self) -> Option<String> {
+        RealDisk.boot_id()
     }
 }
 
@@ -358,7 +358,7 @@ impl Disk for Power {
         self.step()
     }
 
-    fn boot(&self) -> Option<String> {
+    fn boot_id(&self) -> Option<String> {
         Some(format!("boot {}", self.boots.load(Ordering::Relaxed)))
     }
 }

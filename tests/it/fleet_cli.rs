@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use archivist::memory::postgres::migrate;
+use archivist::memory::postgres::migrate_schema;
 use serde_json::Value;
 
 use crate::postgres_server::{database, shared};
@@ -25,7 +25,7 @@ impl Fleet {
     fn migrated() -> Option<Self> {
         let fleet = Self::new()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async { migrate(&server_at(&fleet.url)).await.unwrap() });
+        runtime.block_on(async { migrate_schema(&server_at(&fleet.url)).await.unwrap() });
         Some(fleet)
     }
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use archivist::memory::postgres::{
-    Events, NewEvent, PostgresMemory, PostgresSettings, Server, ServerSettings, migrate,
+    EventFeed, NewEvent, PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
 };
-use archivist::memory::{MemoryError, MemoryService, Tenancy, Which};
+use archivist::memory::{BankTenancy, LessonStateFilter, MemoryError, MemoryService};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};
@@ -20,8 +20,8 @@ use crate::stores::server_at;
 /// A machine may be busy, but nothing here takes minutes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn settings(url: &str) -> ServerSettings {
-    ServerSettings {
+fn settings(url: &str) -> PostgresServerSettings {
+    PostgresServerSettings {
         url: url.to_owned(),
         read_url: None,
         ca_file: None,
@@ -31,10 +31,10 @@ fn settings(url: &str) -> ServerSettings {
     }
 }
 
-fn memory(server: &Arc<Server>) -> PostgresMemory {
-    let settings = PostgresSettings {
+fn memory(server: &Arc<PostgresServer>) -> PostgresMemory {
+    let settings = PostgresBankSettings {
         bank: "shop".to_owned(),
-        tenancy: Tenancy::Own,
+        tenancy: BankTenancy::Own,
         global: None,
         max_record_bytes: 1024 * 1024,
     };
@@ -72,7 +72,7 @@ fn refused(found: Result<impl std::fmt::Debug, MemoryError>) -> String {
 async fn recalled(memory: &PostgresMemory, text: &str) -> Vec<String> {
     let mut query = project_query();
     query.text = Some(text.to_owned());
-    let hits = memory.query(&query, &ranking(), at()).await.unwrap().hits;
+    let hits = memory.query_lessons(&query, &ranking(), at()).await.unwrap().hits;
     hits.into_iter().map(|hit| hit.lesson.memory.id.to_string()).collect()
 }
 
@@ -99,37 +99,37 @@ async fn a_connection_is_encrypted_and_only_to_a_server_that_is_trusted() {
     let encrypted = open.replace("sslmode=disable", "sslmode=require");
     // Before it has a certificate: nothing goes over the wire in the open, and nobody waits for it to change.
     let began = Instant::now();
-    let why = refused(migrate(&Server::new(settings(&encrypted))).await);
+    let why = refused(migrate_schema(&PostgresServer::new(settings(&encrypted))).await);
     assert!(why.contains("does not offer TLS, and `sslmode=require` asks for it\nhint: switch `ssl` on"), "{why}");
     let (certificate, key) = (cluster.keep("server.crt", &certificate), cluster.keep("server.key", &key));
     cluster.crash();
     cluster.run(&["-c ssl=on", &format!("-c ssl_cert_file={certificate}"), &format!("-c ssl_key_file={key}")]);
     for mode in ["sslmode=require", "sslmode=prefer", "sslmode=verify-full"] {
-        let stranger = Server::new(settings(&open.replace("sslmode=disable", mode)));
-        let why = refused(migrate(&stranger).await);
+        let stranger = PostgresServer::new(settings(&open.replace("sslmode=disable", mode)));
+        let why = refused(migrate_schema(&stranger).await);
         assert!(why.contains("the certificate of the server at 127.0.0.1:"), "{mode}: {why}");
         assert!(why.contains("is not trusted: ") && why.contains("`memory.postgres.caFile`"), "{mode}: {why}");
     }
     // A certificate of another name is none.
-    let by_name = Server::new(ServerSettings {
+    let by_name = PostgresServer::new(PostgresServerSettings {
         ca_file: Some(authority.clone()),
         ..settings(&encrypted.replace("127.0.0.1", "localhost"))
     });
-    let why = refused(migrate(&by_name).await);
+    let why = refused(migrate_schema(&by_name).await);
     assert!(why.contains("is not trusted: ") && why.contains("localhost"), "{why}");
-    let nowhere = ServerSettings { ca_file: Some(authority.with_extension("gone")), ..settings(&encrypted) };
-    let why = refused(migrate(&Server::new(nowhere)).await);
+    let nowhere = PostgresServerSettings { ca_file: Some(authority.with_extension("gone")), ..settings(&encrypted) };
+    let why = refused(migrate_schema(&PostgresServer::new(nowhere)).await);
     assert!(why.contains("`memory.postgres.caFile` cannot be used"), "{why}");
     assert!(began.elapsed() < PATIENCE, "somebody waited for what does not pass: {:?}", began.elapsed());
-    let server = Server::new(ServerSettings { ca_file: Some(authority), ..settings(&encrypted) });
-    migrate(&server).await.unwrap();
+    let server = PostgresServer::new(PostgresServerSettings { ca_file: Some(authority), ..settings(&encrypted) });
+    migrate_schema(&server).await.unwrap();
     memory(&server).add_memories(vec![lesson("a", "Rotate the token")], at()).await.unwrap();
     assert_eq!(recalled(&memory(&server), "rotate the token").await, ["a"]);
-    let events = Events::new(Arc::clone(&server), "shop");
-    let mut bell = events.listen();
-    bell.rung().await;
-    events.append(&[NewEvent { key: "a".into(), record: "{}".into() }]).await.unwrap();
-    tokio::time::timeout(PATIENCE, bell.rung()).await.unwrap();
+    let events = EventFeed::new(Arc::clone(&server), "shop");
+    let mut bell = events.start_listener();
+    bell.wait_for_notification().await;
+    events.append_events(&[NewEvent { key: "a".into(), record: "{}".into() }]).await.unwrap();
+    tokio::time::timeout(PATIENCE, bell.wait_for_notification()).await.unwrap();
     let connections = "SELECT count(*) FILTER (WHERE ssl), count(*) FILTER (WHERE NOT ssl) FROM pg_stat_ssl \
          JOIN pg_stat_activity USING (pid) WHERE application_name = 'archivist'";
     let row = client(&open).await.query_one(connections, &[]).await.unwrap();
@@ -141,15 +141,17 @@ async fn a_connection_is_encrypted_and_only_to_a_server_that_is_trusted() {
 async fn a_statement_that_waits_too_long_for_others_is_stopped_and_told() {
     let Some(shared) = shared() else { return };
     let url = database(shared, "locks").await;
-    migrate(&server_at(&url)).await.unwrap();
-    let blocked =
-        memory(&Server::new(ServerSettings { statement_timeout: Duration::from_millis(300), ..settings(&url) }));
+    migrate_schema(&server_at(&url)).await.unwrap();
+    let blocked = memory(&PostgresServer::new(PostgresServerSettings {
+        statement_timeout: Duration::from_millis(300),
+        ..settings(&url)
+    }));
     blocked.add_memories(vec![lesson("before", "Before")], at()).await.unwrap();
     let other = client(&url).await;
     other.batch_execute("BEGIN; LOCK TABLE archivist.revisions, archivist.lessons").await.unwrap();
     let began = Instant::now();
     for why in [
-        refused(blocked.lessons(Which::All).await),
+        refused(blocked.list_lessons(LessonStateFilter::All).await),
         refused(blocked.add_memories(vec![lesson("during", "During")], at()).await),
     ] {
         assert!(why.contains("canceling statement due to") && why.contains(" timeout (code 5"), "{why}");
@@ -158,17 +160,22 @@ async fn a_statement_that_waits_too_long_for_others_is_stopped_and_told() {
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     other.batch_execute("ROLLBACK").await.unwrap();
     blocked.add_memories(vec![lesson("after", "After")], at()).await.unwrap();
-    assert_eq!(memory(&server_at(&url)).lessons(Which::All).await.unwrap().len(), 2, "what was refused is not there");
+    assert_eq!(
+        memory(&server_at(&url)).list_lessons(LessonStateFilter::All).await.unwrap().len(),
+        2,
+        "what was refused is not there"
+    );
 }
 
 #[tokio::test]
 async fn a_standby_answers_what_is_recalled_and_the_server_itself_when_it_is_gone() {
     let Some(primary) = cluster("-c fsync=off") else { return };
     let url = primary.url("postgres");
-    migrate(&server_at(&url)).await.unwrap();
+    migrate_schema(&server_at(&url)).await.unwrap();
     let standby = primary.standby("standby");
     let read_url = standby.url("postgres");
-    let memory = memory(&Server::new(ServerSettings { read_url: Some(read_url.clone()), ..settings(&url) }));
+    let memory =
+        memory(&PostgresServer::new(PostgresServerSettings { read_url: Some(read_url.clone()), ..settings(&url) }));
     let caught_up = "SELECT coalesce(bool_and(replay_lsn = pg_current_wal_lsn()), false) FROM pg_stat_replication";
     memory.add_memories(vec![lesson("old", "Rotate the token")], at()).await.unwrap();
     until(&url, caught_up).await;
@@ -179,10 +186,10 @@ async fn a_standby_answers_what_is_recalled_and_the_server_itself_when_it_is_gon
     until(&read_url, "SELECT pg_get_wal_replay_pause_state() = 'paused'").await;
     memory.add_memories(vec![lesson("new", "Rotate the token twice")], at()).await.unwrap();
     assert_eq!(recalled(&memory, "rotate the token").await, ["old"], "the standby answers");
-    assert_eq!(memory.lessons(Which::All).await.unwrap().len(), 2, "lists are the server's own");
+    assert_eq!(memory.list_lessons(LessonStateFilter::All).await.unwrap().len(), 2, "lists are the server's own");
     let mut near = project_query();
     near.text = Some("rotate the token".to_owned());
-    assert_eq!(memory.neighbours(&near, 9).await.unwrap().len(), 2, "what is new is judged on the server itself");
+    assert_eq!(memory.find_neighbours(&near, 9).await.unwrap().len(), 2, "what is new is judged on the server itself");
     by_hand.batch_execute("SELECT pg_wal_replay_resume()").await.unwrap();
     until(&url, caught_up).await;
     assert_eq!(recalled(&memory, "rotate the token").await.len(), 2);
@@ -208,7 +215,7 @@ async fn when_a_standby_takes_over_commits_go_on_and_none_that_was_told_done_is_
     let standby = primary.standby("standby");
     let url =
         format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres?sslmode=disable", primary.port, standby.port);
-    migrate(&server_at(&url)).await.unwrap();
+    migrate_schema(&server_at(&url)).await.unwrap();
     let by_hand = client(&primary.url("postgres")).await;
     by_hand.batch_execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'").await.unwrap();
     by_hand.batch_execute("SELECT pg_reload_conf()").await.unwrap();
@@ -216,7 +223,7 @@ async fn when_a_standby_takes_over_commits_go_on_and_none_that_was_told_done_is_
     let (told, is_over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
-            let memory = memory(&Server::new(settings(&url)));
+            let memory = memory(&PostgresServer::new(settings(&url)));
             let (told, is_over) = (Arc::clone(&told), Arc::clone(&is_over));
             tokio::spawn(async move {
                 let (mut number, mut after) = (0, 0);
@@ -244,13 +251,13 @@ async fn when_a_standby_takes_over_commits_go_on_and_none_that_was_told_done_is_
     for writer in writers {
         writer.await.unwrap();
     }
-    let memory = memory(&Server::new(settings(&standby.url("postgres"))));
-    let lessons = memory.lessons(Which::All).await.unwrap();
+    let memory = memory(&PostgresServer::new(settings(&standby.url("postgres"))));
+    let lessons = memory.list_lessons(LessonStateFilter::All).await.unwrap();
     assert!(lessons.iter().all(|lesson| lesson.version == 1), "none was made twice");
     let mut found: Vec<String> = lessons.iter().map(|lesson| lesson.memory.id.to_string()).collect();
     let mut told = told.lock().unwrap().clone();
     found.sort();
     told.sort();
     assert_eq!(found, told, "what was told done is there, and nothing else");
-    assert_eq!(memory.examine().await.unwrap(), []);
+    assert_eq!(memory.find_problems().await.unwrap(), []);
 }

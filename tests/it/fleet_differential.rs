@@ -10,7 +10,8 @@ use archivist::domain::{
     MemoryScope, MemoryState, Timestamp,
 };
 use archivist::memory::{
-    Answer, Batch, EpisodeFilter, FactFilter, LessonName, MemoryError, MemoryService, Removal, Which,
+    CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonRemoval, LessonStateFilter, MemoryAnswer, MemoryError,
+    MemoryService,
 };
 
 use crate::samples::{PROJECT, day, episode, episode_id, id, project_query, ranking, run, session};
@@ -201,10 +202,10 @@ fn fact(dice: &mut Dice, at: Timestamp) -> Fact {
 }
 
 async fn commit(pair: &Pair, dice: &mut Dice, now: Timestamp) {
-    let mut batch = Batch {
+    let mut batch = CommitBatch {
         memories: (0..dice.roll(3)).map(|_| lesson(dice, now)).collect(),
         facts: (0..dice.roll(4)).map(|_| fact(dice, now)).collect(),
-        ..Batch::default()
+        ..CommitBatch::default()
     };
     batch.episodes.extend(dice.sometimes(3, |dice| {
         let mut episode = episode(&dice.roll(60).to_string());
@@ -215,20 +216,20 @@ async fn commit(pair: &Pair, dice: &mut Dice, now: Timestamp) {
         let expected = u64::try_from(dice.roll(4)).unwrap();
         batch.expected.extend(batch.memories.first().map(|memory| (memory.id.clone(), expected)));
     }
-    same(pair.files.commit(batch.clone(), now).await, pair.server.commit(batch, now).await);
+    same(pair.files.commit_batch(batch.clone(), now).await, pair.server.commit_batch(batch, now).await);
 }
 
 async fn change(pair: &Pair, dice: &mut Dice, now: Timestamp) {
     let id = id(&dice.roll(400).to_string());
     if dice.roll(2) == 0 {
-        let removal = Removal::Forgotten { reason: Some("tried".into()) };
+        let removal = LessonRemoval::Forgotten { reason: Some("tried".into()) };
         same(
             pair.files.archive_memory(&id, removal.clone(), now).await,
             pair.server.archive_memory(&id, removal, now).await,
         );
     } else {
         let version = 1 + u64::try_from(dice.roll(3)).unwrap();
-        same(pair.files.restore(&id, version, now).await, pair.server.restore(&id, version, now).await);
+        same(pair.files.restore_version(&id, version, now).await, pair.server.restore_version(&id, version, now).await);
     }
 }
 
@@ -252,10 +253,12 @@ fn question(dice: &mut Dice) -> MemoryQuery {
 
 async fn query(pair: &Pair, dice: &mut Dice, now: Timestamp) -> usize {
     let question = question(dice);
-    let (files, server) =
-        (pair.files.query(&question, &ranking(), now).await, pair.server.query(&question, &ranking(), now).await);
-    let (files, server): (Answer, Answer) = (files.unwrap(), server.unwrap());
-    let order = |answer: &Answer| answer.hits.iter().map(|hit| hit.lesson.memory.id.clone()).collect::<Vec<_>>();
+    let (files, server) = (
+        pair.files.query_lessons(&question, &ranking(), now).await,
+        pair.server.query_lessons(&question, &ranking(), now).await,
+    );
+    let (files, server): (MemoryAnswer, MemoryAnswer) = (files.unwrap(), server.unwrap());
+    let order = |answer: &MemoryAnswer| answer.hits.iter().map(|hit| hit.lesson.memory.id.clone()).collect::<Vec<_>>();
     assert_eq!(order(&files), order(&server), "{question:?}\n{files:#?}\n{server:#?}");
     assert_eq!(files.dropped, server.dropped, "{question:?}");
     for (one, other) in files.hits.iter().zip(&server.hits) {
@@ -268,9 +271,9 @@ async fn query(pair: &Pair, dice: &mut Dice, now: Timestamp) -> usize {
 
 async fn neighbours(pair: &Pair, dice: &mut Dice) -> usize {
     let (question, limit) = (question(dice), 1 + dice.roll(12));
-    let files = pair.files.neighbours(&question, limit).await.unwrap();
-    let server = pair.server.neighbours(&question, limit).await.unwrap();
-    let ids = |near: &[archivist::memory::Neighbour]| {
+    let files = pair.files.find_neighbours(&question, limit).await.unwrap();
+    let server = pair.server.find_neighbours(&question, limit).await.unwrap();
+    let ids = |near: &[archivist::memory::LessonNeighbour]| {
         near.iter().map(|near| near.lesson.memory.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&files), ids(&server), "{question:?}");
@@ -286,8 +289,8 @@ async fn look_up(pair: &Pair, dice: &mut Dice) {
         0 => LessonName::Id(id.clone()),
         _ => LessonName::parse(&format!("m-{:03}", 1 + dice.roll(300))).unwrap(),
     };
-    same(pair.files.get(&name).await, pair.server.get(&name).await);
-    same(pair.files.history(&id).await, pair.server.history(&id).await);
+    same(pair.files.get_lesson(&name).await, pair.server.get_lesson(&name).await);
+    same(pair.files.lesson_history(&id).await, pair.server.lesson_history(&id).await);
 }
 
 async fn read_some(pair: &Pair, dice: &mut Dice, now: Timestamp) {
@@ -297,23 +300,23 @@ async fn read_some(pair: &Pair, dice: &mut Dice, now: Timestamp) {
         1 => FactFilter { memory: None, run: Some(run(&number)) },
         _ => FactFilter { memory: Some(id(&number)), run: Some(run(&number)) },
     };
-    same(pair.files.facts(&facts).await, pair.server.facts(&facts).await);
+    same(pair.files.list_facts(&facts).await, pair.server.list_facts(&facts).await);
     let episodes = match dice.roll(4) {
         0 => EpisodeFilter { id: Some(episode_id(&number)), ..EpisodeFilter::default() },
         1 => EpisodeFilter { session: Some(session(&number)), ..EpisodeFilter::default() },
         2 => EpisodeFilter { since: Some(now), ..EpisodeFilter::default() },
         _ => EpisodeFilter::default(),
     };
-    same(pair.files.episodes(&episodes).await, pair.server.episodes(&episodes).await);
+    same(pair.files.list_episodes(&episodes).await, pair.server.list_episodes(&episodes).await);
 }
 
 async fn whole(pair: &Pair) {
-    for which in [Which::Given, Which::Live, Which::All] {
-        same(pair.files.lessons(which).await, pair.server.lessons(which).await);
+    for which in [LessonStateFilter::Given, LessonStateFilter::Live, LessonStateFilter::All] {
+        same(pair.files.list_lessons(which).await, pair.server.list_lessons(which).await);
     }
     let all = FactFilter::default();
-    same(pair.files.facts(&all).await, pair.server.facts(&all).await);
-    assert_eq!(pair.server.examine().await.unwrap(), [], "what is derived agrees with what it is derived from");
+    same(pair.files.list_facts(&all).await, pair.server.list_facts(&all).await);
+    assert_eq!(pair.server.find_problems().await.unwrap(), [], "what is derived agrees with what it is derived from");
 }
 
 /// The same answer, or the same refusal.

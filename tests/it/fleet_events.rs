@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use archivist::domain::{HudMessage, ReflectionScenario};
-use archivist::hud::{Feed, FleetSink, Follower, HudSink};
-use archivist::memory::postgres::{Events, NewEvent, migrate};
+use archivist::hud::{FeedFollower, FleetFeedSink, HudSink, MemoryFeed};
+use archivist::memory::postgres::{EventFeed, NewEvent, migrate_schema};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -29,7 +29,7 @@ pub(crate) async fn database(url: &str) -> String {
     let (before, query) = url.split_once('?').map_or((url, String::new()), |(url, query)| (url, format!("?{query}")));
     let (host, _) = before.rsplit_once('/').unwrap();
     let url = format!("{host}/{name}{query}");
-    migrate(&server_at(&url)).await.unwrap();
+    migrate_schema(&server_at(&url)).await.unwrap();
     url
 }
 
@@ -49,12 +49,12 @@ fn event(key: &str) -> NewEvent {
 }
 
 /// Reads along until so many were heard.
-async fn heard(follower: &mut Follower, count: usize) -> Vec<u64> {
+async fn heard(follower: &mut FeedFollower, count: usize) -> Vec<u64> {
     let began = Instant::now();
     let mut heard = Vec::new();
     while heard.len() < count {
         assert!(began.elapsed() < Duration::from_secs(60), "{} of {count} were heard", heard.len());
-        match follower.news().await {
+        match follower.read_new_messages().await {
             Ok(told) if told.is_empty() => sleep(Duration::from_millis(5)).await,
             Ok(told) => heard.extend(told.iter().map(|told| number(&told.message))),
             Err(error) => eprintln!("the server is away: {error}"),
@@ -72,19 +72,19 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
     let mut tellers = JoinSet::new();
     for teller in 0..TELLERS {
         // Each has connections of its own, as processes do.
-        let events = Events::new(server_at(&url), "bank");
+        let events = EventFeed::new(server_at(&url), "bank");
         tellers.spawn(async move {
             let messages: Vec<NewEvent> = (0..MESSAGES).map(|number| event(&format!("{teller}-{number}"))).collect();
             for batch in messages.chunks(1 + teller % 7) {
-                events.append(batch).await.unwrap();
+                events.append_events(batch).await.unwrap();
             }
         });
     }
-    let events = Events::new(server_at(&url), "bank");
+    let events = EventFeed::new(server_at(&url), "bank");
     let (mut seen, mut at, began) = (Vec::new(), 0, Instant::now());
     while seen.len() < TELLERS * MESSAGES {
         assert!(began.elapsed() < Duration::from_secs(60), "{} messages were seen", seen.len());
-        let page = events.after(at).await.unwrap();
+        let page = events.read_after(at).await.unwrap();
         for event in page.events {
             assert_eq!(event.number, at + 1, "a number that was passed over appears later, or never");
             at = event.number;
@@ -94,7 +94,7 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
     while let Some(told) = tellers.join_next().await {
         told.unwrap();
     }
-    assert_eq!(events.last().await.unwrap(), 4_000);
+    assert_eq!(events.last_number().await.unwrap(), 4_000);
     for teller in 0..TELLERS {
         let own = seen.iter().filter(|record| record.starts_with(&format!("\"{teller}-")));
         let expected = (0..MESSAGES).map(|number| format!("\"{teller}-{number}\""));
@@ -106,16 +106,16 @@ async fn whoever_reads_along_sees_every_message_of_twenty_tellers_once_and_no_nu
 #[tokio::test]
 async fn what_is_told_twice_under_one_key_is_there_once() {
     let Some(url) = shared() else { return };
-    let events = Events::new(server_at(&database(url).await), "bank");
-    events.append(&[event("a"), event("b")]).await.unwrap();
-    events.append(&[event("b"), event("c"), event("a")]).await.unwrap();
-    events.append(&[event("a")]).await.unwrap();
-    events.append(&[]).await.unwrap();
-    let page = events.after(0).await.unwrap();
+    let events = EventFeed::new(server_at(&database(url).await), "bank");
+    events.append_events(&[event("a"), event("b")]).await.unwrap();
+    events.append_events(&[event("b"), event("c"), event("a")]).await.unwrap();
+    events.append_events(&[event("a")]).await.unwrap();
+    events.append_events(&[]).await.unwrap();
+    let page = events.read_after(0).await.unwrap();
     let told: Vec<(u64, &str)> = page.events.iter().map(|event| (event.number, event.record.as_str())).collect();
     assert_eq!(told, [(1, "\"a\""), (2, "\"b\""), (3, "\"c\"")]);
-    assert_eq!((page.last, events.last().await.unwrap()), (3, 3));
-    let beyond = events.after(99).await.unwrap();
+    assert_eq!((page.last, events.last_number().await.unwrap()), (3, 3));
+    let beyond = events.read_after(99).await.unwrap();
     assert_eq!((beyond.events.len(), beyond.last), (0, 3), "a number that was never given out is told from the last");
 }
 
@@ -123,16 +123,16 @@ async fn what_is_told_twice_under_one_key_is_there_once() {
 async fn a_bank_never_sees_what_another_tells() {
     let Some(url) = shared() else { return };
     let server = server_at(&database(url).await);
-    let (one, other) = (Events::new(Arc::clone(&server), "one"), Events::new(Arc::clone(&server), "other"));
-    assert_eq!(other.last().await.unwrap(), 0, "where nobody told anything there is nothing");
-    other.append(&[event("mine")]).await.unwrap();
-    let mut bell = other.listen();
-    bell.rung().await;
-    one.append(&[event("theirs"), event("mine")]).await.unwrap();
-    assert_eq!(one.last().await.unwrap(), 2);
-    let page = other.after(0).await.unwrap();
+    let (one, other) = (EventFeed::new(Arc::clone(&server), "one"), EventFeed::new(Arc::clone(&server), "other"));
+    assert_eq!(other.last_number().await.unwrap(), 0, "where nobody told anything there is nothing");
+    other.append_events(&[event("mine")]).await.unwrap();
+    let mut bell = other.start_listener();
+    bell.wait_for_notification().await;
+    one.append_events(&[event("theirs"), event("mine")]).await.unwrap();
+    assert_eq!(one.last_number().await.unwrap(), 2);
+    let page = other.read_after(0).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.record.as_str()).collect::<Vec<_>>(), ["\"mine\""]);
-    let rung = tokio::time::timeout(Duration::from_millis(300), bell.rung()).await;
+    let rung = tokio::time::timeout(Duration::from_millis(300), bell.wait_for_notification()).await;
     assert!(rung.is_err(), "nor does its bell ring");
 }
 
@@ -140,42 +140,46 @@ async fn a_bank_never_sees_what_another_tells() {
 async fn old_messages_go_piece_by_piece_and_numbers_go_on() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let events = Events::new(server_at(&url), "bank");
+    let events = EventFeed::new(server_at(&url), "bank");
     let old: Vec<NewEvent> = (0..2_500).map(|number| event(&format!("old-{number}"))).collect();
-    events.append(&old).await.unwrap();
+    events.append_events(&old).await.unwrap();
     sql(&url, "UPDATE archivist.events SET at = now() - interval '8 days'").await;
-    events.append(&[event("new")]).await.unwrap();
+    events.append_events(&[event("new")]).await.unwrap();
     let week = Duration::from_secs(7 * 24 * 60 * 60);
     let mut pieces = Vec::new();
     while pieces.last() != Some(&0) {
-        pieces.push(events.prune(week).await.unwrap());
+        pieces.push(events.prune_events(week).await.unwrap());
     }
     assert_eq!(pieces, [1_000, 1_000, 500, 0]);
-    let page = events.after(0).await.unwrap();
+    let page = events.read_after(0).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.number).collect::<Vec<_>>(), [2_501]);
-    events.append(&[event("newer")]).await.unwrap();
-    assert_eq!(events.last().await.unwrap(), 2_502);
+    events.append_events(&[event("newer")]).await.unwrap();
+    assert_eq!(events.last_number().await.unwrap(), 2_502);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn finishing_delivers_everything_before_a_process_ends() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let sink = FleetSink::new(Events::new(server_at(&url), "bank"));
+    let sink = FleetFeedSink::new(EventFeed::new(server_at(&url), "bank"));
     for round in 1..=2 {
         let began = Instant::now();
-        (0..1_200).for_each(|count| sink.tell(&numbered(count)));
+        (0..1_200).for_each(|count| sink.send_message(&numbered(count)));
         assert!(began.elapsed() < Duration::from_secs(1), "telling waits for nobody: {:?}", began.elapsed());
-        sink.finish(PATIENCE).await;
-        assert_eq!(Events::new(server_at(&url), "bank").last().await.unwrap(), round * 1_200);
+        sink.flush_messages(PATIENCE).await;
+        assert_eq!(EventFeed::new(server_at(&url), "bank").last_number().await.unwrap(), round * 1_200);
     }
     drop(sink);
-    let mut follower = Feed::of_fleet(Events::new(server_at(&url), "bank")).after(0);
+    let mut follower = MemoryFeed::from_fleet(EventFeed::new(server_at(&url), "bank")).follow_after(0);
     let expected: Vec<u64> = (0..1_200).chain(0..1_200).collect();
     assert_eq!(heard(&mut follower, 2_400).await, expected);
-    let feed = Feed::of_fleet(Events::new(server_at(&url), "bank"));
-    assert_eq!(heard(&mut feed.lately(3).await.unwrap(), 3).await, [1_197, 1_198, 1_199], "the last few are enough");
-    assert!(feed.lately(0).await.unwrap().news().await.unwrap().is_empty());
+    let feed = MemoryFeed::from_fleet(EventFeed::new(server_at(&url), "bank"));
+    assert_eq!(
+        heard(&mut feed.follow_recent(3).await.unwrap(), 3).await,
+        [1_197, 1_198, 1_199],
+        "the last few are enough"
+    );
+    assert!(feed.follow_recent(0).await.unwrap().read_new_messages().await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -192,20 +196,21 @@ async fn a_message_is_on_disk_before_it_is_seen_whatever_the_server_is_set_to() 
         CREATE CONSTRAINT TRIGGER look AFTER INSERT ON archivist.events
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION look();";
     sql(&url, look).await;
-    let events = Events::new(server_at(&url), "bank");
-    events.append(&[event("first")]).await.unwrap();
-    events.append(&[event("second")]).await.unwrap();
+    let events = EventFeed::new(server_at(&url), "bank");
+    events.append_events(&[event("first")]).await.unwrap();
+    events.append_events(&[event("second")]).await.unwrap();
     sql(&url, "DO $$ BEGIN ASSERT (SELECT array_agg(setting) FROM seen) = '{on,on}'; END $$").await;
 }
 
 #[tokio::test]
 async fn where_there_is_no_server_telling_costs_nothing_and_finishing_little() {
-    let sink = FleetSink::new(Events::new(server_at("postgres://nobody@127.0.0.1:1/none?sslmode=disable"), "bank"));
+    let sink =
+        FleetFeedSink::new(EventFeed::new(server_at("postgres://nobody@127.0.0.1:1/none?sslmode=disable"), "bank"));
     let began = Instant::now();
-    (0..20_000).for_each(|count| sink.tell(&numbered(count)));
+    (0..20_000).for_each(|count| sink.send_message(&numbered(count)));
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     let began = Instant::now();
-    sink.finish(Duration::from_secs(60)).await;
+    sink.flush_messages(Duration::from_secs(60)).await;
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
@@ -217,27 +222,27 @@ async fn a_server_that_crashes_and_comes_back_costs_no_message_and_repeats_none(
     }
     let Some(cluster) = Cluster::start("-c fsync=off") else { return };
     let url = database(&cluster.url("postgres")).await;
-    let feed = || Feed::of_fleet(Events::new(server_at(&url), "bank"));
-    let (telling, is_told) = (feed().sink(), Arc::new(AtomicBool::new(false)));
+    let feed = || MemoryFeed::from_fleet(EventFeed::new(server_at(&url), "bank"));
+    let (telling, is_told) = (feed().open_sink(), Arc::new(AtomicBool::new(false)));
     let told = Arc::clone(&is_told);
     let teller = tokio::spawn(async move {
         for count in 0..MESSAGES {
-            telling.tell(&numbered(count));
+            telling.send_message(&numbered(count));
             sleep(Duration::from_millis(5)).await;
         }
         told.store(true, Ordering::Relaxed);
-        telling.finish(Duration::from_secs(60)).await;
+        telling.flush_messages(Duration::from_secs(60)).await;
     });
     let reading = feed();
-    let mut bell = reading.listen();
+    let mut bell = reading.start_listener();
     let rung = tokio::spawn(async move {
         let mut count = 0_u32;
-        while tokio::time::timeout(Duration::from_secs(8), bell.rung()).await.is_ok() {
+        while tokio::time::timeout(Duration::from_secs(8), bell.wait_for_news()).await.is_ok() {
             count += 1;
         }
         count
     });
-    let reader = tokio::spawn(async move { heard(&mut reading.after(0), 600).await });
+    let reader = tokio::spawn(async move { heard(&mut reading.follow_after(0), 600).await });
     for _ in 0..2 {
         sleep(Duration::from_millis(700)).await;
         let cluster = &cluster;
@@ -276,9 +281,9 @@ async fn two_servers_on_two_machines_show_what_a_third_process_tells() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     let worlds = [World::new(), World::new(), World::new()];
-    let sink = FleetSink::new(Events::new(server_at(&url), "the-project"));
-    sink.tell(&numbered(0));
-    sink.finish(PATIENCE).await;
+    let sink = FleetFeedSink::new(EventFeed::new(server_at(&url), "the-project"));
+    sink.send_message(&numbered(0));
+    sink.flush_messages(PATIENCE).await;
     let servers = [serving(&worlds[0], &url), serving(&worlds[1], &url)];
     let mut streams: Vec<_> = servers.iter().map(|server| server.listen("/v1/events")).collect();
     // Their bells are hung once they have heard something.
@@ -286,7 +291,7 @@ async fn two_servers_on_two_machines_show_what_a_third_process_tells() {
     let mut delays = Vec::new();
     for count in 1..=30 {
         let began = Instant::now();
-        sink.tell(&numbered(count));
+        sink.send_message(&numbered(count));
         for stream in &mut streams {
             let data = next_line(stream, "data: {\"type\":\"archivist");
             assert!(data.contains(&format!("\"count\":{count},")), "{data}");
@@ -338,15 +343,15 @@ async fn a_listener_misses_nothing_and_hears_nothing_twice_while_the_database_is
     let world = World::new();
     let serving = serving(&world, &url);
     let mut stream: std::io::BufReader<TcpStream> = serving.listen("/v1/events?after=0");
-    let sink = FleetSink::new(Events::new(server_at(&url), "the-project"));
+    let sink = FleetFeedSink::new(EventFeed::new(server_at(&url), "the-project"));
     for round in 0..3 {
-        (0..50).for_each(|count| sink.tell(&numbered(round * 100 + count)));
+        (0..50).for_each(|count| sink.send_message(&numbered(round * 100 + count)));
         tokio::task::block_in_place(|| {
             cluster.crash();
-            (50..100).for_each(|count| sink.tell(&numbered(round * 100 + count)));
+            (50..100).for_each(|count| sink.send_message(&numbered(round * 100 + count)));
             cluster.run(&[]);
         });
-        sink.finish(PATIENCE).await;
+        sink.flush_messages(PATIENCE).await;
         for count in 0..100 {
             assert_eq!(next_id(&mut stream), round * 100 + count + 1);
             let data = next_line(&mut stream, "data: {\"type\":\"archivist");

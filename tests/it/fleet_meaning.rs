@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::{
     AgentMemory, Extra, MemoryId, MemoryQuery, MemoryScope, MemoryState, ReflectionScenario, ReflectionTrigger,
 };
 use archivist::memory::postgres::{
-    PostgresMemory, PostgresSettings, RowSecurity, StepState, grant, migrate, set_row_security,
+    MigrationStepState, PostgresBankSettings, PostgresMemory, RowSecurity, grant_access, migrate_schema,
+    set_row_security,
 };
-use archivist::memory::{Batch, MeaningModel, Meanings, Measured, MemoryService, Records, Removal, Tenancy};
-use archivist::model::embed::{EmbedError, Embedder, Vector};
-use archivist::service::{ArchivistService, Project, cosines};
+use archivist::memory::{
+    BankTenancy, CommitBatch, LessonRemoval, LessonVectorStore, LessonVectors, MemoryService, RecordOrigin, VectorModel,
+};
+use archivist::model::embed::{EmbedError, Embedder, EmbeddingVector};
+use archivist::service::{ArchivistService, ProjectContext, find_closest_lessons};
 use async_trait::async_trait;
 use tokio_postgres::NoTls;
 
@@ -43,7 +46,7 @@ impl Words {
         self.embedded.swap(0, Ordering::Relaxed)
     }
 
-    fn vector(&self, text: &str) -> Vector {
+    fn vector(&self, text: &str) -> EmbeddingVector {
         let mut numbers = vec![0.01; self.dimensions];
         for word in text.split_whitespace() {
             let hash = blake3::hash(format!("{} {}", self.name, word.to_lowercase()).as_bytes());
@@ -51,7 +54,7 @@ impl Words {
                 *number += f32::from(*byte) / 128.0 - 1.0;
             }
         }
-        Vector::unit(numbers).unwrap()
+        EmbeddingVector::from_numbers(numbers).unwrap()
     }
 }
 
@@ -65,16 +68,16 @@ impl Embedder for Words {
         None
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
         self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 }
 
 fn memory_at(url: &str, bank: &str) -> PostgresMemory {
-    let settings = PostgresSettings {
+    let settings = PostgresBankSettings {
         bank: bank.to_owned(),
-        tenancy: Tenancy::Shared,
+        tenancy: BankTenancy::Shared,
         global: Some(format!("{bank} everywhere")),
         max_record_bytes: 1024 * 1024,
     };
@@ -87,7 +90,7 @@ async fn tables(server: &str, has_vector: bool) -> String {
     if has_vector {
         sql(&url, "CREATE SCHEMA \"ext ensions\"; CREATE EXTENSION vector SCHEMA \"ext ensions\"").await;
     }
-    migrate(&server_at(&url)).await.unwrap();
+    migrate_schema(&server_at(&url)).await.unwrap();
     url
 }
 
@@ -137,15 +140,15 @@ fn same(files: &BTreeMap<MemoryId, f64>, server: &BTreeMap<MemoryId, f64>, what:
 async fn ask_both(files: &dyn MemoryService, server: &dyn MemoryService, words: &Words) {
     for number in 0..TOPICS.len() {
         let text = format!("{} and {} went wrong", TOPICS[number], TOPICS[(number * 7 + 1) % TOPICS.len()]);
-        let one = cosines(files, words, &text).await.unwrap();
-        let other = cosines(server, words, &text).await.unwrap();
+        let one = find_closest_lessons(files, words, &text).await.unwrap();
+        let other = find_closest_lessons(server, words, &text).await.unwrap();
         assert!(one.len() > 100, "{} are close", one.len());
         same(&one, &other, &text);
         let mut query = MemoryQuery { text: Some(text), max_results: Some(20), ..project_query() };
         query.cosines = one;
-        let one = files.query(&query, &ranking(), at()).await.unwrap();
+        let one = files.query_lessons(&query, &ranking(), at()).await.unwrap();
         query.cosines = other;
-        let other = server.query(&query, &ranking(), at()).await.unwrap();
+        let other = server.query_lessons(&query, &ranking(), at()).await.unwrap();
         assert_eq!(one.hits.len(), other.hits.len());
         for (one, other) in one.hits.iter().zip(&other.hits) {
             assert_eq!(one.lesson.memory.id, other.lesson.memory.id);
@@ -158,13 +161,13 @@ async fn means_the_same(server: &str, has_vector: bool) {
     let url = tables(server, has_vector).await;
     let (files, on_server) = (Jsonl::fresh().await.unwrap(), memory_at(&url, "a"));
     let files = files.lazy_memory();
-    let batch = Batch { memories: lessons(400), records: Records::Copied, ..Batch::default() };
+    let batch = CommitBatch { memories: lessons(400), records: RecordOrigin::Copied, ..CommitBatch::default() };
     for memory in [&files as &dyn MemoryService, &on_server] {
-        memory.commit(batch.clone(), at()).await.unwrap();
+        memory.commit_batch(batch.clone(), at()).await.unwrap();
     }
     let words = Words::new("words", 24);
     ask_both(&files, &on_server, &words).await;
-    cosines(&on_server, &words, "which statement comes last").await.unwrap();
+    find_closest_lessons(&on_server, &words, "which statement comes last").await.unwrap();
     let comparing = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> \
          pg_backend_pid() AND query LIKE '%OPERATOR%'";
     assert!(number(&url, comparing).await > 0 || !has_vector, "the server was not asked to compare");
@@ -176,8 +179,14 @@ async fn means_the_same(server: &str, has_vector: bool) {
             lesson.detail = None;
         }
         changed.push(lesson("new", "A new one on the linker and on docker"));
-        memory.commit(Batch { memories: changed, records: Records::Copied, ..Batch::default() }, at()).await.unwrap();
-        let forgotten = Removal::Forgotten { reason: None };
+        memory
+            .commit_batch(
+                CommitBatch { memories: changed, records: RecordOrigin::Copied, ..CommitBatch::default() },
+                at(),
+            )
+            .await
+            .unwrap();
+        let forgotten = LessonRemoval::Forgotten { reason: None };
         memory.archive_memory(&id("l-57"), forgotten, at()).await.unwrap();
     }
     ask_both(&files, &on_server, &words).await;
@@ -185,7 +194,7 @@ async fn means_the_same(server: &str, has_vector: bool) {
     for words in [Words::new("other words", 24), Words::new("words", 7), Words::new("words", 24)] {
         ask_both(&files, &on_server, &words).await;
     }
-    assert_eq!(on_server.examine().await.unwrap(), []);
+    assert_eq!(on_server.find_problems().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -208,22 +217,22 @@ async fn a_lesson_is_embedded_once_for_all_machines() {
     let batch: Vec<_> = (0..150).map(|n| lesson(&format!("l-{n}"), &format!("Shard suite {n}"))).collect();
     one.add_memories(batch, at()).await.unwrap();
     let words = Words::new("words", 24);
-    cosines(&one, &words, "shard").await.unwrap();
+    find_closest_lessons(&one, &words, "shard").await.unwrap();
     assert_eq!(words.embedded(), 151, "all lessons and the question");
     for memory in [&one, &other] {
-        cosines(memory, &words, "shard").await.unwrap();
+        find_closest_lessons(memory, &words, "shard").await.unwrap();
         assert_eq!(words.embedded(), 1, "the question alone");
     }
     other.add_memories(vec![lesson("l-7", "Do not shard suite 7")], at()).await.unwrap();
     assert_eq!(number(&url, "SELECT count(*) FROM archivist.vectors").await, 149, "what it was is forgotten at once");
     for (memory, expected) in [(&one, 2), (&other, 1)] {
-        let close = cosines(memory, &words, "Do not shard suite 7").await.unwrap();
+        let close = find_closest_lessons(memory, &words, "Do not shard suite 7").await.unwrap();
         assert_eq!((words.embedded(), close[&id("l-7")] > 1.0 - TOLERANCE), (expected, true));
     }
     // Facts change no meaning.
-    let usage = archivist::memory::Usage { run: crate::samples::run("r"), point: "orchestrator".into() };
+    let usage = archivist::memory::LessonUsage { run: crate::samples::run("r"), point: "orchestrator".into() };
     one.record_usage(&[id("l-7")], &usage, at()).await.unwrap();
-    cosines(&other, &words, "shard").await.unwrap();
+    find_closest_lessons(&other, &words, "shard").await.unwrap();
     assert_eq!(words.embedded(), 1);
 }
 
@@ -233,23 +242,23 @@ async fn vectors_of_what_is_no_longer_so_are_not_kept() {
     let url = tables(server, false).await;
     let memory = memory_at(&url, "a");
     memory.add_memories(vec![lesson("a", "Shard"), lesson("b", "Lint")], at()).await.unwrap();
-    let model = MeaningModel { name: "words", dimensions: 2 };
-    assert_eq!(memory.unmeasured(model, 9).await.unwrap().len(), 2);
-    let measured = |lesson: &str| Measured { lesson: id(lesson), version: 1, units: vec![vec![0.6, 0.8]] };
+    let model = VectorModel { name: "words", dimensions: 2 };
+    assert_eq!(memory.lessons_without_vectors(model, 9).await.unwrap().len(), 2);
+    let measured = |lesson: &str| LessonVectors { lesson: id(lesson), version: 1, units: vec![vec![0.6, 0.8]] };
     memory.add_memories(vec![lesson("a", "Shard less")], at()).await.unwrap();
-    let kept = memory.keep(model, &[measured("a"), measured("b"), measured("stranger")]).await.unwrap();
+    let kept = memory.store_vectors(model, &[measured("a"), measured("b"), measured("stranger")]).await.unwrap();
     assert_eq!(kept, 1, "one changed meanwhile, one was never there");
-    assert_eq!(memory.keep(model, &[measured("b")]).await.unwrap(), 1, "kept twice is kept once");
-    let close = memory.closest(model, &[0.8, 0.6], 5).await.unwrap();
+    assert_eq!(memory.store_vectors(model, &[measured("b")]).await.unwrap(), 1, "kept twice is kept once");
+    let close = memory.closest_lessons(model, &[0.8, 0.6], 5).await.unwrap();
     assert_eq!(close.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["b"]);
-    assert_eq!(memory.unmeasured(model, 9).await.unwrap().len(), 1);
+    assert_eq!(memory.lessons_without_vectors(model, 9).await.unwrap().len(), 1);
     // Damage is found, and what is derived is derived anew by whoever asks next.
     sql(&url, "UPDATE archivist.vectors SET version = 9").await;
-    let found = memory.examine().await.unwrap();
+    let found = memory.find_problems().await.unwrap();
     assert_eq!(found.iter().map(|one| one.file.as_str()).collect::<Vec<_>>(), ["vectors"]);
-    memory.repair(at()).await.unwrap();
-    assert_eq!(memory.examine().await.unwrap(), []);
-    assert_eq!(memory.unmeasured(model, 9).await.unwrap().len(), 2);
+    memory.repair_problems(at()).await.unwrap();
+    assert_eq!(memory.find_problems().await.unwrap(), []);
+    assert_eq!(memory.lessons_without_vectors(model, 9).await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -259,10 +268,10 @@ async fn a_reflection_leaves_vectors_behind() {
     let memory = Arc::new(memory_at(&url, "a"));
     memory.add_memories(vec![lesson("by-hand", "Shard the slow suite")], at()).await.unwrap();
     let root = tempfile::tempdir().unwrap();
-    let habits = config::load(&LoadRequest::default()).unwrap().config.habits();
+    let habits = config::load_config(&ConfigLoadRequest::default()).unwrap().config.reflection_settings();
     let words = Arc::new(Words::new("words", 24));
-    let service =
-        ArchivistService::new(memory.clone(), Project::at(root.path().to_owned()), habits).with_embedder(words.clone());
+    let service = ArchivistService::new(memory.clone(), ProjectContext::from_root(root.path().to_owned()), habits)
+        .with_embedder(words.clone());
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/generic/billing.jsonl");
     let outcome = service
         .maybe_reflect(&ReflectionTrigger {
@@ -281,7 +290,7 @@ async fn a_reflection_leaves_vectors_behind() {
     let measured = number(&url, "SELECT count(DISTINCT lesson) FROM archivist.vectors").await;
     assert!(given > 0 && given == measured, "{given} may be given, {measured} have vectors: {outcome:?}");
     words.embedded();
-    cosines(&*memory, &*words, "shard").await.unwrap();
+    find_closest_lessons(&*memory, &*words, "shard").await.unwrap();
     assert_eq!(words.embedded(), 1);
 }
 
@@ -295,13 +304,13 @@ async fn vectors_are_kept_apart_as_lessons_are() {
     sql(&url, &format!("CREATE ROLE {red} LOGIN PASSWORD 'r'; CREATE ROLE {blue} LOGIN PASSWORD 'b'")).await;
     let owner = server_at(&url);
     for (role, bank) in [(&red, "red"), (&blue, "blue")] {
-        grant(&owner, role, bank).await.unwrap();
-        grant(&owner, role, &format!("{bank} everywhere")).await.unwrap();
+        grant_access(&owner, role, bank).await.unwrap();
+        grant_access(&owner, role, &format!("{bank} everywhere")).await.unwrap();
     }
     set_row_security(&owner, RowSecurity::On).await.unwrap();
     sql(&url, "DELETE FROM archivist.schema_versions WHERE version = 6").await;
-    let steps = migrate(&server_at(&url)).await.unwrap();
-    assert!(steps.iter().any(|step| step.version == 6 && step.state == StepState::New), "{steps:?}");
+    let steps = migrate_schema(&server_at(&url)).await.unwrap();
+    assert!(steps.iter().any(|step| step.version == 6 && step.state == MigrationStepState::New), "{steps:?}");
     let as_role = |role: &str| {
         let (before, behind) = url.split_once("://").unwrap();
         let host = behind.split_once('@').map_or(behind, |(_, host)| host);
@@ -311,14 +320,14 @@ async fn vectors_are_kept_apart_as_lessons_are() {
     for (role, bank) in [(&red, "red"), (&blue, "blue")] {
         let memory = memory_at(&as_role(role), bank);
         memory.add_memories(vec![lesson(bank, "Rotate the secret token")], at()).await.unwrap();
-        let close = cosines(&memory, &words, "secret").await.unwrap();
+        let close = find_closest_lessons(&memory, &words, "secret").await.unwrap();
         assert_eq!(close.keys().map(MemoryId::as_str).collect::<Vec<_>>(), [bank]);
         memory.add_memories(vec![lesson(bank, "Rotate it twice")], at()).await.unwrap();
-        cosines(&memory, &words, "secret").await.unwrap();
+        find_closest_lessons(&memory, &words, "secret").await.unwrap();
     }
     assert_eq!(number(&url, "SELECT count(*) FROM archivist.vectors").await, 2);
     assert_eq!(number(&as_role(&red), "SELECT count(*) FROM archivist.vectors").await, 1);
     let strange = memory_at(&as_role(&red), "blue");
-    assert!(cosines(&strange, &words, "secret").await.unwrap().is_empty());
+    assert!(find_closest_lessons(&strange, &words, "secret").await.unwrap().is_empty());
     sql(&url, &format!("DROP OWNED BY {red}, {blue}; DROP ROLE {red}, {blue}")).await;
 }

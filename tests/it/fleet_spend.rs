@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use archivist::domain::{Timestamp, Usage};
-use archivist::memory::postgres::{Server, ServerSettings};
+use archivist::domain::{Timestamp, TokenUsage};
+use archivist::memory::postgres::{PostgresServer, PostgresServerSettings};
 use archivist::model::{
-    Caps, Clock, Finish, Form, Governed, Governor, LanguageModel, Message, ModelError, Prices, Reply, Request,
-    SharedLedger, reservation,
+    Clock, Finish, GovernedModel, LanguageModel, ModelError, ModelMessage, ModelReply, ModelRequest, RequestedFormat,
+    SharedLedger, SpendCaps, SpendGovernor, TokenPrices, max_billable_tokens,
 };
 use archivist::service::FleetLedger;
 use async_trait::async_trait;
@@ -23,7 +23,7 @@ use crate::postgres_server::{shared, sql};
 use crate::stores::server_at;
 use crate::support::World;
 
-const PRICES: Prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
+const PRICES: TokenPrices = TokenPrices { input_per_million: 1.0, output_per_million: 2.0 };
 
 /// Answers, or does not, and claims what it likes.
 #[derive(Debug, Clone, Copy)]
@@ -38,24 +38,24 @@ impl LanguageModel for Endpoint {
         "m"
     }
 
-    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
+    async fn send_request(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
         match self {
             Self::Lost => Err(ModelError::TimedOut { after: Duration::ZERO }),
             Self::Answers(claimed) => {
-                let usage = Usage { prompt_tokens: *claimed, completion_tokens: Some(3), ..Usage::default() };
-                Ok(Reply { text: "one two three".to_owned(), calls: vec![], finish: Finish::Stop, usage })
+                let usage = TokenUsage { prompt_tokens: *claimed, completion_tokens: Some(3), ..TokenUsage::default() };
+                Ok(ModelReply { text: "one two three".to_owned(), calls: vec![], finish: Finish::Stop, usage })
             }
         }
     }
 }
 
-fn request() -> Request {
-    let messages = vec![Message::User { text: "Say one two three.".to_owned() }];
-    Request { messages, form: Form::Text, max_output_tokens: 40 }
+fn request() -> ModelRequest {
+    let messages = vec![ModelMessage::User { text: "Say one two three.".to_owned() }];
+    ModelRequest { messages, form: RequestedFormat::Text, max_output_tokens: 40 }
 }
 
 fn most() -> u64 {
-    let most = reservation(&request());
+    let most = max_billable_tokens(&request());
     most.prompt + most.completion
 }
 
@@ -64,22 +64,22 @@ fn noon() -> Timestamp {
 }
 
 /// A governor as one machine has it.
-fn governor(url: &str, account: &str, caps: Caps) -> Arc<Governor> {
+fn governor(url: &str, account: &str, caps: SpendCaps) -> Arc<SpendGovernor> {
     let ledger = Arc::new(FleetLedger::new(server_at(url), account));
-    Governor::sharing(ledger, account, "http://e/v1", PRICES, caps, Arc::new(noon))
+    SpendGovernor::with_shared_ledger(ledger, account, "http://e/v1", PRICES, caps, Arc::new(noon))
 }
 
-async fn ask(governor: &Arc<Governor>, endpoint: Endpoint) -> Result<Reply, ModelError> {
-    Governed::new(endpoint, Arc::new(governor.reflection("/a/path"))).ask(&request()).await
+async fn ask(governor: &Arc<SpendGovernor>, endpoint: Endpoint) -> Result<ModelReply, ModelError> {
+    GovernedModel::new(endpoint, Arc::new(governor.reflection_allowance("/a/path"))).send_request(&request()).await
 }
 
-async fn today(governor: &Arc<Governor>, project: &'static str) -> (u64, Usage, Usage) {
+async fn today(governor: &Arc<SpendGovernor>, project: &'static str) -> (u64, TokenUsage, TokenUsage) {
     let governor = Arc::clone(governor);
-    let spent = spawn_blocking(move || governor.today(project).unwrap()).await.unwrap();
+    let spent = spawn_blocking(move || governor.spent_today(project).unwrap()).await.unwrap();
     (spent.calls, spent.total, spent.project)
 }
 
-fn tokens(usage: &Usage) -> u64 {
+fn tokens(usage: &TokenUsage) -> u64 {
     usage.prompt_tokens.unwrap() + usage.completion_tokens.unwrap()
 }
 
@@ -88,15 +88,19 @@ async fn of_sixteen_machines_that_race_for_a_cap_no_more_win_than_fit() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     for (round, (of_all, of_project)) in [(5, 0), (0, 1), (7, 2)].into_iter().enumerate() {
-        let caps =
-            Caps { tokens_per_day: of_all * most(), tokens_per_project_day: of_project * most(), ..Caps::default() };
+        let caps = SpendCaps {
+            tokens_per_day: of_all * most(),
+            tokens_per_project_day: of_project * most(),
+            ..SpendCaps::default()
+        };
         let at: Timestamp = format!("2026-12-{:02}T12:00:00Z", round + 1).parse().unwrap();
         let clock: Clock = Arc::new(move || at);
         let mut racers = JoinSet::new();
         for racer in 0..16 {
             let account = format!("project-{}", racer % 2);
             let ledger = Arc::new(FleetLedger::new(server_at(&url), &account));
-            let governor = Governor::sharing(ledger, &account, "http://e/v1", PRICES, caps, Arc::clone(&clock));
+            let governor =
+                SpendGovernor::with_shared_ledger(ledger, &account, "http://e/v1", PRICES, caps, Arc::clone(&clock));
             racers.spawn(async move {
                 let mut won = 0;
                 while won <= 7 && matches!(ask(&governor, Endpoint::Lost).await, Err(ModelError::TimedOut { .. })) {
@@ -119,15 +123,15 @@ async fn of_sixteen_machines_that_race_for_a_cap_no_more_win_than_fit() {
 async fn what_one_reflection_may_spend_holds_when_it_asks_many_at_once() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let governor = governor(&url, "p", Caps { calls_per_reflection: 3, ..Caps::default() });
-    let allowance = Arc::new(governor.reflection("p"));
+    let governor = governor(&url, "p", SpendCaps { calls_per_reflection: 3, ..SpendCaps::default() });
+    let allowance = Arc::new(governor.reflection_allowance("p"));
     let mut asked = JoinSet::new();
     for _ in 0..12 {
-        let model = Governed::new(Endpoint::Lost, Arc::clone(&allowance));
-        asked.spawn(async move { matches!(model.ask(&request()).await, Err(ModelError::TimedOut { .. })) });
+        let model = GovernedModel::new(Endpoint::Lost, Arc::clone(&allowance));
+        asked.spawn(async move { matches!(model.send_request(&request()).await, Err(ModelError::TimedOut { .. })) });
     }
     assert_eq!(asked.join_all().await.into_iter().filter(|won| *won).count(), 3);
-    assert_eq!(allowance.calls(), 3);
+    assert_eq!(allowance.call_count(), 3);
     assert_eq!(today(&governor, "p").await.0, 3);
 }
 
@@ -136,8 +140,9 @@ async fn a_day_comes_to_the_same_in_files_and_on_the_server() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     let folder = TempDir::new().unwrap();
-    let in_files = |folder: &Path| Governor::new(folder, "http://e/v1", PRICES, Caps::default(), Arc::new(noon));
-    let (one, other) = (governor(&url, "one", Caps::default()), governor(&url, "other", Caps::default()));
+    let in_files =
+        |folder: &Path| SpendGovernor::new(folder, "http://e/v1", PRICES, SpendCaps::default(), Arc::new(noon));
+    let (one, other) = (governor(&url, "one", SpendCaps::default()), governor(&url, "other", SpendCaps::default()));
     let files = in_files(folder.path());
     for (endpoint, project, machine) in [
         (Endpoint::Answers(None), "one", &one),
@@ -147,8 +152,8 @@ async fn a_day_comes_to_the_same_in_files_and_on_the_server() {
         (Endpoint::Answers(None), "one", &one),
     ] {
         let shared = ask(machine, endpoint).await.is_ok();
-        let model = Governed::new(endpoint, Arc::new(files.reflection(project)));
-        assert_eq!(shared, model.ask(&request()).await.is_ok());
+        let model = GovernedModel::new(endpoint, Arc::new(files.reflection_allowance(project)));
+        assert_eq!(shared, model.send_request(&request()).await.is_ok());
     }
     assert_eq!(today(&one, "one").await, today(&files, "one").await);
     assert_eq!(today(&other, "other").await, today(&files, "other").await);
@@ -162,7 +167,7 @@ async fn a_day_comes_to_the_same_in_files_and_on_the_server() {
 async fn a_model_that_bills_too_much_is_not_asked_again_on_any_machine() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let (one, other) = (governor(&url, "one", Caps::default()), governor(&url, "other", Caps::default()));
+    let (one, other) = (governor(&url, "one", SpendCaps::default()), governor(&url, "other", SpendCaps::default()));
     assert!(ask(&other, Endpoint::Answers(None)).await.is_ok());
     assert!(ask(&one, Endpoint::Answers(Some(1_000_000))).await.is_ok());
     let refused = ask(&other, Endpoint::Answers(None)).await.unwrap_err().to_string();
@@ -175,18 +180,18 @@ async fn a_call_is_settled_once_and_one_that_never_is_counts() {
     let Some(url) = shared() else { return };
     let url = database(url).await;
     let ledger = Arc::new(FleetLedger::new(server_at(&url), "p"));
-    let governor = governor(&url, "p", Caps { tokens_per_day: 2 * most(), ..Caps::default() });
+    let governor = governor(&url, "p", SpendCaps { tokens_per_day: 2 * most(), ..SpendCaps::default() });
     assert!(ask(&governor, Endpoint::Answers(None)).await.is_ok());
     let before = today(&governor, "p").await;
     assert!(tokens(&before.1) < most());
     let again = Arc::clone(&ledger);
     let lines = spawn_blocking(move || {
-        let lines = again.lines(noon().date_naive()).unwrap();
+        let lines = again.read_day_lines(noon().date_naive()).unwrap();
         let id = serde_json::from_str::<serde_json::Value>(&lines[0].1).unwrap()["id"].as_str().unwrap().to_owned();
         let free = json!({ "entry": "settle", "id": id, "promptTokens": 0, "completionTokens": 0, "microUsd": 0 });
-        again.settle(&id, noon().date_naive(), &free.to_string()).unwrap();
-        again.settle("nobody", noon().date_naive(), &free.to_string()).unwrap();
-        again.lines(noon().date_naive()).unwrap()
+        again.charge_call(&id, noon().date_naive(), &free.to_string()).unwrap();
+        again.charge_call("nobody", noon().date_naive(), &free.to_string()).unwrap();
+        again.read_day_lines(noon().date_naive()).unwrap()
     });
     let lines = lines.await.unwrap();
     assert_eq!(lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
@@ -199,7 +204,7 @@ async fn a_call_is_settled_once_and_one_that_never_is_counts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_the_server_cannot_be_reached_nothing_is_spent() {
-    let settings = ServerSettings {
+    let settings = PostgresServerSettings {
         url: "postgres://nobody@127.0.0.1:1/none?sslmode=disable".to_owned(),
         read_url: None,
         ca_file: None,
@@ -207,8 +212,9 @@ async fn where_the_server_cannot_be_reached_nothing_is_spent() {
         statement_timeout: Duration::from_secs(5),
         patience: Duration::from_millis(200),
     };
-    let ledger = Arc::new(FleetLedger::new(Server::new(settings), "p"));
-    let governor = Governor::sharing(ledger, "p", "http://e/v1", PRICES, Caps::default(), Arc::new(noon));
+    let ledger = Arc::new(FleetLedger::new(PostgresServer::new(settings), "p"));
+    let governor =
+        SpendGovernor::with_shared_ledger(ledger, "p", "http://e/v1", PRICES, SpendCaps::default(), Arc::new(noon));
     let refused = ask(&governor, Endpoint::Answers(None)).await.unwrap_err().to_string();
     assert!(refused.contains("what a call costs cannot be written down"), "{refused}");
     assert!(refused.contains("127.0.0.1:1/none cannot be reached"), "{refused}");
@@ -219,7 +225,7 @@ async fn connections_that_are_cut_reserve_nothing_twice_and_let_no_cap_be_passed
     const CALLS: u64 = 60;
     let Some(url) = shared() else { return };
     let url = database(url).await;
-    let caps = Caps { tokens_per_day: CALLS * most(), ..Caps::default() };
+    let caps = SpendCaps { tokens_per_day: CALLS * most(), ..SpendCaps::default() };
     let (won, is_over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let saboteur = tokio::spawn({
         let (url, is_over) = (url.clone(), Arc::clone(&is_over));
@@ -260,7 +266,8 @@ async fn a_server_tells_what_all_machines_spent_today() {
     for account in ["one", "other"] {
         let ledger = Arc::new(FleetLedger::new(server_at(&url), account));
         let clock: Clock = Arc::new(|| std::time::SystemTime::now().into());
-        let governor = Governor::sharing(ledger, account, "http://e/v1", PRICES, Caps::default(), clock);
+        let governor =
+            SpendGovernor::with_shared_ledger(ledger, account, "http://e/v1", PRICES, SpendCaps::default(), clock);
         assert!(ask(&governor, Endpoint::Lost).await.is_err());
     }
     let world = World::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use archivist::domain::{HudMessage, ReflectionScenario};
-use archivist::memory::postgres::{Events, NewEvent, Server, migrate};
+use archivist::memory::postgres::{EventFeed, NewEvent, PostgresServer, migrate_schema};
 use archivist::service::FleetQueue;
 use serde_json::{Value, json};
 use tokio_postgres::{Client, NoTls};
@@ -99,7 +99,7 @@ impl Teams {
     /// Both let in by the owner, with everything in their banks that a bank can hold.
     pub(crate) fn new(row_security: &str) -> Option<Self> {
         let owner = wait(database(shared()?, "teams"));
-        wait(migrate(&server_at(&owner))).unwrap();
+        wait(migrate_schema(&server_at(&owner))).unwrap();
         let team = |word: &str, seed: &str| {
             let team = Team::new(&owner, word);
             team.fill(&owner, seed);
@@ -191,7 +191,7 @@ impl Team {
         server::Server::start_with(&self.world, &[], &self.variables())
     }
 
-    pub(crate) fn server(&self) -> Arc<Server> {
+    pub(crate) fn server(&self) -> Arc<PostgresServer> {
         server_at(&self.url)
     }
 
@@ -199,7 +199,7 @@ impl Team {
     pub(crate) fn tell(&self, count: u64) {
         let message = HudMessage::ArchivistMemoriesAdded { count, scenario: ReflectionScenario::Manual, ts: at() };
         let event = NewEvent { key: count.to_string(), record: serde_json::to_string(&message).unwrap() };
-        wait(Events::new(self.server(), &self.key).append(&[event])).unwrap();
+        wait(EventFeed::new(self.server(), &self.key).append_events(&[event])).unwrap();
     }
 
     /// Where the log of its session lies.

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use archivist::domain::{ReflectionTrigger, SessionId};
-use archivist::service::{Ended, Errand, Handled, Handler, Job, JobSource, Pace, Place, Reach, Token, Until, Worker};
+use archivist::service::{
+    Job, JobFolder, JobHandler, JobKind, JobOutcome, JobSource, QueueWorker, WorkerEndReason, WorkerLifetime,
+    WorkerPace, WorkerReach, WorkerToken,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,8 +24,8 @@ const CHILD_DIRECTORY: &str = "ARCHIVIST_TEST_FLEET_DIRECTORY";
 
 const LEASE: Duration = Duration::from_secs(1);
 
-fn pace(lease: Duration) -> Pace {
-    Pace {
+fn pace(lease: Duration) -> WorkerPace {
+    WorkerPace {
         processes: 1,
         lease,
         max_attempts: 5,
@@ -38,12 +41,12 @@ fn pace(lease: Duration) -> Pace {
 struct Stuck<'a>(&'a Path);
 
 #[async_trait]
-impl Handler for Stuck<'_> {
-    async fn handle(&self, _: &Job) -> Handled {
+impl JobHandler for Stuck<'_> {
+    async fn handle_job(&self, _: &Job) -> JobOutcome {
         if std::fs::File::create_new(self.0.join("begun")).is_ok() {
             tokio::time::sleep(Duration::from_secs(600)).await;
         }
-        Handled::Done("by another".to_owned())
+        JobOutcome::Done("by another".to_owned())
     }
 }
 
@@ -52,11 +55,12 @@ impl Handler for Stuck<'_> {
 async fn child() {
     let (Ok(url), Ok(directory)) = (std::env::var(CHILD_URL), std::env::var(CHILD_DIRECTORY)) else { return };
     let fleet = Fleet::at(url, Duration::from_secs(20));
-    let (source, _spool) = fleet.source("shop", Reach::Own, 8);
+    let (source, _spool) = fleet.source("shop", WorkerReach::Own, 8);
     let handler = Stuck(Path::new(&directory));
-    let worker = Worker { queue: &source, handler: &handler, pace: pace(LEASE), clock: Arc::new(chrono::Utc::now) };
+    let worker =
+        QueueWorker { queue: &source, handler: &handler, pace: pace(LEASE), clock: Arc::new(chrono::Utc::now) };
     let (_stop, stopped) = tokio::sync::watch::channel(false);
-    worker.run(Until::Empty, stopped).await.unwrap();
+    worker.run(WorkerLifetime::Empty, stopped).await.unwrap();
 }
 
 fn spawn(url: &str, directory: &Path) -> Child {
@@ -78,14 +82,14 @@ async fn a_worker_that_is_killed_in_the_middle_of_a_job_loses_it_to_another() {
     }
     // For as long as it lives it keeps its job, however long that takes.
     tokio::time::sleep(LEASE * 2).await;
-    assert_eq!(queue.jobs(chrono::Utc::now()).await.unwrap()[0].place, Place::Claimed);
-    let (thief, _spool) = fleet.source("shop", Reach::Own, 8);
-    assert!(thief.claim(&Token::fresh(), LEASE, chrono::Utc::now()).await.unwrap().is_none());
+    assert_eq!(queue.list_jobs(chrono::Utc::now()).await.unwrap()[0].place, JobFolder::Claimed);
+    let (thief, _spool) = fleet.source("shop", WorkerReach::Own, 8);
+    assert!(thief.claim_job(&WorkerToken::new_unique(), LEASE, chrono::Utc::now()).await.unwrap().is_none());
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(spawn(&fleet.url, directory.path()).wait().unwrap().success());
-    let listed = &queue.jobs(chrono::Utc::now()).await.unwrap()[0];
-    assert_eq!((listed.place, listed.note.as_deref()), (Place::Done, Some("by another")));
+    let listed = &queue.list_jobs(chrono::Utc::now()).await.unwrap()[0];
+    assert_eq!((listed.place, listed.note.as_deref()), (JobFolder::Done, Some("by another")));
     let attempts: Vec<&str> =
         listed.job.as_ref().unwrap().attempts.iter().map(|attempt| attempt.error.as_str()).collect();
     assert_eq!(attempts, ["its worker died"]);
@@ -95,10 +99,10 @@ async fn a_worker_that_is_killed_in_the_middle_of_a_job_loses_it_to_another() {
 struct Blocking;
 
 #[async_trait]
-impl Handler for Blocking {
-    async fn handle(&self, _: &Job) -> Handled {
+impl JobHandler for Blocking {
+    async fn handle_job(&self, _: &Job) -> JobOutcome {
         std::thread::sleep(LEASE * 5 / 2);
-        Handled::Done(String::new())
+        JobOutcome::Done(String::new())
     }
 }
 
@@ -106,27 +110,28 @@ impl Handler for Blocking {
 async fn a_job_that_blocks_its_thread_does_not_look_dead() {
     let Some(fleet) = Fleet::fresh().await else { return };
     fleet.queue("shop").enqueue(&job("a", 1), chrono::Utc::now()).await.unwrap();
-    let (source, _spool) = fleet.source("shop", Reach::Own, 8);
-    let worker = Worker { queue: &source, handler: &Blocking, pace: pace(LEASE), clock: Arc::new(chrono::Utc::now) };
+    let (source, _spool) = fleet.source("shop", WorkerReach::Own, 8);
+    let worker =
+        QueueWorker { queue: &source, handler: &Blocking, pace: pace(LEASE), clock: Arc::new(chrono::Utc::now) };
     let url = fleet.url.clone();
     let thief = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let fleet = Fleet::at(url, Duration::from_secs(20));
-            let (source, _spool) = fleet.source("shop", Reach::Own, 8);
+            let (source, _spool) = fleet.source("shop", WorkerReach::Own, 8);
             let mut stolen = 0;
             tokio::time::sleep(LEASE / 2).await;
             for _ in 0..18 {
                 tokio::time::sleep(LEASE / 10).await;
-                let taken = source.claim(&Token::fresh(), LEASE, chrono::Utc::now()).await.unwrap();
+                let taken = source.claim_job(&WorkerToken::new_unique(), LEASE, chrono::Utc::now()).await.unwrap();
                 stolen += usize::from(taken.is_some());
             }
             stolen
         })
     });
     let (_stop, stopped) = tokio::sync::watch::channel(false);
-    let worked = worker.run(Until::Empty, stopped).await.unwrap();
-    assert_eq!((worked.ended, worked.done, thief.join().unwrap()), (Ended::Empty, 1, 0));
+    let worked = worker.run(WorkerLifetime::Empty, stopped).await.unwrap();
+    assert_eq!((worked.ended, worked.done, thief.join().unwrap()), (WorkerEndReason::Empty, 1, 0));
 }
 
 /// A fleet, and a machine with a project.
@@ -263,14 +268,14 @@ async fn a_worker_for_all_projects_works_for_those_that_are_here_and_those_that_
     std::fs::create_dir_all(neighbour.join(".openagents")).unwrap();
     let (_, log) = write(&site.world, 1, Met::Failure(0));
     let ask = async |bank: &str, root: &str, session: &str| {
-        let Errand::Reflect(trigger) = job(session, 1).errand else { unreachable!() };
+        let JobKind::Reflect(trigger) = job(session, 1).errand else { unreachable!() };
         let trigger = ReflectionTrigger {
             project_root: root.to_owned(),
             session_id: SessionId::parse(session).unwrap(),
             log_paths: vec![text(&log).to_owned()],
             ..trigger
         };
-        let asked = Job { errand: Errand::Reflect(trigger), ..job(session, 1) };
+        let asked = Job { errand: JobKind::Reflect(trigger), ..job(session, 1) };
         site.fleet.queue(bank).enqueue(&asked, chrono::Utc::now()).await.unwrap();
     };
     ask(text(&neighbour), text(&neighbour), "next-door").await;
@@ -280,8 +285,8 @@ async fn a_worker_for_all_projects_works_for_those_that_are_here_and_those_that_
     let worked = site.run(&["worker", "--once", "--all-projects"], "");
     assert_eq!((worked.status, worked.stderr.as_str()), (0, "2 jobs done; nothing is left to do\n"));
     for bank in [text(&neighbour), "git.example.com/far/away"] {
-        let listed = site.fleet.queue(bank).jobs(chrono::Utc::now()).await.unwrap();
-        assert_eq!((listed.len(), listed[0].place), (1, Place::Done), "{listed:?}");
+        let listed = site.fleet.queue(bank).list_jobs(chrono::Utc::now()).await.unwrap();
+        assert_eq!((listed.len(), listed[0].place), (1, JobFolder::Done), "{listed:?}");
     }
     assert!(!Path::new("/nowhere").exists());
     let there =

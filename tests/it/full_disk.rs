@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use archivist::domain::{EvidenceLevel, Fact};
 use archivist::memory::jsonl::{Disk, JsonlMemory, RealDisk};
-use archivist::memory::{Batch, EpisodeFilter, FactFilter, MemoryError, MemoryService, Which};
+use archivist::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
@@ -178,7 +178,7 @@ impl Disk for FullDisk {
 }
 
 /// Adds to every file, so that half of it would show, and gives one lesson one version more.
-fn batch(key: &str) -> Batch {
+fn batch(key: &str) -> CommitBatch {
     let sighting = Fact::Sighting {
         memory: id(key),
         episode: episode_id(key),
@@ -188,29 +188,34 @@ fn batch(key: &str) -> Batch {
         quotes: Vec::new(),
         extra: Default::default(),
     };
-    Batch {
+    CommitBatch {
         episodes: vec![episode(key)],
         memories: vec![lesson(key, &format!("Lesson {key}")), lesson("shared", &format!("Version {key}"))],
         facts: vec![sighting],
         expected: Vec::new(),
-        ..Batch::default()
+        ..CommitBatch::default()
     }
 }
 
 /// The keys of the batches that are there, each of which must be whole.
 async fn whole(memory: &JsonlMemory) -> Vec<String> {
-    let mut lessons: Vec<String> =
-        memory.lessons(Which::All).await.unwrap().iter().map(|lesson| lesson.memory.id.to_string()).collect();
+    let mut lessons: Vec<String> = memory
+        .list_lessons(LessonStateFilter::All)
+        .await
+        .unwrap()
+        .iter()
+        .map(|lesson| lesson.memory.id.to_string())
+        .collect();
     lessons.retain(|key| key != "shared");
     lessons.sort();
-    let episodes = memory.episodes(&EpisodeFilter::default()).await.unwrap();
+    let episodes = memory.list_episodes(&EpisodeFilter::default()).await.unwrap();
     let mut of_episodes: Vec<String> = episodes.iter().map(|episode| episode.id.to_string()).collect();
     of_episodes.sort();
-    let facts = memory.facts(&FactFilter::default()).await.unwrap();
-    let mut of_facts: Vec<String> = facts.iter().map(|fact| fact.memory().to_string()).collect();
+    let facts = memory.list_facts(&FactFilter::default()).await.unwrap();
+    let mut of_facts: Vec<String> = facts.iter().map(|fact| fact.memory_id().to_string()).collect();
     of_facts.sort();
     assert_eq!((&of_episodes, &of_facts), (&lessons, &lessons), "a commit is half there");
-    assert_eq!(memory.history(&id("shared")).await.unwrap().len(), lessons.len(), "versions and commits");
+    assert_eq!(memory.lesson_history(&id("shared")).await.unwrap().len(), lessons.len(), "versions and commits");
     lessons
 }
 
@@ -222,14 +227,14 @@ async fn a_disk_that_fills_up_at_any_append_keeps_whole_commits_and_the_handle_r
             let directory = TempDir::new().unwrap();
             let disk = Arc::new(FullDisk { left: AtomicU64::new(u64::MAX), fits });
             let settings = settings(directory.path());
-            let memory = JsonlMemory::open_on(settings.clone(), Arc::clone(&disk) as Arc<dyn Disk>);
-            memory.commit(batch("a"), at()).await.unwrap();
+            let memory = JsonlMemory::open_on_disk(settings.clone(), Arc::clone(&disk) as Arc<dyn Disk>);
+            memory.commit_batch(batch("a"), at()).await.unwrap();
             let mut expected = vec!["a".to_owned()];
 
             disk.leave(appends);
             let mut refused = 0;
             for key in ["b", "c", "d"] {
-                match memory.commit(batch(key), at()).await {
+                match memory.commit_batch(batch(key), at()).await {
                     Ok(_) => expected.push(key.to_owned()),
                     Err(MemoryError::Io { source, .. }) if source.kind() == ErrorKind::StorageFull => refused += 1,
                     Err(other) => panic!("{other}"),
@@ -238,14 +243,14 @@ async fn a_disk_that_fills_up_at_any_append_keeps_whole_commits_and_the_handle_r
                 let other = JsonlMemory::open(settings.clone());
                 assert_eq!(whole(&other).await, expected, "{fits:?}, {appends} appends, seen by another");
             }
-            let _ = memory.compact().await;
+            let _ = memory.compact_banks().await;
             assert_eq!(whole(&memory).await, expected, "{fits:?}, {appends} appends, after compaction");
 
             disk.leave(u64::MAX);
-            memory.commit(batch("e"), at()).await.unwrap();
+            memory.commit_batch(batch("e"), at()).await.unwrap();
             expected.push("e".to_owned());
             assert_eq!(whole(&memory).await, expected, "{fits:?}, {appends} appends, with space again");
-            let mut findings = memory.examine().await.unwrap();
+            let mut findings = memory.find_problems().await.unwrap();
             findings.retain(|finding| finding.file != "index");
             assert_eq!(findings, [], "{fits:?}, {appends} appends");
             refusals += refused;
@@ -261,12 +266,12 @@ async fn a_disk_that_fills_up_at_any_append_keeps_whole_commits_and_the_handle_r
 async fn a_full_disk_is_told_with_a_next_step() {
     let directory = TempDir::new().unwrap();
     let disk = Arc::new(FullDisk { left: AtomicU64::new(0), fits: Fits::Half });
-    let memory = JsonlMemory::open_on(settings(directory.path()), disk);
-    let error = memory.commit(batch("a"), at()).await.unwrap_err();
+    let memory = JsonlMemory::open_on_disk(settings(directory.path()), disk);
+    let error = memory.commit_batch(batch("a"), at()).await.unwrap_err();
     let told = format!("{error}\n{}", error.hint().unwrap_or_default());
     assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "~"), @"
     cannot write ~/redo.next: no storage space
     free some space and run the command again; nothing was half written
     ");
-    assert!(!error.is_ours());
+    assert!(!error.is_internal_fault());
 }

@@ -3,10 +3,11 @@
 use std::fs;
 
 use archivist::domain::{
-    AgentMemory, EpisodeId, EvidenceLevel, Facets, Fact, MemoryId, MemoryKind, MemorySource, MemoryState, Timestamp,
+    AgentMemory, EpisodeId, EvidenceLevel, FacetValues, Fact, MemoryId, MemoryKind, MemorySource, MemoryState,
+    Timestamp,
 };
 use archivist::memory::jsonl::JsonlMemory;
-use archivist::memory::{Batch, MemoryService};
+use archivist::memory::{CommitBatch, MemoryService};
 use archivist::text::Tokenizer;
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ fn with(lessons: Vec<(AgentMemory, u64)>) -> World {
     let facts = lessons.iter().flat_map(|(memory, runs)| seen(memory, *runs)).collect();
     let memories = lessons.into_iter().map(|(memory, _)| memory).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(memory.commit(Batch { memories, facts, ..Batch::default() }, at())).unwrap();
+    runtime.block_on(memory.commit_batch(CommitBatch { memories, facts, ..CommitBatch::default() }, at())).unwrap();
     world
 }
 
@@ -67,7 +68,8 @@ fn a_lesson_that_one_run_saw_waits_for_a_second() {
 fn a_lesson_that_five_runs_saw_is_given_whatever_the_domain_and_the_role() {
     let bound = |number, summary: &str| {
         let mut memory = learned(number, summary);
-        memory.facets = Facets { domain: Some("writing".into()), role: Some("sage".into()), ..Facets::default() };
+        memory.facets =
+            FacetValues { domain: Some("writing".into()), role: Some("sage".into()), ..FacetValues::default() };
         memory
     };
     let world = with(vec![(bound(1, "Kafka is spelled with a k"), 4), (bound(2, "Kafka wrote letters"), 5)]);
@@ -111,7 +113,7 @@ fn roles_that_look_for_faults_get_800_tokens_and_other_roles_500_and_decisions_3
     let world = with((1..=60).map(long).collect());
     let cost = |arguments: &[&str]| {
         let base = ["recall", "kafka partition offset broker", "--max", "60"];
-        Tokenizer::new().count(&world.ok(&[&base[..], arguments].concat()))
+        Tokenizer::new().count_tokens(&world.ok(&[&base[..], arguments].concat()))
     };
     let check = |arguments: &[&str], cap: usize| {
         let tokens = cost(arguments);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use archivist::domain::{HudMessage, Importance, MemoryId};
-use archivist::hud::{Hud, JsonlSink};
+use archivist::hud::{HudBroadcaster, JsonlSink};
 use tempfile::TempDir;
 
 use crate::samples::at;
@@ -32,8 +32,8 @@ fn child() {
     let (Ok(file), Ok(part)) = (std::env::var(CHILD_FILE), std::env::var(CHILD_PART)) else {
         return;
     };
-    let hud = Hud::new(vec![Box::new(JsonlSink::to_file(Path::new(&file)).unwrap())]);
-    (0..MESSAGES).for_each(|number| hud.tell(&message(&part, number)));
+    let hud = HudBroadcaster::new(vec![Box::new(JsonlSink::to_file(Path::new(&file)).unwrap())]);
+    (0..MESSAGES).for_each(|number| hud.send_message(&message(&part, number)));
 }
 
 fn spawn(file: &Path, part: usize) -> Child {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use archivist::memory::IndexStatus;
 use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{Answer, Lesson, LessonName, MemoryError, MemoryService, Method};
+use archivist::memory::{Lesson, LessonName, MemoryAnswer, MemoryError, MemoryService, SearchMethod};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -33,7 +33,7 @@ async fn add(memory: &JsonlMemory, kind: &str, count: usize) {
 /// What a store says to a few questions.
 #[derive(Debug, PartialEq)]
 struct Said {
-    answers: Vec<Answer>,
+    answers: Vec<MemoryAnswer>,
     lessons: Vec<Option<Lesson>>,
 }
 
@@ -46,18 +46,18 @@ impl Said {
 }
 
 /// Asks by word, by id and by alias; says also how the answers were found.
-async fn ask(memory: &JsonlMemory) -> Result<(Said, Method), MemoryError> {
+async fn ask(memory: &JsonlMemory) -> Result<(Said, SearchMethod), MemoryError> {
     let mut said = Said { answers: Vec::new(), lessons: Vec::new() };
-    let mut method = Method::Index;
+    let mut method = SearchMethod::Index;
     for text in ["apple", "kind7", "kind7 apple kind11", "nothing of the sort"] {
         let mut query = project_query();
         query.text = Some(text.to_owned());
-        let answer = memory.query(&query, &ranking(), at()).await?;
+        let answer = memory.query_lessons(&query, &ranking(), at()).await?;
         method = method.max(answer.method);
-        said.answers.push(Answer { method: Method::FullRead, ..answer });
+        said.answers.push(MemoryAnswer { method: SearchMethod::FullRead, ..answer });
     }
     for name in ["kind7", "m-008", "nobody"] {
-        said.lessons.push(memory.get(&LessonName::parse(name).unwrap()).await?);
+        said.lessons.push(memory.get_lesson(&LessonName::parse(name).unwrap()).await?);
     }
     Ok((said, method))
 }
@@ -68,13 +68,13 @@ async fn indexed() -> (TempDir, Said) {
     let memory = JsonlMemory::open(eager(directory.path()));
     add(&memory, "kind", LESSONS).await;
     let (said, method) = ask(&memory).await.unwrap();
-    assert_eq!(method, Method::FullRead);
-    memory.maintain().await;
-    check(&JsonlMemory::open(idle(directory.path())), &said, Method::Index).await;
+    assert_eq!(method, SearchMethod::FullRead);
+    memory.run_maintenance().await;
+    check(&JsonlMemory::open(idle(directory.path())), &said, SearchMethod::Index).await;
     (directory, said)
 }
 
-async fn check(memory: &JsonlMemory, expected: &Said, method: Method) {
+async fn check(memory: &JsonlMemory, expected: &Said, method: SearchMethod) {
     let (said, found_by) = ask(memory).await.unwrap();
     assert_eq!(&said, expected);
     assert_eq!(found_by, method);
@@ -118,7 +118,7 @@ async fn an_index_with_one_file_gone_or_spoilt_is_as_good_as_none() {
         std::fs::write(&path, good).unwrap();
     }
     // Everything is in order again.
-    check(&JsonlMemory::open(idle(directory.path())), &expected, Method::Index).await;
+    check(&JsonlMemory::open(idle(directory.path())), &expected, SearchMethod::Index).await;
 }
 
 #[tokio::test]
@@ -129,11 +129,11 @@ async fn a_spoilt_index_is_built_anew() {
         std::fs::write(spoilt, "garbage").unwrap();
         let memory = JsonlMemory::open(eager(directory.path()));
         add(&memory, "other", 1).await;
-        memory.maintain().await;
+        memory.run_maintenance().await;
         let memory = JsonlMemory::open(idle(directory.path()));
         let (said, method) = ask(&memory).await.unwrap();
-        assert_eq!((said.lessons, method), (expected.lessons, Method::Index), "{} was garbage", spoilt.display());
-        assert_eq!(memory.examine().await.unwrap(), [], "{} was garbage", spoilt.display());
+        assert_eq!((said.lessons, method), (expected.lessons, SearchMethod::Index), "{} was garbage", spoilt.display());
+        assert_eq!(memory.find_problems().await.unwrap(), [], "{} was garbage", spoilt.display());
     }
 }
 
@@ -169,17 +169,17 @@ async fn a_flipped_bit_in_the_index_invents_nothing() {
 async fn an_index_that_disappears_between_two_questions_is_not_missed() {
     let (directory, expected) = indexed().await;
     let memory = JsonlMemory::open(eager(directory.path()));
-    assert_eq!(ask(&memory).await.unwrap().1, Method::Index);
+    assert_eq!(ask(&memory).await.unwrap().1, SearchMethod::Index);
     std::fs::remove_dir_all(directory.path().join("index")).unwrap();
     assert_eq!(ask(&memory).await.unwrap().0, expected);
     add(&memory, "other", 3).await;
     let after = ask(&memory).await.unwrap().0;
     assert_eq!(after.lessons, expected.lessons);
-    check(&JsonlMemory::open(idle(directory.path())), &after, Method::FullRead).await;
-    memory.maintain().await;
+    check(&JsonlMemory::open(idle(directory.path())), &after, SearchMethod::FullRead).await;
+    memory.run_maintenance().await;
     for memory in [memory, JsonlMemory::open(idle(directory.path()))] {
-        check(&memory, &after, Method::Index).await;
-        assert!(memory.get(&LessonName::Id(id("other2"))).await.unwrap().is_some());
+        check(&memory, &after, SearchMethod::Index).await;
+        assert!(memory.get_lesson(&LessonName::Id(id("other2"))).await.unwrap().is_some());
     }
 }
 
@@ -189,7 +189,7 @@ async fn an_index_deleted_while_it_catches_up_does_not_come_back_as_a_part() {
     let directory = TempDir::new().unwrap();
     let memory = JsonlMemory::open(eager(directory.path()));
     add(&memory, "kind", 300).await;
-    memory.maintain().await;
+    memory.run_maintenance().await;
     let mut takes = Duration::ZERO;
     for round in 0..=ROUNDS {
         add(&memory, &format!("round{round}-"), 100).await;
@@ -202,22 +202,22 @@ async fn an_index_deleted_while_it_catches_up_does_not_come_back_as_a_part() {
             })
         });
         let began = Instant::now();
-        JsonlMemory::open(eager(directory.path())).maintain().await;
+        JsonlMemory::open(eager(directory.path())).run_maintenance().await;
         takes = if round == 0 { began.elapsed() } else { takes };
         if let Some(deletion) = deletion {
             deletion.join().unwrap();
         }
         let reader = JsonlMemory::open(idle(directory.path()));
         for key in ["kind7".to_owned(), format!("round{round}-99")] {
-            let found = reader.get(&LessonName::Id(id(&key))).await.unwrap();
+            let found = reader.get_lesson(&LessonName::Id(id(&key))).await.unwrap();
             assert!(
                 found.is_some(),
                 "{key} is gone after round {round}: {:?}",
-                reader.status().await.unwrap()[0].index
+                reader.bank_statuses().await.unwrap()[0].index
             );
         }
         // The next one is to find an index again.
-        memory.maintain().await;
+        memory.run_maintenance().await;
     }
 }
 
@@ -228,11 +228,11 @@ async fn nothing_is_written_through_a_link_in_place_of_the_index() {
     let memory = JsonlMemory::open(eager(directory.path()));
     add(&memory, "kind", 3).await;
     std::os::unix::fs::symlink(elsewhere.path(), directory.path().join("index")).unwrap();
-    memory.maintain().await;
-    memory.compact().await.unwrap();
+    memory.run_maintenance().await;
+    memory.compact_banks().await.unwrap();
     let written: Vec<_> = std::fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(written.is_empty(), "{written:?}");
-    assert!(memory.get(&LessonName::Id(id("kind1"))).await.unwrap().is_some());
+    assert!(memory.get_lesson(&LessonName::Id(id("kind1"))).await.unwrap().is_some());
 }
 
 #[tokio::test]
@@ -240,13 +240,13 @@ async fn after_a_touch_the_index_proves_itself_once_and_not_for_ever() {
     let (directory, _) = indexed().await;
     let lessons = directory.path().join("lessons.jsonl");
     File::options().append(true).open(&lessons).unwrap().set_modified(SystemTime::now()).unwrap();
-    let status = async || JsonlMemory::open(idle(directory.path())).status().await.unwrap()[0].index;
+    let status = async || JsonlMemory::open(idle(directory.path())).bank_statuses().await.unwrap()[0].index;
     assert_eq!(status().await, IndexStatus::Current, "the files are what the index read, which it takes a look to see");
     spoil_the_proof(directory.path(), async || {
         assert_eq!(status().await, IndexStatus::Unusable, "whoever wrote the files last, it was not us");
     })
     .await;
-    JsonlMemory::open(idle(directory.path())).maintain().await;
+    JsonlMemory::open(idle(directory.path())).run_maintenance().await;
     spoil_the_proof(directory.path(), async || {
         assert_eq!(status().await, IndexStatus::Current, "no proof is asked for any more");
     })

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk, Sync};
-use archivist::memory::{LessonName, MemoryService, Method, Usage, Which};
+use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk, SyncPolicy};
+use archivist::memory::{LessonName, LessonStateFilter, LessonUsage, MemoryService, SearchMethod};
 use tempfile::TempDir;
 
 use crate::samples::{at, id, lesson, project_query, ranking, run};
@@ -34,22 +34,22 @@ async fn add(memory: &JsonlMemory, key: &str, summary: &str) {
 
 /// The ids of all lessons, sorted.
 async fn ids(memory: &JsonlMemory) -> Vec<String> {
-    let lessons = memory.lessons(Which::All).await.unwrap();
+    let lessons = memory.list_lessons(LessonStateFilter::All).await.unwrap();
     let mut ids: Vec<String> = lessons.into_iter().map(|lesson| lesson.memory.id.as_str().to_owned()).collect();
     ids.sort();
     ids
 }
 
 async fn has(memory: &JsonlMemory, key: &str) -> bool {
-    memory.get(&LessonName::Id(id(key))).await.unwrap().is_some()
+    memory.get_lesson(&LessonName::Id(id(key))).await.unwrap().is_some()
 }
 
 /// The summaries that answer a question, sorted, and how they were found.
-async fn ask(memory: &JsonlMemory, text: &str) -> (Vec<String>, Method) {
+async fn ask(memory: &JsonlMemory, text: &str) -> (Vec<String>, SearchMethod) {
     let mut query = project_query();
     query.text = Some(text.to_owned());
     query.max_results = Some(100);
-    let answer = memory.query(&query, &ranking(), at()).await.unwrap();
+    let answer = memory.query_lessons(&query, &ranking(), at()).await.unwrap();
     let mut found: Vec<String> = answer.hits.into_iter().map(|hit| hit.lesson.memory.summary).collect();
     found.sort();
     (found, answer.method)
@@ -60,8 +60,8 @@ async fn orchard(directory: &Path) {
     let memory = JsonlMemory::open(eager(directory));
     let lessons = (0..20).map(|number| lesson(&format!("k{number}"), &format!("word{number} apple"))).collect();
     memory.add_memories(lessons, at()).await.unwrap();
-    memory.maintain().await;
-    assert_eq!(ask(&memory, "apple").await.1, Method::Index);
+    memory.run_maintenance().await;
+    assert_eq!(ask(&memory, "apple").await.1, SearchMethod::Index);
 }
 
 /// One lesson of so many versions that compaction has something to move.
@@ -75,7 +75,7 @@ async fn much_revised(directory: &Path) -> JsonlMemory {
 
 /// A store on a machine that was started under this name.
 fn booted(directory: &Path, boot: &str) -> JsonlMemory {
-    JsonlMemory::open_on(eager(directory), Hooked::booted(Some(boot), |_, _| Ok(())))
+    JsonlMemory::open_on_disk(eager(directory), Hooked::booted(Some(boot), |_, _| Ok(())))
 }
 
 /// What a person, git or another tool does to a file: it has other bytes, and was changed after the last commit.
@@ -131,7 +131,7 @@ async fn a_checkout_of_an_older_file_outlives_a_reboot() {
 async fn a_checkout_of_an_older_file_stands_where_boots_cannot_be_told_apart() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join(LESSONS);
-    let open = || JsonlMemory::open_on(eager(directory.path()), Hooked::booted(None, |_, _| Ok(())));
+    let open = || JsonlMemory::open_on_disk(eager(directory.path()), Hooked::booted(None, |_, _| Ok(())));
     add(&open(), "a", "Kept").await;
     let one = std::fs::read(&file).unwrap();
     add(&open(), "b", "Taken out").await;
@@ -151,7 +151,7 @@ async fn an_edit_that_a_writer_has_noted_outlives_a_reboot() {
     add(&memory, "b", "Taken out").await;
     edit(&file, &one);
     // Takes the writers' lock and notes how the files look now: to the next boot they look untouched.
-    memory.maintain().await;
+    memory.run_maintenance().await;
     assert_eq!(ids(&memory).await, ["a"]);
     let memory = booted(directory.path(), "two");
     add(&memory, "c", "Next").await;
@@ -170,7 +170,7 @@ async fn a_power_cut_after_a_hand_edit_takes_nothing_acknowledged() {
         }
         Ok(())
     };
-    let memory = JsonlMemory::open_on(eager(directory.path()), Hooked::booted(Some("one"), hook));
+    let memory = JsonlMemory::open_on_disk(eager(directory.path()), Hooked::booted(Some("one"), hook));
     add(&memory, "a", "Acknowledged").await;
     append(&file, &line("h", "By hand"));
     add(&memory, "b", "Acknowledged too").await;
@@ -224,7 +224,7 @@ async fn a_reader_is_enough_to_bring_back_what_the_power_took() {
 async fn an_index_is_not_believed_after_a_kill_and_a_hand_edit() {
     let directory = TempDir::new().unwrap();
     orchard(directory.path()).await;
-    let killed = JsonlMemory::open_on(
+    let killed = JsonlMemory::open_on_disk(
         idle(directory.path()),
         Hooked::new(|step, path| if step == Step::Append && path.ends_with(LESSONS) { Err(no()) } else { Ok(()) }),
     );
@@ -234,7 +234,11 @@ async fn an_index_is_not_believed_after_a_kill_and_a_hand_edit() {
     pear_for_the_first_apple(directory.path());
     add(&JsonlMemory::open(idle(directory.path())), "next", "apple next").await;
     let (found, method) = ask(&JsonlMemory::open(idle(directory.path())), "apple").await;
-    assert_eq!((found.len(), method), (21, Method::FullRead), "19 old ones, the pending one and the next: {found:?}");
+    assert_eq!(
+        (found.len(), method),
+        (21, SearchMethod::FullRead),
+        "19 old ones, the pending one and the next: {found:?}"
+    );
 }
 
 #[tokio::test]
@@ -248,8 +252,8 @@ async fn a_hand_edit_during_a_commit_is_not_taken_for_the_commits_own() {
         }
         Ok(())
     };
-    let memory = JsonlMemory::open_on(idle(directory.path()), Hooked::new(hook));
-    let usage = Usage { run: run("r"), point: "orchestrator".into() };
+    let memory = JsonlMemory::open_on_disk(idle(directory.path()), Hooked::new(hook));
+    let usage = LessonUsage { run: run("r"), point: "orchestrator".into() };
     memory.record_usage(&[id("k3")], &usage, at()).await.unwrap();
     for memory in [memory, JsonlMemory::open(idle(directory.path()))] {
         assert_eq!(ask(&memory, "pear").await.0, ["something else entirely, a pear"]);
@@ -263,14 +267,14 @@ async fn a_compaction_that_was_cut_off_leaves_later_hand_edits_alone() {
     much_revised(directory.path()).await;
     let is_swap = |step, path: &Path| step == Step::Rename && (path.ends_with(LESSONS) || path.ends_with(ARCHIVE));
     let hook = move |step: Step, path: &Path| if is_swap(step, path) { Err(no()) } else { Ok(()) };
-    drop(JsonlMemory::open_on(eager(directory.path()), Hooked::new(hook)).compact().await);
+    drop(JsonlMemory::open_on_disk(eager(directory.path()), Hooked::new(hook)).compact_banks().await);
     assert!(directory.path().join("lessons.jsonl.next").exists(), "prepared and never put in place");
     append(&directory.path().join(LESSONS), &line("hand", "Typed by a person, or pulled by git"));
     let memory = JsonlMemory::open(eager(directory.path()));
     assert_eq!(ids(&memory).await, ["a", "hand"]);
     add(&memory, "b", "The next commit").await;
     check_after_compaction(&memory, &["a", "b", "hand"]).await;
-    memory.compact().await.unwrap();
+    memory.compact_banks().await.unwrap();
     check_after_compaction(&memory, &["a", "b", "hand"]).await;
 }
 
@@ -285,7 +289,7 @@ async fn a_hand_edit_during_a_compaction_is_kept() {
         }
         Ok(())
     };
-    JsonlMemory::open_on(eager(directory.path()), Hooked::new(hook)).compact().await.unwrap();
+    JsonlMemory::open_on_disk(eager(directory.path()), Hooked::new(hook)).compact_banks().await.unwrap();
     check_after_compaction(&memory, &["a", "hand"]).await;
     check_after_compaction(&JsonlMemory::open(eager(directory.path())), &["a", "hand"]).await;
 }
@@ -293,7 +297,7 @@ async fn a_hand_edit_during_a_compaction_is_kept() {
 /// All lessons are there, and all versions of the one that was compacted.
 async fn check_after_compaction(memory: &JsonlMemory, expected: &[&str]) {
     assert_eq!(ids(memory).await, expected);
-    assert_eq!(memory.history(&id("a")).await.unwrap().len(), 6);
+    assert_eq!(memory.lesson_history(&id("a")).await.unwrap().len(), 6);
 }
 
 #[tokio::test]
@@ -309,17 +313,17 @@ async fn a_reader_at_any_step_of_a_compaction_finds_everything() {
         for reader in [JsonlMemory::open(idle(&here)), steady.clone()] {
             let looked = looked.clone();
             apart(async move {
-                let found = reader.get(&LessonName::Id(id("a"))).await.unwrap();
+                let found = reader.get_lesson(&LessonName::Id(id("a"))).await.unwrap();
                 let found = found.map(|lesson| (lesson.version, lesson.memory.summary));
                 assert_eq!(found, Some((6, "Version 5".to_owned())), "at {looked}");
-                assert_eq!(reader.history(&id("a")).await.unwrap().len(), 6, "at {looked}");
+                assert_eq!(reader.lesson_history(&id("a")).await.unwrap().len(), 6, "at {looked}");
             });
         }
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(())
     };
-    let memory = JsonlMemory::open_on(eager(directory.path()), Hooked::new(hook));
-    let done = memory.compact().await.unwrap();
+    let memory = JsonlMemory::open_on_disk(eager(directory.path()), Hooked::new(hook));
+    let done = memory.compact_banks().await.unwrap();
     assert_eq!(done[0].versions_moved, 3);
     assert!(looks.load(Ordering::Relaxed) > 12, "a compaction has more steps than {looks:?}");
 }
@@ -342,7 +346,7 @@ async fn a_reader_forgets_a_commit_that_was_refused() {
         }
         Ok(())
     };
-    let memory = JsonlMemory::open_on(eager(directory.path()), Hooked::new(hook));
+    let memory = JsonlMemory::open_on_disk(eager(directory.path()), Hooked::new(hook));
     memory.add_memories(vec![lesson("ghost", "Never acknowledged")], at()).await.unwrap_err();
     add(&memory, "b", "Acknowledged, longer, and written where the refused one would have been").await;
     assert!(!has(&reader, "ghost").await);
@@ -370,8 +374,8 @@ async fn a_lazy_writer_keeps_what_a_durable_one_acknowledged() {
         }
         Ok(())
     };
-    let lazy = JsonlSettings { sync: Sync::Lazy, ..eager(directory.path()) };
-    let memory = JsonlMemory::open_on(lazy, Hooked::new(hook));
+    let lazy = JsonlSettings { sync: SyncPolicy::Lazy, ..eager(directory.path()) };
+    let memory = JsonlMemory::open_on_disk(lazy, Hooked::new(hook));
     for number in 0..12 {
         add(&memory, &format!("l{number}"), &"long ".repeat(4000)).await;
     }
@@ -424,7 +428,7 @@ struct Hooked {
 impl Hooked {
     /// On the machine that is there.
     fn new(hook: impl Fn(Step, &Path) -> io::Result<()> + Send + std::marker::Sync + 'static) -> Arc<Self> {
-        Self::booted(RealDisk.boot().as_deref(), hook)
+        Self::booted(RealDisk.boot_id().as_deref(), hook)
     }
 
     fn booted(
@@ -468,7 +472,7 @@ impl Disk for Hooked {
         RealDisk.sync_directory(directory)
     }
 
-    fn boot(&self) -> Option<String> {
+    fn boot_id(&self) -> Option<String> {
         self.boot.clone()
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use archivist::context::{Inputs, ReflectionContext, Run};
-use archivist::distill::Distiller;
+use archivist::context::{ReflectionContext, ReflectionInputs, SessionDescription};
+use archivist::distill::SessionDistiller;
 use archivist::domain::{EpisodeStatus, SessionId};
-use archivist::judge::{Sign, ground_of, held, prior};
+use archivist::judge::{PlainSignal, clamp_to_prior, find_basis, prior_importance};
 use archivist::redact::Redactor;
-use archivist::service::Logs;
+use archivist::service::CombinedLogs;
 
 use crate::samples::at;
 
@@ -28,8 +28,8 @@ fn logs() -> Vec<PathBuf> {
 }
 
 fn context(log: &Path, redactor: &Redactor) -> ReflectionContext {
-    let logs = Logs::read(&[log.to_owned()], &[], redactor).unwrap();
-    let run = Run {
+    let logs = CombinedLogs::read_session(&[log.to_owned()], &[], redactor).unwrap();
+    let run = SessionDescription {
         session_id: SessionId::parse("s-1").unwrap(),
         project_root: "/shop".to_owned(),
         repo_id: None,
@@ -39,7 +39,7 @@ fn context(log: &Path, redactor: &Redactor) -> ReflectionContext {
         outcome: None,
         now: at(),
     };
-    let inputs = Inputs {
+    let inputs = ReflectionInputs {
         run,
         gathered: logs.gathered,
         sessions: logs.sessions,
@@ -58,22 +58,23 @@ fn what_the_rules_say_of_importance_lies_within_the_leeway() {
     let mut lessons = 0;
     for log in logs() {
         let context = context(&log, &redactor);
-        let distiller = Distiller { redactor: &redactor, documents: &[], max_candidates: 100, min_importance: 0.0 };
-        let signs: Vec<Sign<'_>> = context
+        let distiller =
+            SessionDistiller { redactor: &redactor, documents: &[], max_candidates: 100, min_importance: 0.0 };
+        let signs: Vec<PlainSignal<'_>> = context
             .signals
             .iter()
-            .map(|signal| Sign {
+            .map(|signal| PlainSignal {
                 kind: signal.kind.as_str(),
                 family: signal.error_family.as_ref(),
                 times: signal.times,
             })
             .collect();
         let has_failed = context.episode.status == EpisodeStatus::Failed;
-        for candidate in distiller.by_heuristics(&context).candidates {
-            let footing = ground_of(&candidate, &signs);
-            let prior = prior(footing.ground, footing.times, has_failed);
+        for candidate in distiller.distill_with_heuristics(&context).candidates {
+            let footing = find_basis(&candidate, &signs);
+            let prior = prior_importance(footing.ground, footing.times, has_failed);
             assert_eq!(
-                held(candidate.importance, prior, LEEWAY),
+                clamp_to_prior(candidate.importance, prior, LEEWAY),
                 candidate.importance,
                 "{}: {footing:?} {candidate:?}",
                 log.display()

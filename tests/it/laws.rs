@@ -6,9 +6,10 @@ use archivist::domain::{
     AgentMemory, EvidenceLevel, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryKind, MemoryQuery,
     MemoryScope,
 };
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, Sync};
+use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, SyncPolicy};
 use archivist::memory::{
-    Answer, Batch, FactFilter, Lesson, LessonName, MemoryService, Method, Neighbour, Removal, Usage, Which,
+    CommitBatch, FactFilter, Lesson, LessonName, LessonNeighbour, LessonRemoval, LessonStateFilter, LessonUsage,
+    MemoryAnswer, MemoryService, SearchMethod,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -105,8 +106,8 @@ fn questions() -> Vec<MemoryQuery> {
 /// Everything that can be asked.
 #[derive(Debug, PartialEq)]
 struct Answers {
-    answers: Vec<Answer>,
-    neighbours: Vec<Vec<Neighbour>>,
+    answers: Vec<MemoryAnswer>,
+    neighbours: Vec<Vec<LessonNeighbour>>,
     lessons: Vec<Option<Lesson>>,
     named: Vec<Option<Lesson>>,
     facts: Vec<Vec<Fact>>,
@@ -115,28 +116,28 @@ struct Answers {
 async fn ask_everything(memory: &JsonlMemory) -> Answers {
     let mut all = Answers { answers: vec![], neighbours: vec![], lessons: vec![], named: vec![], facts: vec![] };
     for question in questions() {
-        let mut answer = memory.query(&question, &ranking(), day(100)).await.unwrap();
+        let mut answer = memory.query_lessons(&question, &ranking(), day(100)).await.unwrap();
         // How it was found is the one thing that may differ.
-        answer.method = Method::FullRead;
+        answer.method = SearchMethod::FullRead;
         all.answers.push(answer);
-        all.neighbours.push(memory.neighbours(&question, 4).await.unwrap());
+        all.neighbours.push(memory.find_neighbours(&question, 4).await.unwrap());
     }
     for key in 0..LESSONS {
         let name = LessonName::Id(id(&format!("l{key}")));
-        all.lessons.push(memory.get(&name).await.unwrap());
+        all.lessons.push(memory.get_lesson(&name).await.unwrap());
         let alias = LessonName::parse(&format!("m-{:03}", key + 1)).unwrap();
-        all.named.push(memory.get(&alias).await.unwrap());
+        all.named.push(memory.get_lesson(&alias).await.unwrap());
         let filter = FactFilter { memory: Some(id(&format!("l{key}"))), run: None };
-        all.facts.push(memory.facts(&filter).await.unwrap());
+        all.facts.push(memory.list_facts(&filter).await.unwrap());
     }
     let filter = FactFilter { memory: None, run: Some(run("r1")) };
-    all.facts.push(memory.facts(&filter).await.unwrap());
+    all.facts.push(memory.list_facts(&filter).await.unwrap());
     all
 }
 
 async fn take(memory: &JsonlMemory, step: &Step) {
     let key = |key: usize| id(&format!("l{key}"));
-    let fact = |fact: Fact| Batch { facts: vec![fact], ..Batch::default() };
+    let fact = |fact: Fact| CommitBatch { facts: vec![fact], ..CommitBatch::default() };
     match step {
         Step::Write { key: number, words, tags, tool, importance, kind, on } => {
             let text: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
@@ -155,9 +156,9 @@ async fn take(memory: &JsonlMemory, step: &Step) {
         }
         // Lessons and versions that are not there are refused, which is another test's business.
         Step::Forget { key: number } => {
-            drop(memory.archive_memory(&key(*number), Removal::Forgotten { reason: None }, day(60)).await);
+            drop(memory.archive_memory(&key(*number), LessonRemoval::Forgotten { reason: None }, day(60)).await);
         }
-        Step::Restore { key: number, version } => drop(memory.restore(&key(*number), *version, day(70)).await),
+        Step::Restore { key: number, version } => drop(memory.restore_version(&key(*number), *version, day(70)).await),
         Step::Sight { key: number, episode, on } => {
             let sighting = Fact::Sighting {
                 memory: key(*number),
@@ -168,7 +169,7 @@ async fn take(memory: &JsonlMemory, step: &Step) {
                 quotes: Vec::new(),
                 extra: Default::default(),
             };
-            memory.commit(fact(sighting), at()).await.unwrap();
+            memory.commit_batch(fact(sighting), at()).await.unwrap();
         }
         Step::Judge { key: number, episode, good } => {
             let feedback = Fact::Feedback {
@@ -181,19 +182,19 @@ async fn take(memory: &JsonlMemory, step: &Step) {
                 at: day(50),
                 extra: Default::default(),
             };
-            memory.commit(fact(feedback), at()).await.unwrap();
+            memory.commit_batch(fact(feedback), at()).await.unwrap();
         }
         Step::Show { key: number, run: number_of_run } => {
-            let usage = Usage { run: run(&format!("r{number_of_run}")), point: "orchestrator".into() };
+            let usage = LessonUsage { run: run(&format!("r{number_of_run}")), point: "orchestrator".into() };
             memory.record_usage(&[key(*number)], &usage, day(80)).await.unwrap();
         }
-        Step::Fold => memory.maintain().await,
-        Step::Compact => drop(memory.compact().await.unwrap()),
+        Step::Fold => memory.run_maintenance().await,
+        Step::Compact => drop(memory.compact_banks().await.unwrap()),
     }
 }
 
 fn eager(directory: &Path) -> JsonlSettings {
-    JsonlSettings { fold_in_bytes: 1, sync: Sync::Lazy, versions_kept: 2, ..settings(directory) }
+    JsonlSettings { fold_in_bytes: 1, sync: SyncPolicy::Lazy, versions_kept: 2, ..settings(directory) }
 }
 
 fn copy_truth(from: &Path, to: &Path) {
@@ -227,11 +228,11 @@ proptest! {
             let expected = ask_everything(&plain).await;
             prop_assert_eq!(&ask_everything(&memory).await, &expected, "a handle that grew with the store");
             prop_assert_eq!(&ask_everything(&JsonlMemory::open(eager(&here))).await, &expected, "a new handle");
-            memory.maintain().await;
+            memory.run_maintenance().await;
             prop_assert_eq!(&ask_everything(&memory).await, &expected, "after catching up");
-            let answer = memory.query(&project_query(), &ranking(), day(100)).await.unwrap();
-            let wrote = !memory.lessons(Which::All).await.unwrap().is_empty();
-            prop_assert_eq!(answer.method, if wrote { Method::Index } else { answer.method });
+            let answer = memory.query_lessons(&project_query(), &ranking(), day(100)).await.unwrap();
+            let wrote = !memory.list_lessons(LessonStateFilter::All).await.unwrap().is_empty();
+            prop_assert_eq!(answer.method, if wrote { SearchMethod::Index } else { answer.method });
             Ok(())
         })?;
     }
@@ -247,13 +248,13 @@ proptest! {
             }
             let before = ask_everything(&memory).await;
             let mut histories = Vec::new();
-            for lesson in memory.lessons(Which::All).await.unwrap() {
-                histories.push((lesson.memory.id.clone(), memory.history(&lesson.memory.id).await.unwrap()));
+            for lesson in memory.list_lessons(LessonStateFilter::All).await.unwrap() {
+                histories.push((lesson.memory.id.clone(), memory.lesson_history(&lesson.memory.id).await.unwrap()));
             }
-            memory.compact().await.unwrap();
+            memory.compact_banks().await.unwrap();
             prop_assert_eq!(&ask_everything(&memory).await, &before);
             for (id, history) in histories {
-                prop_assert_eq!(memory.history(&id).await.unwrap(), history);
+                prop_assert_eq!(memory.lesson_history(&id).await.unwrap(), history);
             }
             let lines = std::fs::read_to_string(here.join("lessons.jsonl")).unwrap_or_default();
             for key in 0..LESSONS {
@@ -272,18 +273,18 @@ proptest! {
             for step in &steps {
                 take(&memory, step).await;
             }
-            for lesson in memory.lessons(Which::All).await.unwrap() {
+            for lesson in memory.list_lessons(LessonStateFilter::All).await.unwrap() {
                 let id = lesson.memory.id;
-                let history = memory.history(&id).await.unwrap();
+                let history = memory.lesson_history(&id).await.unwrap();
                 let wanted = pick.get(&history);
-                memory.restore(&id, wanted.version, day(99)).await.unwrap();
-                let after = memory.history(&id).await.unwrap();
+                memory.restore_version(&id, wanted.version, day(99)).await.unwrap();
+                let after = memory.lesson_history(&id).await.unwrap();
                 prop_assert_eq!(&after[..history.len()], &history[..]);
                 prop_assert_eq!(after.len(), history.len() + 1);
                 let mut expected = wanted.memory.clone();
                 expected.restored_from = Some(wanted.version);
                 expected.updated_at = Some(day(99));
-                let mut now = memory.get(&LessonName::Id(id)).await.unwrap().unwrap().memory;
+                let mut now = memory.get_lesson(&LessonName::Id(id)).await.unwrap().unwrap().memory;
                 (now.usage_count, now.last_used_at) = (expected.usage_count, expected.last_used_at);
                 prop_assert_eq!(now, expected);
             }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use archivist::context::{Gathered, Gathering, Material, SignalKind, digest};
-use archivist::ingest::{Format, Reading, Rules};
+use archivist::context::{DigestInput, GatheredLogs, LogGatherer, SignalKind, render_digest};
+use archivist::ingest::{LogFormat, ReaderSettings, SessionReader};
 use archivist::redact::Redactor;
-use archivist::service::{Progress, inspect};
+use archivist::service::{ReadProgress, inspect_log};
 use archivist::text::Tokenizer;
 use serde_json::{Value, json};
 
@@ -31,9 +31,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn read(path: &Path) -> Result<(Format, Gathered), String> {
+fn read(path: &Path) -> Result<(LogFormat, GatheredLogs), String> {
     let redactor = Redactor::new();
-    inspect(path, Rules { strict: true }, &redactor, &Progress::default())
+    inspect_log(path, ReaderSettings { strict: true }, &redactor, &ReadProgress::default())
         .map(|log| (log.format, log.gathered))
         .map_err(|unreadable| unreadable.to_string())
 }
@@ -114,7 +114,7 @@ fn counting_tokens_line_by_line_would_be_wrong() {
 fn the_big_failures_of_a_real_project_are_found() {
     let Some(corpus) = corpus() else { return };
     let (format, gathered) = read(&corpus.join("openagents/trajectories.jsonl")).unwrap();
-    assert_eq!((format, gathered.survey.counts.trajectories), (Format::OpenAgentsTrajectories, 140));
+    assert_eq!((format, gathered.survey.counts.trajectories), (LogFormat::OpenAgentsTrajectories, 140));
     let times = |passage: &str| {
         let repeated = gathered.signals.iter().filter(|signal| signal.kind == SignalKind::RepeatedFailure);
         repeated.filter(|signal| signal.text.contains(passage)).map(|signal| signal.times).collect::<Vec<_>>()
@@ -206,13 +206,13 @@ fn twenty_facts_in_a_long_session_are_all_in_its_digest() {
     let (log, facts) = planted();
     let tokenizer = Tokenizer::new();
     let redactor = Redactor::new();
-    let mut gathering = Gathering::new(&redactor);
-    Reading::new(Rules::default()).read(&mut log.as_bytes(), &mut gathering).unwrap();
+    let mut gathering = LogGatherer::new(&redactor);
+    SessionReader::new(ReaderSettings::default()).read_log(&mut log.as_bytes(), &mut gathering).unwrap();
     let gathered = gathering.finish();
-    let material = Material { trajectories: &gathered.trajectories, signals: &gathered.signals, notes: None };
-    let digest = digest(&material, 24_000, &tokenizer);
+    let material = DigestInput { trajectories: &gathered.trajectories, signals: &gathered.signals, notes: None };
+    let digest = render_digest(&material, 24_000, &tokenizer);
     assert!(log.len() > 1_200_000, "{} bytes are no 300,000 tokens", log.len());
-    assert!(tokenizer.count(&digest.text) <= 24_000, "{}", digest.tokens);
+    assert!(tokenizer.count_tokens(&digest.text) <= 24_000, "{}", digest.tokens);
     let lost: Vec<&String> = facts.iter().filter(|fact| !digest.text.contains(fact.as_str())).collect();
     assert!(lost.is_empty(), "{} of {} facts are lost: {lost:#?}", lost.len(), facts.len());
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{MemoryService, Which};
+use archivist::memory::{LessonStateFilter, MemoryService};
 use tempfile::TempDir;
 
 use crate::samples::{at, lesson, project_query, ranking};
@@ -40,7 +40,7 @@ async fn child() {
                 let key = format!("w{writer}-{number}");
                 memory.add_memories(vec![lesson(&key, &format!("Lesson {number} of {writer}"))], at()).await.unwrap();
                 if number % 50 == 49 {
-                    memory.maintain().await;
+                    memory.run_maintenance().await;
                 }
             }
         }
@@ -54,7 +54,7 @@ async fn read_until_told(memory: &JsonlMemory, directory: &Path) {
     let (mut known, mut asked, mut longest) = (0, 0_u32, Duration::ZERO);
     while !directory.join("stop").exists() {
         let began = Instant::now();
-        let answer = memory.query(&query, &ranking(), at()).await.unwrap();
+        let answer = memory.query_lessons(&query, &ranking(), at()).await.unwrap();
         longest = longest.max(began.elapsed());
         let met = answer.dropped + answer.hits.len();
         assert!(met >= known, "{met} lessons after {known}");
@@ -90,11 +90,11 @@ async fn sixteen_writers_and_a_reader_share_a_directory() {
     assert!(figures[2] < 5_000_000, "an answer took seconds: {report}");
 
     let memory = JsonlMemory::open(shared(directory.path()));
-    let lessons = memory.lessons(Which::All).await.unwrap();
+    let lessons = memory.list_lessons(LessonStateFilter::All).await.unwrap();
     let ids: HashSet<_> = lessons.iter().map(|lesson| &lesson.memory.id).collect();
     let aliases: HashSet<_> = lessons.iter().map(|lesson| &lesson.memory.alias).collect();
     assert_eq!((lessons.len(), ids.len(), aliases.len()), (WRITERS * COMMITS, WRITERS * COMMITS, WRITERS * COMMITS));
-    assert_eq!(memory.examine().await.unwrap(), []);
+    assert_eq!(memory.find_problems().await.unwrap(), []);
     let mut names: Vec<String> = std::fs::read_dir(directory.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -129,7 +129,7 @@ async fn readers_answer_while_a_writer_is_stuck_in_its_sync() {
     let (syncing, is_syncing) = mpsc::channel();
     let (let_go, go_on) = mpsc::channel();
     let disk = Arc::new(HeldDisk { syncing, go_on: Mutex::new(go_on) });
-    let stuck = JsonlMemory::open_on(shared(directory.path()), disk);
+    let stuck = JsonlMemory::open_on_disk(shared(directory.path()), disk);
     let writer = {
         let stuck = stuck.clone();
         tokio::spawn(async move { stuck.add_memories(vec![lesson("b", "Stuck")], at()).await.map(drop) })
@@ -138,10 +138,10 @@ async fn readers_answer_while_a_writer_is_stuck_in_its_sync() {
     // Whether it is the same handle, an old one or a new one: nobody waits.
     for reader in [&stuck, &before, &JsonlMemory::open(shared(directory.path()))] {
         let (query, ranking) = (project_query(), ranking());
-        let answer = tokio::time::timeout(Duration::from_secs(10), reader.query(&query, &ranking, at()));
+        let answer = tokio::time::timeout(Duration::from_secs(10), reader.query_lessons(&query, &ranking, at()));
         assert!(!answer.await.expect("a reader waited for the writer").unwrap().hits.is_empty());
     }
     let_go.send(()).unwrap();
     writer.await.unwrap().unwrap();
-    assert_eq!(before.lessons(Which::All).await.unwrap().len(), 2);
+    assert_eq!(before.list_lessons(LessonStateFilter::All).await.unwrap().len(), 2);
 }

@@ -8,7 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::service::{Enqueued, Handled, Handler, Job, Pace, Place, Queue, QueueError, Until, Worker};
+use archivist::service::{
+    EnqueueResult, Job, JobFolder, JobHandler, JobOutcome, JobQueue, QueueError, QueueWorker, WorkerLifetime,
+    WorkerPace,
+};
 use async_trait::async_trait;
 use insta::assert_snapshot;
 use tempfile::TempDir;
@@ -30,8 +33,8 @@ const LEASE: Duration = Duration::from_secs(1);
 /// How many bytes the event of a job has that is to be cut off by a limit of a block or two.
 const LONG: usize = 3000;
 
-fn pace() -> Pace {
-    Pace {
+fn pace() -> WorkerPace {
+    WorkerPace {
         processes: WORKERS,
         lease: LEASE,
         max_attempts: 1000,
@@ -47,17 +50,17 @@ fn pace() -> Pace {
 struct Effects<'a>(&'a Path);
 
 #[async_trait]
-impl Handler for Effects<'_> {
-    async fn handle(&self, job: &Job) -> Handled {
+impl JobHandler for Effects<'_> {
+    async fn handle_job(&self, job: &Job) -> JobOutcome {
         let name = job.name();
         let digit = name.as_str().bytes().next().unwrap_or_default();
         tokio::time::sleep(Duration::from_millis(u64::from(digit))).await;
         let mut file = fs::OpenOptions::new().append(true).create(true).open(self.0.join("effects")).unwrap();
         file.write_all(format!("{name}\n").as_bytes()).unwrap();
         if job.attempts.is_empty() && digit == b'7' {
-            Handled::Again("not yet".to_owned())
+            JobOutcome::Again("not yet".to_owned())
         } else {
-            Handled::Done(String::new())
+            JobOutcome::Done(String::new())
         }
     }
 }
@@ -69,20 +72,21 @@ async fn child() {
         return;
     };
     let directory = Path::new(&directory);
-    let queue = Queue::at(directory);
+    let queue = JobQueue::for_memory(directory);
     match part.as_str() {
         "work" => {
             let handler = Effects(directory);
-            let worker = Worker { queue: &queue, handler: &handler, pace: pace(), clock: Arc::new(chrono::Utc::now) };
+            let worker =
+                QueueWorker { queue: &queue, handler: &handler, pace: pace(), clock: Arc::new(chrono::Utc::now) };
             let (_stop, stopped) = tokio::sync::watch::channel(false);
-            worker.run(Until::Empty, stopped).await.unwrap();
+            worker.run(WorkerLifetime::Empty, stopped).await.unwrap();
         }
         "ask" => {
             while !directory.join("go").exists() {
                 std::thread::sleep(Duration::from_millis(1));
             }
             let ask = |number| queue.enqueue(&job(&format!("s{number}"), 10)).unwrap();
-            let new = (0..SESSIONS).map(ask).filter(|enqueued| *enqueued == Enqueued::New).count();
+            let new = (0..SESSIONS).map(ask).filter(|enqueued| *enqueued == EnqueueResult::New).count();
             println!("new jobs: {new}");
         }
         _ => match queue.enqueue(&Job { event: "x".repeat(LONG), ..job("a", 10) }) {
@@ -117,16 +121,16 @@ fn said(child: Child, words: &str) -> String {
     found.unwrap_or_else(|| panic!("{text}"))
 }
 
-fn count(queue: &Queue, place: Place) -> usize {
-    fs::read_dir(queue.folder().join(place.as_str())).map_or(0, Iterator::count)
+fn count(queue: &JobQueue, place: JobFolder) -> usize {
+    fs::read_dir(queue.queue_dir().join(place.as_str())).map_or(0, Iterator::count)
 }
 
 #[test]
 fn workers_killed_at_any_moment_lose_no_job() {
     let directory = TempDir::new().unwrap();
-    let queue = Queue::at(directory.path());
+    let queue = JobQueue::for_memory(directory.path());
     for number in 0..JOBS {
-        assert_eq!(queue.enqueue(&job(&format!("s{number}"), 10)).unwrap(), Enqueued::New);
+        assert_eq!(queue.enqueue(&job(&format!("s{number}"), 10)).unwrap(), EnqueueResult::New);
     }
     let mut random = 0x5eed_u64;
     let mut below = |bound: u64| {
@@ -143,13 +147,14 @@ fn workers_killed_at_any_moment_lose_no_job() {
         workers[unlucky].wait().unwrap();
         workers[unlucky] = spawn(directory.path(), "work");
     }
-    let left = JOBS - count(&queue, Place::Done);
+    let left = JOBS - count(&queue, JobFolder::Done);
     for mut worker in workers {
         assert!(worker.wait().unwrap().success());
     }
-    let places = [Place::New, Place::Claimed, Place::Dead, Place::Done].map(|place| count(&queue, place));
+    let places =
+        [JobFolder::New, JobFolder::Claimed, JobFolder::Dead, JobFolder::Done].map(|place| count(&queue, place));
     assert_eq!(places, [0, 0, 0, JOBS], "new, claimed, dead, done");
-    let listed = queue.jobs(LEASE, chrono::Utc::now()).unwrap();
+    let listed = queue.list_jobs(LEASE, chrono::Utc::now()).unwrap();
     let attempts = listed.iter().flat_map(|listed| &listed.job.as_ref().unwrap().attempts);
     let deaths = attempts.filter(|attempt| attempt.error == "its worker died").count();
     let mut effects: BTreeMap<String, usize> = BTreeMap::new();
@@ -171,9 +176,9 @@ fn many_who_ask_for_the_same_at_once_get_it_once() {
     std::thread::sleep(Duration::from_millis(300));
     fs::write(directory.path().join("go"), "").unwrap();
     let new: usize = children.into_iter().map(|child| said(child, "new jobs: ").parse::<usize>().unwrap()).sum();
-    let queue = Queue::at(directory.path());
-    assert_eq!((new, count(&queue, Place::New)), (SESSIONS, SESSIONS));
-    assert!(queue.jobs(LEASE, at()).unwrap().iter().all(|listed| listed.job.is_ok()));
+    let queue = JobQueue::for_memory(directory.path());
+    assert_eq!((new, count(&queue, JobFolder::New)), (SESSIONS, SESSIONS));
+    assert!(queue.list_jobs(LEASE, at()).unwrap().iter().all(|listed| listed.job.is_ok()));
 }
 
 #[cfg(unix)]
@@ -193,9 +198,9 @@ fn a_job_for_which_there_is_no_space_is_refused_and_leaves_no_trace() {
             "cannot write ~/queue/new/NAME: File too large (os error 27) / \
              free some space and ask again; nothing was half written"
         );
-        let queue = Queue::at(directory.path());
-        assert_eq!(count(&queue, Place::New), 0, "{blocks} blocks");
-        assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), Enqueued::New);
+        let queue = JobQueue::for_memory(directory.path());
+        assert_eq!(count(&queue, JobFolder::New), 0, "{blocks} blocks");
+        assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), EnqueueResult::New);
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archivist::service::{
-    Attempt, Enqueued, Errand, FleetQueue, FleetSource, Held, Intake, Job, JobSource, Lease, Listed, Place, Queue,
-    Reach, Settled, Token, Urgency,
+    ClaimedJob, EnqueueResult, FailedAttempt, FleetJobSource, FleetQueue, Job, JobFolder, JobKind, JobOwnership,
+    JobQueue, JobSource, JobSubmitter, JobUrgency, LeaseState, ListedJob, WorkerReach, WorkerToken,
 };
 use tempfile::TempDir;
 use tokio::time::sleep;
@@ -17,9 +17,9 @@ const LEASE: Duration = Duration::from_millis(800);
 
 /// A queue under test.
 struct World {
-    intake: Arc<dyn Intake>,
+    intake: Arc<dyn JobSubmitter>,
     source: Box<dyn JobSource>,
-    files: Queue,
+    files: JobQueue,
     fleet: Option<FleetQueue>,
     _directory: TempDir,
 }
@@ -28,7 +28,7 @@ struct World {
 async fn worlds() -> Vec<World> {
     let files = || {
         let directory = TempDir::new().unwrap();
-        (Queue::at(directory.path()), directory)
+        (JobQueue::for_memory(directory.path()), directory)
     };
     let (queue, directory) = files();
     let source = Box::new(queue.clone());
@@ -37,7 +37,7 @@ async fn worlds() -> Vec<World> {
     if let Some(fleet) = Fleet::fresh().await {
         let (queue, directory) = files();
         let own = fleet.queue("shop");
-        let source = Box::new(FleetSource::new(own.clone(), queue.clone(), Reach::Own, 8));
+        let source = Box::new(FleetJobSource::new(own.clone(), queue.clone(), WorkerReach::Own, 8));
         let fleet = Some(own.clone());
         worlds.push(World { intake: Arc::new(own), source, files: queue, fleet, _directory: directory });
     }
@@ -45,25 +45,25 @@ async fn worlds() -> Vec<World> {
 }
 
 impl World {
-    async fn ask(&self, job: &Job) -> Enqueued {
-        self.intake.ask(job, chrono::Utc::now()).await.unwrap()
+    async fn ask(&self, job: &Job) -> EnqueueResult {
+        self.intake.submit_job(job, chrono::Utc::now()).await.unwrap()
     }
 
-    async fn claim(&self, who: &str) -> Option<Arc<dyn Held>> {
-        let token = Token::parse(who).unwrap();
-        self.source.claim(&token, LEASE, chrono::Utc::now()).await.unwrap()
+    async fn claim(&self, who: &str) -> Option<Arc<dyn ClaimedJob>> {
+        let token = WorkerToken::parse(who).unwrap();
+        self.source.claim_job(&token, LEASE, chrono::Utc::now()).await.unwrap()
     }
 
-    async fn listed(&self) -> Vec<Listed> {
+    async fn listed(&self) -> Vec<ListedJob> {
         let now = chrono::Utc::now();
         match &self.fleet {
-            Some(fleet) => fleet.jobs(now).await.unwrap(),
-            None => self.files.jobs(LEASE, now).unwrap(),
+            Some(fleet) => fleet.list_jobs(now).await.unwrap(),
+            None => self.files.list_jobs(LEASE, now).unwrap(),
         }
     }
 
     async fn shown(&self) -> Vec<String> {
-        let line = |listed: Listed| {
+        let line = |listed: ListedJob| {
             let note = listed.note.map(|note| format!(": {note}")).unwrap_or_default();
             format!("{} {}{note}", listed.place.as_str(), name_of(listed.job.as_ref().unwrap()))
         };
@@ -76,28 +76,28 @@ fn soon() -> chrono::DateTime<chrono::Utc> {
 }
 
 fn sweep() -> Job {
-    let errand = Errand::Sweep { project_root: "/shop".to_owned() };
-    Job { errand, urgency: Urgency::Sweep, log_bytes: None, ..job("none", 0) }
+    let errand = JobKind::Sweep { project_root: "/shop".to_owned() };
+    Job { errand, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
 }
 
 #[tokio::test]
 async fn a_job_waits_is_taken_and_is_done() {
     for world in worlds().await {
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::New);
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::Known);
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::New);
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::Known);
         assert_eq!(world.shown().await, ["new a"]);
         let claimed = world.claim("w").await.unwrap();
         assert_eq!((claimed.job(), claimed.name()), (&job("a", 10), &job("a", 10).name()));
         assert!(world.claim("other").await.is_none());
         let listed = &world.listed().await[0];
-        assert_eq!((listed.place, listed.lease), (Place::Claimed, Some(Lease::Held)));
-        assert_eq!(listed.worker, Some(Token::parse("w").unwrap()));
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::Known);
-        assert_eq!(claimed.done("2 lessons", chrono::Utc::now()).await.unwrap(), Settled::Yes);
+        assert_eq!((listed.place, listed.lease), (JobFolder::Claimed, Some(LeaseState::Held)));
+        assert_eq!(listed.worker, Some(WorkerToken::parse("w").unwrap()));
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::Known);
+        assert_eq!(claimed.complete("2 lessons", chrono::Utc::now()).await.unwrap(), JobOwnership::Yes);
         assert_eq!(world.shown().await, ["done a: 2 lessons"]);
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::Known);
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::Known);
         assert_eq!(world.source.next_due(LEASE, chrono::Utc::now()).await.unwrap(), None);
-        assert_eq!(world.ask(&job("a", 11)).await, Enqueued::New);
+        assert_eq!(world.ask(&job("a", 11)).await, EnqueueResult::New);
     }
 }
 
@@ -119,7 +119,7 @@ async fn what_a_job_says_beyond_our_words_survives() {
 async fn the_most_urgent_comes_first_and_then_the_oldest() {
     for world in worlds().await {
         let paused =
-            |session, second| Job { urgency: Urgency::Pause, enqueued_at: at_second(second), ..job(session, 1) };
+            |session, second| Job { urgency: JobUrgency::Pause, enqueued_at: at_second(second), ..job(session, 1) };
         let over = |session, second| Job { enqueued_at: at_second(second), ..job(session, 1) };
         for job in [sweep(), paused("c", 10), over("a", 20), over("b", 30), paused("d", 40)] {
             world.ask(&job).await;
@@ -146,7 +146,7 @@ async fn of_the_jobs_of_one_session_the_latest_does_for_all() {
         // One that comes while a job of its session is in somebody's hands waits for it.
         world.ask(&job("a", 400)).await;
         assert!(world.claim("w").await.is_none());
-        longest.done("", chrono::Utc::now()).await.unwrap();
+        longest.complete("", chrono::Utc::now()).await.unwrap();
         let next = world.claim("w").await.unwrap();
         assert_eq!(next.job().log_bytes, Some(400));
         // And it does for the other, if that failed meanwhile.
@@ -165,7 +165,7 @@ async fn a_job_that_failed_waits_and_remembers() {
         assert!(world.claim("w").await.is_none());
         assert!(world.listed().await[0].job.as_ref().unwrap().not_before > Some(chrono::Utc::now()));
         // However urgent it is.
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::Known);
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::Known);
         assert!(world.claim("w").await.is_none());
         let now = chrono::Utc::now();
         let due = world.source.next_due(LEASE, now).await.unwrap().unwrap();
@@ -174,11 +174,11 @@ async fn a_job_that_failed_waits_and_remembers() {
         let claimed = world.claim("w").await.unwrap();
         let errors: Vec<&str> = claimed.job().attempts.iter().map(|attempt| attempt.error.as_str()).collect();
         assert_eq!(errors, ["the endpoint is busy"]);
-        claimed.bury("the log is gone", chrono::Utc::now()).await.unwrap();
+        claimed.mark_dead("the log is gone", chrono::Utc::now()).await.unwrap();
         assert_eq!(world.shown().await, ["dead a: the log is gone"]);
         assert_eq!(world.source.next_due(LEASE, chrono::Utc::now()).await.unwrap(), None);
         // Asked for again it is tried as if it were new.
-        assert_eq!(world.ask(&job("a", 10)).await, Enqueued::New);
+        assert_eq!(world.ask(&job("a", 10)).await, EnqueueResult::New);
         assert_eq!(world.claim("w").await.unwrap().job().attempts, []);
     }
 }
@@ -186,19 +186,19 @@ async fn a_job_that_failed_waits_and_remembers() {
 #[tokio::test]
 async fn a_job_that_is_given_back_or_put_off_has_not_failed() {
     for world in worlds().await {
-        world.ask(&Job { urgency: Urgency::Pause, ..job("a", 10) }).await;
-        assert_eq!(world.claim("w").await.unwrap().release().await.unwrap(), Settled::Yes);
+        world.ask(&Job { urgency: JobUrgency::Pause, ..job("a", 10) }).await;
+        assert_eq!(world.claim("w").await.unwrap().release().await.unwrap(), JobOwnership::Yes);
         let claimed = world.claim("w").await.unwrap();
-        assert_eq!(claimed.put_off(soon(), chrono::Utc::now()).await.unwrap(), Settled::Yes);
+        assert_eq!(claimed.postpone(soon(), chrono::Utc::now()).await.unwrap(), JobOwnership::Yes);
         assert!(world.claim("w").await.is_none());
         sleep(Duration::from_millis(350)).await;
         let claimed = world.claim("w").await.unwrap();
         assert_eq!(claimed.job().attempts, []);
         let far = chrono::Utc::now() + Duration::from_secs(3600);
-        claimed.put_off(far, chrono::Utc::now()).await.unwrap();
+        claimed.postpone(far, chrono::Utc::now()).await.unwrap();
         // A session that paused may be over without having said another word.
-        assert_eq!(world.ask(&Job { enqueued_at: chrono::Utc::now(), ..job("a", 10) }).await, Enqueued::Known);
-        assert_eq!(world.claim("w").await.unwrap().job().urgency, Urgency::Over);
+        assert_eq!(world.ask(&Job { enqueued_at: chrono::Utc::now(), ..job("a", 10) }).await, EnqueueResult::Known);
+        assert_eq!(world.claim("w").await.unwrap().job().urgency, JobUrgency::Over);
     }
 }
 
@@ -218,11 +218,11 @@ async fn a_job_that_is_not_to_be_done_yet_waits() {
 #[tokio::test]
 async fn a_sweep_is_asked_for_again_once_it_is_done() {
     for world in worlds().await {
-        assert_eq!((world.ask(&sweep()).await, world.ask(&sweep()).await), (Enqueued::New, Enqueued::Known));
-        world.claim("w").await.unwrap().done("nothing new", chrono::Utc::now()).await.unwrap();
-        assert_eq!(world.ask(&sweep()).await, Enqueued::New);
+        assert_eq!((world.ask(&sweep()).await, world.ask(&sweep()).await), (EnqueueResult::New, EnqueueResult::Known));
+        world.claim("w").await.unwrap().complete("nothing new", chrono::Utc::now()).await.unwrap();
+        assert_eq!(world.ask(&sweep()).await, EnqueueResult::New);
         assert_eq!(world.listed().await.len(), 1);
-        world.claim("w").await.unwrap().done("one found", chrono::Utc::now()).await.unwrap();
+        world.claim("w").await.unwrap().complete("one found", chrono::Utc::now()).await.unwrap();
         assert_eq!(world.shown().await, ["done sweep: one found"]);
     }
 }
@@ -233,11 +233,11 @@ async fn a_job_whose_worker_is_silent_is_taken_over_and_the_worker_learns_of_it(
         world.ask(&job("a", 10)).await;
         let first = world.claim("w").await.unwrap();
         // A sign of life comes from a thread that waits for nobody.
-        let mut heart = Arc::clone(&first).heart(LEASE);
+        let mut heart = Arc::clone(&first).create_heartbeat(LEASE);
         let beat = std::thread::spawn(move || {
             for _ in 0..6 {
                 std::thread::sleep(LEASE / 4);
-                assert_eq!(heart.beat(chrono::Utc::now()).unwrap(), Settled::Yes);
+                assert_eq!(heart.send_heartbeat(chrono::Utc::now()).unwrap(), JobOwnership::Yes);
             }
             heart
         });
@@ -247,20 +247,20 @@ async fn a_job_whose_worker_is_silent_is_taken_over_and_the_worker_learns_of_it(
         assert!(world.claim("thief").await.is_none());
         sleep(LEASE + Duration::from_millis(100)).await;
         let second = world.claim("thief").await.unwrap();
-        let [Attempt { error, .. }] = second.job().attempts.as_slice() else { panic!("{:?}", second.job()) };
+        let [FailedAttempt { error, .. }] = second.job().attempts.as_slice() else { panic!("{:?}", second.job()) };
         assert_eq!(error, "its worker died");
         let now = chrono::Utc::now();
         for settled in [
-            first.done("", now).await,
+            first.complete("", now).await,
             first.retry("x", now, now).await,
-            first.put_off(now, now).await,
-            first.bury("x", now).await,
+            first.postpone(now, now).await,
+            first.mark_dead("x", now).await,
             first.release().await,
-            tokio::task::spawn_blocking(move || heart.beat(now)).await.unwrap(),
+            tokio::task::spawn_blocking(move || heart.send_heartbeat(now)).await.unwrap(),
         ] {
-            assert_eq!(settled.unwrap(), Settled::Lost);
+            assert_eq!(settled.unwrap(), JobOwnership::Lost);
         }
-        assert_eq!(second.done("ok", now).await.unwrap(), Settled::Yes);
+        assert_eq!(second.complete("ok", now).await.unwrap(), JobOwnership::Yes);
         assert_eq!(world.shown().await, ["done a: ok"]);
         assert_eq!(world.listed().await[0].job.as_ref().unwrap().attempts.len(), 1);
     }
@@ -271,14 +271,14 @@ async fn finished_jobs_are_forgotten_in_time() {
     for world in worlds().await {
         for session in ["a", "b"] {
             world.ask(&job(session, 1)).await;
-            world.claim("w").await.unwrap().done("", chrono::Utc::now()).await.unwrap();
+            world.claim("w").await.unwrap().complete("", chrono::Utc::now()).await.unwrap();
             sleep(Duration::from_millis(500)).await;
         }
         world.ask(&job("c", 1)).await;
-        world.claim("w").await.unwrap().bury("x", chrono::Utc::now()).await.unwrap();
+        world.claim("w").await.unwrap().mark_dead("x", chrono::Utc::now()).await.unwrap();
         let keep = Duration::from_millis(750);
-        assert_eq!(world.source.prune(keep, chrono::Utc::now()).await.unwrap(), 1);
+        assert_eq!(world.source.prune_done_jobs(keep, chrono::Utc::now()).await.unwrap(), 1);
         assert_eq!(world.shown().await, ["dead c: x", "done b: "]);
-        assert_eq!(world.ask(&job("a", 1)).await, Enqueued::New);
+        assert_eq!(world.ask(&job("a", 1)).await, EnqueueResult::New);
     }
 }

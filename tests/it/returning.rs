@@ -328,7 +328,7 @@ impl Project {
         let budget_said = budget.to_string();
         let arguments = ["recall", prompt, "--budget", &budget_said, "--now", NOW];
         let block = self.world.ok(&arguments);
-        let tokens = self.tokens.count(&block);
+        let tokens = self.tokens.count_tokens(&block);
         assert!(tokens <= budget, "{tokens} tokens instead of {budget}:\n{block}");
         let reply = self.world.ok(&[&arguments[..], &["--json"]].concat());
         let reply: Value = serde_json::from_str(&reply).unwrap();

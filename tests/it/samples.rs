@@ -1,12 +1,12 @@
 //! Small values that tests agree on.
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::domain::{
     AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, ReflectionScenario,
     ReflectionTrigger, RunId, SessionId, Timestamp,
 };
-use archivist::recall::Ranking;
-use archivist::service::{Errand, Job, Urgency};
+use archivist::recall::RankingSettings;
+use archivist::service::{Job, JobKind, JobUrgency};
 
 pub(crate) const PROJECT: &str = "/project";
 
@@ -67,8 +67,8 @@ pub(crate) fn project_query() -> MemoryQuery {
 }
 
 /// The built-in one.
-pub(crate) fn ranking() -> Ranking {
-    config::load(&LoadRequest::default()).unwrap().config.recall.ranking()
+pub(crate) fn ranking() -> RankingSettings {
+    config::load_config(&ConfigLoadRequest::default()).unwrap().config.recall.ranking_settings()
 }
 
 /// A session that ended, with a log of so many bytes.
@@ -85,10 +85,10 @@ pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
         extra: Extra::new(),
     };
     Job {
-        errand: Errand::Reflect(trigger),
+        errand: JobKind::Reflect(trigger),
         agent: "claude-code".to_owned(),
         event: "SessionEnd".to_owned(),
-        urgency: Urgency::Over,
+        urgency: JobUrgency::Over,
         log_bytes: Some(log_bytes),
         enqueued_at: at(),
         not_before: None,
@@ -101,7 +101,7 @@ pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
 #[cfg(all(unix, feature = "postgres"))]
 pub(crate) fn name_of(job: &Job) -> String {
     match &job.errand {
-        Errand::Reflect(trigger) => trigger.session_id.to_string(),
-        Errand::Sweep { .. } => "sweep".to_owned(),
+        JobKind::Reflect(trigger) => trigger.session_id.to_string(),
+        JobKind::Sweep { .. } => "sweep".to_owned(),
     }
 }

@@ -5,9 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archivist::domain::{Alias, EvidenceLevel, Fact, FeedbackVerdict, MemoryScope, Standing};
+use archivist::domain::{Alias, EvidenceLevel, Fact, FeedbackVerdict, LessonAvailability, MemoryScope};
 use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{Batch, Lesson, LessonName, MemoryService, Method, Removal, Which};
+use archivist::memory::{
+    CommitBatch, Lesson, LessonName, LessonRemoval, LessonStateFilter, MemoryService, SearchMethod,
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -22,7 +24,7 @@ fn eager(directory: &Path) -> JsonlSettings {
 }
 
 async fn get(memory: &JsonlMemory, key: &str) -> Lesson {
-    memory.get(&LessonName::Id(id(key))).await.unwrap().unwrap()
+    memory.get_lesson(&LessonName::Id(id(key))).await.unwrap().unwrap()
 }
 
 /// Writes one lesson and says what it is called.
@@ -32,10 +34,10 @@ async fn add(memory: &JsonlMemory, key: &str, summary: &str) -> Alias {
 }
 
 /// The ids that answer, best first, and how they were found.
-async fn answers(memory: &JsonlMemory, text: &str) -> (Vec<String>, Method) {
+async fn answers(memory: &JsonlMemory, text: &str) -> (Vec<String>, SearchMethod) {
     let mut query = project_query();
     query.text = Some(text.to_owned());
-    let answer = memory.query(&query, &ranking(), at()).await.unwrap();
+    let answer = memory.query_lessons(&query, &ranking(), at()).await.unwrap();
     (answer.hits.iter().map(|hit| hit.lesson.memory.id.as_str().to_owned()).collect(), answer.method)
 }
 
@@ -48,9 +50,9 @@ async fn a_global_lesson_in_the_projects_file_is_forgotten_there() {
     JsonlMemory::open(settings(project.path())).add_memories(vec![everywhere], at()).await.unwrap();
     let both = JsonlSettings { global: Some(global.path().to_owned()), ..settings(project.path()) };
     let memory = JsonlMemory::open(both);
-    memory.archive_memory(&id("a"), Removal::Forgotten { reason: None }, at()).await.unwrap();
+    memory.archive_memory(&id("a"), LessonRemoval::Forgotten { reason: None }, at()).await.unwrap();
     let found = get(&memory, "a").await;
-    assert_eq!((found.memory.standing(), found.version), (Standing::Retired, 2));
+    assert_eq!((found.memory.availability(), found.version), (LessonAvailability::Retired, 2));
     assert!(answers(&memory, "apple").await.0.is_empty());
     assert!(!global.path().join("global-lessons.jsonl").exists(), "a lesson stays where it is");
 }
@@ -64,7 +66,7 @@ async fn an_alias_of_absurd_height_does_not_use_up_the_names() {
         std::fs::write(directory.path().join(LESSONS), format!("{record}\n")).unwrap();
         let memory = JsonlMemory::open(eager(directory.path()));
         assert_eq!(add(&memory, "b", "Of our own").await.as_str(), "m-001", "beside {absurd}");
-        memory.maintain().await;
+        memory.run_maintenance().await;
         assert_eq!(add(&memory, "c", "And the next").await.as_str(), "m-002", "beside {absurd}");
     }
 }
@@ -93,10 +95,10 @@ async fn a_line_that_is_too_long_to_read_counts_nowhere() {
     let memory = JsonlMemory::open(strict);
     for caught_up in [false, true] {
         let versions: Vec<u64> =
-            memory.history(&id("a")).await.unwrap().iter().map(|revision| revision.version).collect();
+            memory.lesson_history(&id("a")).await.unwrap().iter().map(|revision| revision.version).collect();
         assert_eq!(versions, [1, 2]);
         assert_eq!(get(&memory, "a").await.version, 2, "caught up: {caught_up}");
-        memory.maintain().await;
+        memory.run_maintenance().await;
     }
 }
 
@@ -115,12 +117,15 @@ async fn weights_beyond_all_measure_are_the_same_in_the_index() {
         at: at(),
         extra: Default::default(),
     };
-    memory.commit(Batch { facts: vec![judged("one"), judged("two")], ..Batch::default() }, at()).await.unwrap();
+    memory
+        .commit_batch(CommitBatch { facts: vec![judged("one"), judged("two")], ..CommitBatch::default() }, at())
+        .await
+        .unwrap();
     let (before, found) = (get(&memory, "a").await, answers(&memory, "apple").await);
-    assert_eq!(found.1, Method::FullRead);
-    memory.maintain().await;
+    assert_eq!(found.1, SearchMethod::FullRead);
+    memory.run_maintenance().await;
     let memory = JsonlMemory::open(eager(directory.path()));
-    assert_eq!(answers(&memory, "apple").await, (found.0, Method::Index));
+    assert_eq!(answers(&memory, "apple").await, (found.0, SearchMethod::Index));
     assert_eq!(get(&memory, "a").await, before);
     let alias = add(&memory, "a", "apple once more").await;
     assert_eq!(Some(alias), before.memory.alias, "a lesson that is known keeps its name");
@@ -149,13 +154,13 @@ async fn a_batch_for_both_directories_is_taken_back_from_one_if_the_other_refuse
     };
     memory.add_memories(vec![lesson("here", "Here"), everywhere("global")], at()).await.unwrap();
     for refusing in [project.join("redo.log"), global.join("global-redo.log")] {
-        let failing = JsonlMemory::open_on(both.clone(), Arc::new(RefusesToSync(refusing.clone())));
+        let failing = JsonlMemory::open_on_disk(both.clone(), Arc::new(RefusesToSync(refusing.clone())));
         let batch = vec![lesson("new-here", "Here too"), everywhere("new-global")];
         assert!(failing.add_memories(batch, at()).await.is_err(), "{refusing:?}");
         for handle in [&failing, &memory, &JsonlMemory::open(both.clone())] {
-            assert_eq!(handle.lessons(Which::All).await.unwrap().len(), 2, "{refusing:?}");
+            assert_eq!(handle.list_lessons(LessonStateFilter::All).await.unwrap().len(), 2, "{refusing:?}");
         }
     }
     memory.add_memories(vec![lesson("new-here", "Here too"), everywhere("new-global")], at()).await.unwrap();
-    assert_eq!(memory.lessons(Which::All).await.unwrap().len(), 4);
+    assert_eq!(memory.list_lessons(LessonStateFilter::All).await.unwrap().len(), 4);
 }

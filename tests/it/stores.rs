@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archivist::config::{self, LoadRequest};
+use archivist::config::{self, ConfigLoadRequest};
 use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{MemoryService, Tenancy};
+use archivist::memory::{BankTenancy, MemoryService};
 use tempfile::TempDir;
 
 /// A place for a memory that several handles can open.
@@ -47,18 +47,18 @@ impl Jsonl {
     /// The same without waiting for the disk.
     #[cfg(feature = "postgres")]
     pub(crate) fn lazy_memory(&self) -> JsonlMemory {
-        JsonlMemory::open(JsonlSettings { sync: archivist::memory::jsonl::Sync::Lazy, ..self.settings() })
+        JsonlMemory::open(JsonlSettings { sync: archivist::memory::jsonl::SyncPolicy::Lazy, ..self.settings() })
     }
 }
 
 /// The built-in settings, for a directory that several projects may share and no global one.
 pub(crate) fn settings(directory: &Path) -> JsonlSettings {
-    let built_in = config::load(&LoadRequest::default()).unwrap().config;
+    let built_in = config::load_config(&ConfigLoadRequest::default()).unwrap().config;
     JsonlSettings {
         project: directory.to_owned(),
-        tenancy: Tenancy::Shared,
+        tenancy: BankTenancy::Shared,
         global: None,
-        ..built_in.memory.jsonl(directory, None)
+        ..built_in.memory.jsonl_settings(directory, None)
     }
 }
 
@@ -70,8 +70,10 @@ mod fleet {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use archivist::memory::postgres::{PostgresMemory, PostgresSettings, Server, ServerSettings, migrate};
-    use archivist::memory::{MemoryService, Tenancy};
+    use archivist::memory::postgres::{
+        PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
+    };
+    use archivist::memory::{BankTenancy, MemoryService};
     use tokio::sync::OnceCell;
 
     use super::Store;
@@ -84,8 +86,8 @@ mod fleet {
     }
 
     /// The way to the server at this address.
-    pub(crate) fn server_at(url: &str) -> Arc<Server> {
-        Server::new(ServerSettings {
+    pub(crate) fn server_at(url: &str) -> Arc<PostgresServer> {
+        PostgresServer::new(PostgresServerSettings {
             url: url.to_owned(),
             read_url: None,
             ca_file: None,
@@ -101,7 +103,7 @@ mod fleet {
             let shared = shared()?;
             let made = MIGRATED.get_or_init(|| async {
                 let url = database(shared, "archivist").await;
-                migrate(&server_at(&url)).await.unwrap();
+                migrate_schema(&server_at(&url)).await.unwrap();
                 url
             });
             Some(Self { url: made.await.clone(), bank: unique("bank") })
@@ -114,9 +116,9 @@ mod fleet {
 
     impl Postgres {
         pub(crate) fn memory(&self) -> PostgresMemory {
-            let settings = PostgresSettings {
+            let settings = PostgresBankSettings {
                 bank: self.bank.clone(),
-                tenancy: Tenancy::Shared,
+                tenancy: BankTenancy::Shared,
                 global: Some(format!("{} everywhere", self.bank)),
                 max_record_bytes: 4 * 1024 * 1024,
             };

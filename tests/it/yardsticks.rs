@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use archivist::domain::{AgentMemory, EpisodeId, EvidenceLevel, Fact, MemoryId, MemorySource, MemoryState, Timestamp};
-use archivist::judge::{Lifecycle, Runs, state};
-use archivist::recall::{Fading, Keyword, Pattern, PatternSort, Weights, decision_score, recency, score};
+use archivist::judge::{LifecycleRules, SessionEnds, derive_state};
+use archivist::recall::{
+    FrequencyDecay, KeywordMatch, PatternKind, ScoreWeights, ScoredPattern, decision_score, recency_score,
+    weighted_score,
+};
 use serde_json::Value;
 
 /// The folder of public yardsticks, or a plain word about its absence.
@@ -30,17 +33,18 @@ fn the_specified_score_is_exact() {
     let Some(cases) = scoring_cases() else {
         return;
     };
-    let weights = Weights { importance: 0.4, recency: 0.3, relevance: 0.3 };
+    let weights = ScoreWeights { importance: 0.4, recency: 0.3, relevance: 0.3 };
     let spec = &cases["archivist_spec"];
     let mut checked = 0;
     for case in spec["cases"].as_array().unwrap() {
-        let own = score(&weights, number(case, "importance"), number(case, "recency"), number(case, "relevance"));
+        let own =
+            weighted_score(&weights, number(case, "importance"), number(case, "recency"), number(case, "relevance"));
         assert!((own.score - number(case, "score")).abs() < 1e-6, "{case}");
         checked += 1;
     }
     for case in spec["recency_half_life_examples"].as_array().unwrap() {
         let age = case["age_days"].as_i64().unwrap() * 86_400_000;
-        let own = recency(age, Some(number(case, "half_life_days")));
+        let own = recency_score(age, Some(number(case, "half_life_days")));
         assert!((own - number(case, "recency")).abs() < 1e-6, "{case}");
         checked += 1;
     }
@@ -55,11 +59,11 @@ fn the_scores_of_other_memories_are_exact() {
     let list = |name: &str| cases[name]["cases"].as_array().unwrap().clone();
     for case in list("jkz_patterns") {
         let sort = match case["category"].as_str().unwrap() {
-            "rule" => PatternSort::Rule,
-            "causal" => PatternSort::Causal,
-            _ => PatternSort::Observation,
+            "rule" => PatternKind::Rule,
+            "causal" => PatternKind::Causal,
+            _ => PatternKind::Observation,
         };
-        let pattern = Pattern {
+        let pattern = ScoredPattern {
             success: number(&case, "success"),
             ignored: number(&case, "ignore_weight"),
             days: number(&case, "days"),
@@ -70,22 +74,22 @@ fn the_scores_of_other_memories_are_exact() {
         assert_eq!(pattern.score() >= 0.1, case["injected"].as_bool().unwrap(), "{case}");
     }
     for case in list("decisions") {
-        let keyword = if case["keyword"].as_bool().unwrap() { Keyword::Met } else { Keyword::Missed };
+        let keyword = if case["keyword"].as_bool().unwrap() { KeywordMatch::Met } else { KeywordMatch::Missed };
         let half_life = (!case["exempt"].as_bool().unwrap()).then_some(90.0);
-        let own = decision_score(keyword, recency(case["age_days"].as_i64().unwrap() * 86_400_000, half_life));
+        let own = decision_score(keyword, recency_score(case["age_days"].as_i64().unwrap() * 86_400_000, half_life));
         assert!((own - number(&case, "score")).abs() < 1e-6, "{case}");
     }
     for case in list("archeflow_decay") {
         let count = |key: &str| case[key].as_u64().unwrap();
-        let own = Fading::after(count("frequency"), count("unseen_runs"), 10);
+        let own = FrequencyDecay::after_silence(count("frequency"), count("unseen_runs"), 10);
         assert_eq!((own.frequency, own.silent_runs), (count("frequency_after"), count("runs_since_after")), "{case}");
-        assert_eq!(own.is_over(), case["archived"].as_bool().unwrap(), "{case}");
+        assert_eq!(own.is_exhausted(), case["archived"].as_bool().unwrap(), "{case}");
     }
 }
 
 #[test]
 fn a_lesson_ends_when_silence_has_taken_every_sighting() {
-    let rules = Lifecycle {
+    let rules = LifecycleRules {
         candidate_sightings: 2,
         candidate_importance: 0.7,
         verified_contexts: 2,
@@ -109,9 +113,13 @@ fn a_lesson_ends_when_silence_has_taken_every_sighting() {
             })
             .collect();
         for unseen in 0..=60_u64 {
-            let runs = Runs::new((1..=unseen).map(|run| start + chrono::Days::new(run)));
-            let is_over = state(&memory, &facts, &runs, &rules).state == MemoryState::Deprecated;
-            assert_eq!(is_over, Fading::after(frequency, unseen, 10).is_over(), "{frequency} {unseen}");
+            let runs = SessionEnds::new((1..=unseen).map(|run| start + chrono::Days::new(run)));
+            let is_over = derive_state(&memory, &facts, &runs, &rules).state == MemoryState::Deprecated;
+            assert_eq!(
+                is_over,
+                FrequencyDecay::after_silence(frequency, unseen, 10).is_exhausted(),
+                "{frequency} {unseen}"
+            );
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Records with a text, one a line: our own lessons, OpenAgents' memories, ArcheFlow's lessons, and what looks like them.
+//! Reads records with a text, one per line: Archivist's lessons, OpenAgents' memories, ArcheFlow's lessons and similar.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::stores::Read;
-use crate::audit::Entry;
+use super::stores::StoreContents;
+use crate::audit::AuditEntry;
 use crate::domain::Timestamp;
 
 #[cfg(test)]
 #[path = "jsonl_tests.rs"]
 mod tests;
 
-/// Where a record keeps its words, in the order in which they are read.
+/// The fields that hold a record's text, in the order in which they are read.
 const TEXTS: &[&str] = &[
     "title",
     "summary",
@@ -26,16 +26,16 @@ const TEXTS: &[&str] = &[
     "analysis",
     "suggestion",
 ];
-/// What it is called.
+/// The fields that name a record.
 const NAMES: &[&str] = &["alias", "id", "name", "key"];
-/// When it was written.
+/// The fields that tell when a record was written.
 const TIMES: &[&str] = &["createdAt", "created_at", "ts", "timestamp", "at", "date"];
-/// How often it was used.
+/// The fields that tell how often a record was used.
 const USES: &[&str] =
     &["accessCount", "access_count", "usageCount", "usage_count", "useCount", "use_count", "uses", "used"];
-/// How it stands.
+/// The fields that hold a record's state.
 const STATES: &[&str] = &["state", "status"];
-/// How it stands if nobody is given it any more.
+/// The states in which a record is no longer used.
 const RETIRED: &[&str] = &[
     "archived",
     "deleted",
@@ -49,24 +49,26 @@ const RETIRED: &[&str] = &[
     "superseded",
 ];
 
-/// Numbers above this are milliseconds.
+/// Numbers above this are milliseconds, others are seconds.
 const MANY_SECONDS: i64 = 100_000_000_000;
 
-/// The entries of a file. A line that is no record with words is skipped; of several lines with one id the last holds.
-pub(super) fn read(file: &str, text: &str) -> Read {
-    let mut read = Read::default();
+/// Returns the entries of a file. A line that is no record with a text is skipped; of several lines with one id the
+/// last counts.
+pub(super) fn read_jsonl_entries(file: &str, text: &str) -> StoreContents {
+    let mut read = StoreContents::default();
     let mut places: HashMap<String, usize> = HashMap::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let record = serde_json::from_str::<Map<String, Value>>(line).ok();
-        let Some((record, entry)) = record.and_then(|record| entry(&record, file, number).map(|entry| (record, entry)))
+        let Some((record, entry)) =
+            record.and_then(|record| entry_from_record(&record, file, number).map(|entry| (record, entry)))
         else {
             read.skipped += 1;
             continue;
         };
         let id = record.get("id").map(Value::to_string);
         match id.as_ref().and_then(|id| places.get(id)).and_then(|&place| read.entries.get_mut(place)) {
-            // A newer version of the same entry was written later, and made no later.
-            Some(known) => *known = Entry { at: [known.at, entry.at].into_iter().flatten().min(), ..entry },
+            // A newer version of an entry keeps the time at which the entry was first written.
+            Some(known) => *known = AuditEntry { at: [known.at, entry.at].into_iter().flatten().min(), ..entry },
             None => {
                 places.extend(id.map(|id| (id, read.entries.len())));
                 read.entries.push(entry);
@@ -76,7 +78,7 @@ pub(super) fn read(file: &str, text: &str) -> Read {
     read
 }
 
-fn entry(record: &Map<String, Value>, file: &str, line: usize) -> Option<Entry> {
+fn entry_from_record(record: &Map<String, Value>, file: &str, line: usize) -> Option<AuditEntry> {
     let mut texts: Vec<&str> = Vec::new();
     for text in TEXTS.iter().filter_map(|key| record.get(*key)?.as_str()).map(str::trim) {
         if !text.is_empty() && !texts.contains(&text) {
@@ -92,12 +94,12 @@ fn entry(record: &Map<String, Value>, file: &str, line: usize) -> Option<Entry> 
         Some(Value::Number(number)) => number.to_string(),
         _ => format!("{file}:{line}"),
     };
-    // Our own records do not count: the ledger beside them does.
+    // Archivist's own records hold no use count; their ledger does.
     let is_ours = record.get("evidence").is_some_and(Value::is_object);
-    Some(Entry {
+    Some(AuditEntry {
         name,
         text: texts.join("\n"),
-        at: first(TIMES).and_then(moment),
+        at: first(TIMES).and_then(parse_timestamp),
         used: first(USES).and_then(Value::as_u64).filter(|_| !is_ours),
         is_retired: is_retired(record),
     })
@@ -114,7 +116,7 @@ fn is_retired(record: &Map<String, Value>) -> bool {
         || stands.into_iter().any(|word| RETIRED.contains(&word.to_ascii_lowercase().as_str()))
 }
 
-fn moment(value: &Value) -> Option<Timestamp> {
+fn parse_timestamp(value: &Value) -> Option<Timestamp> {
     match value {
         Value::String(text) => chrono::DateTime::parse_from_rfc3339(text).ok().map(|moment| moment.to_utc()),
         Value::Number(number) => {

@@ -1,7 +1,7 @@
 use super::*;
 
-fn read_lines(lines: &[&str]) -> Read {
-    read("some.jsonl", &lines.join("\n"))
+fn read_lines(lines: &[&str]) -> StoreContents {
+    read_jsonl_entries("some.jsonl", &lines.join("\n"))
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn records_of_several_programs_are_read() {
         r#"{"id":"m","alias":"m-001","summary":"Use pnpm","rule":"IF x THEN y","detail":"Because.","evidence":{},"usageCount":0,"state":"archived"}"#,
     ]);
     let at = |text: &str| text.parse().ok();
-    let entry = |name: &str, text: &str, at, used, is_retired| Entry {
+    let entry = |name: &str, text: &str, at, used, is_retired| AuditEntry {
         name: name.to_owned(),
         text: text.to_owned(),
         at,

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn check(text: &str, expected: &[(&str, &str)]) {
-    let read = read("notes.md", text);
+    let read = read_markdown_entries("notes.md", text);
     let found: Vec<(&str, &str)> =
         read.entries.iter().map(|entry| (entry.name.as_str(), entry.text.as_str())).collect();
     assert_eq!(found, expected, "{text}");
@@ -66,7 +66,8 @@ fn recalled_text_is_one_entry() {
 #[test]
 fn an_index_points_to_its_entries() {
     let text = "# Memory\n- [Tests](tests.md): how to run them\n- Use pnpm\n";
-    let names = |file: &str| read(file, text).entries.into_iter().map(|entry| entry.name).collect::<Vec<_>>();
+    let names =
+        |file: &str| read_markdown_entries(file, text).entries.into_iter().map(|entry| entry.name).collect::<Vec<_>>();
     assert_eq!(names("MEMORY.md"), ["MEMORY.md:3"]);
     assert_eq!(names("memory/MEMORY.md"), ["memory/MEMORY.md:3"]);
     assert_eq!(names("other.md").len(), 2);
@@ -76,7 +77,7 @@ proptest! {
     #[test]
     fn every_word_of_a_plain_text_is_in_an_entry(lines in proptest::collection::vec("(- |  |1\\. )?[a-z]{1,8}( [a-z]{1,8}){0,3}|", 0..20)) {
         let text = lines.join("\n");
-        let entries = read("notes.md", &text).entries;
+        let entries = read_markdown_entries("notes.md", &text).entries;
         let words = |text: &str| text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).map(str::to_owned).collect::<Vec<_>>();
         let found: Vec<String> = entries.iter().flat_map(|entry| words(&entry.text)).collect();
         prop_assert_eq!(found, words(&text));
@@ -84,6 +85,6 @@ proptest! {
 
     #[test]
     fn any_text_is_read(text in "([-#*`<>!|a ]|\n){0,80}|\\PC{0,200}") {
-        read("notes.md", &text);
+        read_markdown_entries("notes.md", &text);
     }
 }

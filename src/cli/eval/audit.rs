@@ -1,4 +1,4 @@
-//! `archivist eval audit`: how well junk in a memory is told from what is sound.
+//! `archivist eval audit` measures how well flawed memory entries are told apart from sound ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,13 +8,13 @@ use anyhow::Result;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Entry, Flaw, Ground, Rules, Sort, flaws};
+use crate::audit::{AuditEntry, AuditProjectView, AuditRules, EntryFlaw, JunkKind, find_flaws};
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
-use crate::cli::prose::list;
-use crate::cli::table::{Column, Stay, Table};
-use crate::config::{LoadRequest, load};
-use crate::judge::Thresholds;
+use crate::cli::failure::{CliError, CommandExit};
+use crate::cli::prose::join_with_commas;
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::config::{ConfigLoadRequest, load_config};
+use crate::judge::SimilarityThresholds;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,10 +29,10 @@ const OWN: &str = include_str!("../../../fixtures/audit/labelled.jsonl");
 const DOCUMENT: &str = include_str!("../../../fixtures/audit/labelled-docs.md");
 const FILES: &str = include_str!("../../../fixtures/audit/labelled-files.txt");
 
-/// Stands inside everything that another scanner might take for a leak.
+/// The character that breaks up sample secrets in the fixtures, so that other scanners do not report them as leaks.
 const SPLIT: char = '¦';
 
-/// So many wrong entries of each sort are named.
+/// The number of wrong entries of each kind of flaw that the table names.
 const MAX_NAMED: usize = 4;
 
 #[derive(Debug, Args)]
@@ -46,9 +46,9 @@ pub(in crate::cli) struct EvalAudit {
     json: bool,
 }
 
-/// An entry and what is wrong with it.
+/// A memory entry together with the kinds of flaw it is labelled with.
 #[derive(Debug, Deserialize)]
-struct Labelled {
+struct LabelledAuditEntry {
     half: String,
     name: String,
     text: String,
@@ -56,60 +56,60 @@ struct Labelled {
     used: Option<u64>,
 }
 
-/// The figures of one sort in one half.
+/// The figures for one kind of flaw in one half of the entries.
 #[derive(Debug, Serialize)]
-struct Score {
+struct FlawScore {
     half: String,
     sort: &'static str,
-    /// Entries in this half.
+    /// The number of entries in this half.
     entries: usize,
-    /// Those that are of this sort.
+    /// The number of entries that are labelled with this flaw.
     labelled: usize,
-    /// Those that were said to be.
+    /// The number of entries that the rules report for this flaw.
     said: usize,
-    /// Those that were rightly said to be.
+    /// The number of entries that are both labelled and reported.
     rightly: usize,
     precision: f64,
     recall: f64,
-    /// What was wrongly said, and what was missed.
+    /// The names of entries that were reported without the label; `missed` holds those labelled but not reported.
     wrong: Vec<String>,
     missed: Vec<String>,
 }
 
 impl EvalAudit {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         let text = match &self.entries {
             Some(path) => fs::read_to_string(path)
-                .map_err(|error| Failure::user(format!("{} cannot be read: {error}", path.display())))?,
+                .map_err(|error| CliError::user_error(format!("{} cannot be read: {error}", path.display())))?,
             None => OWN.to_owned(),
         };
-        let labelled = read(&text)?;
-        let judge = load(&LoadRequest::default())?.config.judge;
-        let thresholds = Thresholds { same_above: judge.same_above, different_below: judge.different_below };
-        let rules = Rules { thresholds, examples: 0, now: None };
+        let labelled = parse_labelled_entries(&text)?;
+        let judge = load_config(&ConfigLoadRequest::default())?.config.judge;
+        let thresholds = SimilarityThresholds { same_above: judge.same_above, different_below: judge.different_below };
+        let rules = AuditRules { thresholds, examples: 0, now: None };
         let halves: BTreeSet<&str> = labelled.iter().map(|one| one.half.as_str()).collect();
-        let scores: Vec<Score> = halves.into_iter().flat_map(|half| score(half, &labelled, &rules)).collect();
+        let scores: Vec<FlawScore> = halves.into_iter().flat_map(|half| score_half(half, &labelled, &rules)).collect();
         if self.json {
-            console.json(&scores)?;
-            return Ok(Exit::Done);
+            console.print_json(&scores)?;
+            return Ok(CommandExit::Done);
         }
-        let mut table = Table::new([
-            Column::text("half", Stay::Always),
-            Column::text("sort", Stay::Always),
-            Column::number("entries", Stay::UntilNarrow(2)),
-            Column::number("labelled", Stay::UntilNarrow(3)),
-            Column::number("said", Stay::UntilNarrow(3)),
-            Column::number("precision", Stay::Always),
-            Column::number("recall", Stay::Always),
-            Column::text("wrong, and missed behind /", Stay::UntilNarrow(1)),
+        let mut table = TextTable::new([
+            TableColumn::text("half", ColumnVisibility::Always),
+            TableColumn::text("sort", ColumnVisibility::Always),
+            TableColumn::number("entries", ColumnVisibility::UntilNarrow(2)),
+            TableColumn::number("labelled", ColumnVisibility::UntilNarrow(3)),
+            TableColumn::number("said", ColumnVisibility::UntilNarrow(3)),
+            TableColumn::number("precision", ColumnVisibility::Always),
+            TableColumn::number("recall", ColumnVisibility::Always),
+            TableColumn::text("wrong, and missed behind /", ColumnVisibility::UntilNarrow(1)),
         ]);
         for one in &scores {
-            let named = |names: &[String]| list(names.iter().take(MAX_NAMED));
+            let named = |names: &[String]| join_with_commas(names.iter().take(MAX_NAMED));
             let wrong = match (one.wrong.is_empty(), one.missed.is_empty()) {
                 (true, true) => String::new(),
                 _ => format!("{} / {}", named(&one.wrong), named(&one.missed)),
             };
-            table.row([
+            table.add_row([
                 one.half.clone(),
                 one.sort.to_owned(),
                 one.entries.to_string(),
@@ -120,21 +120,21 @@ impl EvalAudit {
                 wrong,
             ]);
         }
-        table.print(console)?;
-        Ok(Exit::Done)
+        table.print_to(console)?;
+        Ok(CommandExit::Done)
     }
 }
 
-fn read(text: &str) -> Result<Vec<Labelled>, Failure> {
+fn parse_labelled_entries(text: &str) -> Result<Vec<LabelledAuditEntry>, CliError> {
     let mut labelled = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let mut one: Labelled = serde_json::from_str(line).map_err(|error| {
-            Failure::user(format!("line {number} is no labelled entry: {error}")).with_hint("see --help")
+        let mut one: LabelledAuditEntry = serde_json::from_str(line).map_err(|error| {
+            CliError::user_error(format!("line {number} is no labelled entry: {error}")).with_hint("see --help")
         })?;
         one.text = one.text.replace(SPLIT, "");
-        if let Some(unknown) = one.labels.iter().find(|label| label.parse::<Sort>().is_err()) {
-            let words = list(Sort::ALL);
-            return Err(Failure::user(format!("line {number} has the label {unknown}"))
+        if let Some(unknown) = one.labels.iter().find(|label| label.parse::<JunkKind>().is_err()) {
+            let words = join_with_commas(JunkKind::ALL);
+            return Err(CliError::user_error(format!("line {number} has the label {unknown}"))
                 .with_hint(format!("labels are {words}")));
         }
         labelled.push(one);
@@ -142,11 +142,11 @@ fn read(text: &str) -> Result<Vec<Labelled>, Failure> {
     Ok(labelled)
 }
 
-fn score(half: &str, labelled: &[Labelled], rules: &Rules) -> Vec<Score> {
-    let labelled: Vec<&Labelled> = labelled.iter().filter(|one| one.half == half).collect();
-    let entries: Vec<Entry> = labelled
+fn score_half(half: &str, labelled: &[LabelledAuditEntry], rules: &AuditRules) -> Vec<FlawScore> {
+    let labelled: Vec<&LabelledAuditEntry> = labelled.iter().filter(|one| one.half == half).collect();
+    let entries: Vec<AuditEntry> = labelled
         .iter()
-        .map(|one| Entry {
+        .map(|one| AuditEntry {
             name: one.name.clone(),
             text: one.text.clone(),
             at: None,
@@ -156,11 +156,16 @@ fn score(half: &str, labelled: &[Labelled], rules: &Rules) -> Vec<Score> {
         .collect();
     let documents = [("README.md".to_owned(), DOCUMENT.to_owned())];
     let is_there = |path: &str| FILES.lines().any(|file| file == path || file.ends_with(&format!("/{path}")));
-    let found = flaws(&entries, &Ground { documents: &documents, is_there: &is_there }, rules);
-    Sort::ALL.into_iter().map(|sort| score_of(half, sort, &labelled, &found)).collect()
+    let found = find_flaws(&entries, &AuditProjectView { documents: &documents, is_there: &is_there }, rules);
+    JunkKind::ALL.into_iter().map(|sort| score_flaw_kind(half, sort, &labelled, &found)).collect()
 }
 
-fn score_of(half: &str, sort: Sort, labelled: &[&Labelled], found: &[Vec<Flaw>]) -> Score {
+fn score_flaw_kind(
+    half: &str,
+    sort: JunkKind,
+    labelled: &[&LabelledAuditEntry],
+    found: &[Vec<EntryFlaw>],
+) -> FlawScore {
     let (mut should, mut said, mut rightly) = (0, 0, 0_u32);
     let (mut wrong, mut missed) = (Vec::new(), Vec::new());
     for (one, flaws) in labelled.iter().zip(found) {
@@ -180,5 +185,5 @@ fn score_of(half: &str, sort: Sort, labelled: &[&Labelled], found: &[Vec<Flaw>])
     let (precision, recall) = (share(said), share(should));
     let rightly = usize::try_from(rightly).unwrap_or_default();
     let entries = labelled.len();
-    Score { half, sort: sort.as_str(), entries, labelled: should, said, rightly, precision, recall, wrong, missed }
+    FlawScore { half, sort: sort.as_str(), entries, labelled: should, said, rightly, precision, recall, wrong, missed }
 }

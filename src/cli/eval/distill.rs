@@ -1,4 +1,4 @@
-//! `archivist eval distill`: what is learned from sessions without a model, and what is made up.
+//! `archivist eval distill` measures what is learned from sessions without a model, and how much of it is false.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,14 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use super::planted::{self, Baseline, Half, Scores, Session, Tally, Verdict};
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::{Exit, Failure};
-use crate::cli::prose::{list, one_line};
-use crate::cli::table::{Column, Stay, Table};
-use crate::distill::Distiller;
+use super::planted::{
+    self, BaselineDistiller, DistillScores, DistillTally, PlantedSession, PlantedVerdict, ScenarioHalf,
+};
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::{CliError, CommandExit};
+use crate::cli::prose::{join_with_commas, one_line};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::distill::SessionDistiller;
 use crate::domain::{Candidate, Timestamp};
 use crate::redact::Redactor;
 
@@ -28,7 +30,7 @@ routine. A set of your own is a folder of logs with `expected.json`:
 A lesson is found if it has a word of every group in `mention` and quotes one of the steps.
 Every other lesson is false. Quarantined ones count as not given.";
 
-/// As many candidates as a reflection keeps, and none less important, where nothing else is set.
+/// The default limits of a reflection: how many candidates it keeps at most, and their least importance.
 const MAX_CANDIDATES: usize = 5;
 const MIN_IMPORTANCE: f64 = 0.3;
 
@@ -52,19 +54,19 @@ pub(in crate::cli) struct EvalDistill {
     json: bool,
 }
 
-/// What one distiller scored.
+/// The scores of one distiller.
 #[derive(Debug, Serialize)]
-struct Scored {
+struct DistillerScore {
     distiller: &'static str,
     #[serde(flatten)]
-    tally: Tally,
+    tally: DistillTally,
 }
 
 impl EvalDistill {
-    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
-        let sessions = self.made()?;
+    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<CommandExit> {
+        let sessions = self.load_sessions()?;
         let redactor = Redactor::new();
-        let distiller = Distiller {
+        let distiller = SessionDistiller {
             redactor: &redactor,
             documents: &[],
             max_candidates: MAX_CANDIDATES,
@@ -72,110 +74,116 @@ impl EvalDistill {
         };
         let mut quarantined = Vec::new();
         let mut own = Vec::new();
-        let mut others: Vec<Vec<Verdict>> = vec![Vec::new(); Baseline::ALL.len()];
+        let mut others: Vec<Vec<PlantedVerdict>> = vec![Vec::new(); BaselineDistiller::ALL.len()];
         for session in &sessions {
-            let context = planted::context(session, &redactor, now)
-                .map_err(|error| Failure::user(format!("{}: {error}", session.name)))?;
-            let (given, held_back): (Vec<Candidate>, Vec<Candidate>) =
-                distiller.by_heuristics(&context).candidates.into_iter().partition(|one| one.quarantine.is_none());
-            own.push(planted::score(session, &given));
-            if session.half != Half::Held {
+            let context = planted::build_session_context(session, &redactor, now)
+                .map_err(|error| CliError::user_error(format!("{}: {error}", session.name)))?;
+            let (given, held_back): (Vec<Candidate>, Vec<Candidate>) = distiller
+                .distill_with_heuristics(&context)
+                .candidates
+                .into_iter()
+                .partition(|one| one.quarantine.is_none());
+            own.push(planted::score_candidates(session, &given));
+            if session.half != ScenarioHalf::Held {
                 let why = |one: &Candidate| one.quarantine.clone().unwrap_or_default();
                 let told = |one: &Candidate| format!("{}: {} ({})", session.name, one.summary, why(one));
                 quarantined.extend(held_back.iter().map(told));
             }
-            for (other, verdicts) in Baseline::ALL.iter().zip(&mut others) {
-                verdicts.push(planted::score(session, &(other.distill)(&context)));
+            for (other, verdicts) in BaselineDistiller::ALL.iter().zip(&mut others) {
+                verdicts.push(planted::score_candidates(session, &(other.distill)(&context)));
             }
         }
-        let names = ["archivist"].into_iter().chain(Baseline::ALL.iter().map(|other| other.name));
-        let scored: Vec<Scored> = names
+        let names = ["archivist"].into_iter().chain(BaselineDistiller::ALL.iter().map(|other| other.name));
+        let scored: Vec<DistillerScore> = names
             .zip([own].iter().chain(&others))
-            .map(|(distiller, verdicts)| Scored { distiller, tally: shown(planted::tally(verdicts)) })
+            .map(|(distiller, verdicts)| DistillerScore {
+                distiller,
+                tally: hide_holdout_cases(planted::tally_verdicts(verdicts)),
+            })
             .collect();
         if self.json {
-            console.json(&scored)?;
+            console.print_json(&scored)?;
         } else {
-            print(&scored, self.misses, console)?;
+            print_scores(&scored, self.misses, console)?;
             for one in quarantined.iter().filter(|_| self.misses) {
-                let label = console.styled(Style::Yellow, "quarantined");
-                console.line(&format!("{label} {}", one_line(one)))?;
+                let label = console.style_text(TextStyle::Yellow, "quarantined");
+                console.print_line(&format!("{label} {}", one_line(one)))?;
             }
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn made(&self) -> Result<Vec<Session>, Failure> {
+    fn load_sessions(&self) -> Result<Vec<PlantedSession>, CliError> {
         if let Some(folder) = &self.data {
-            return planted::from_dir(folder).map_err(|error| Failure::user(error.to_string()));
+            return planted::from_dir(folder).map_err(|error| CliError::user_error(error.to_string()));
         }
         let count = match self.sessions {
             Some(count) => count,
-            None => planted::all_sessions().map_err(|error| Failure::user(error.to_string()))?,
+            None => planted::count_all_sessions().map_err(|error| CliError::user_error(error.to_string()))?,
         };
-        planted::sessions(self.filling, count).map_err(|error| Failure::user(error.to_string()))
+        planted::generate_sessions(self.filling, count).map_err(|error| CliError::user_error(error.to_string()))
     }
 }
 
-/// What was held out is counted, and never shown: whoever looked could mend the one case and not the kind.
-fn shown(mut tally: Tally) -> Tally {
-    tally.misses.retain(|missed| missed.half != Half::Held);
-    tally.false_lessons.retain(|lesson| lesson.half != Half::Held);
+/// Removes the holdout cases from the lists, so that nobody fits a rule to a single one of them; they stay counted.
+fn hide_holdout_cases(mut tally: DistillTally) -> DistillTally {
+    tally.misses.retain(|missed| missed.half != ScenarioHalf::Held);
+    tally.false_lessons.retain(|lesson| lesson.half != ScenarioHalf::Held);
     tally
 }
 
-fn print(scored: &[Scored], misses: bool, console: &mut Console) -> Result<(), Failure> {
-    let mut table = Table::new([
-        Column::text("half", Stay::Always),
-        Column::text("distiller", Stay::Always),
-        Column::number("planted", Stay::UntilNarrow(2)),
-        Column::number("recall", Stay::Always),
-        Column::number("claimed", Stay::UntilNarrow(2)),
-        Column::number("precision", Stay::Always),
-        Column::number("routine", Stay::UntilNarrow(2)),
-        Column::number("silent", Stay::Always),
-        Column::text("", Stay::UntilNarrow(1)),
+fn print_scores(scored: &[DistillerScore], misses: bool, console: &mut Console) -> Result<(), CliError> {
+    let mut table = TextTable::new([
+        TableColumn::text("half", ColumnVisibility::Always),
+        TableColumn::text("distiller", ColumnVisibility::Always),
+        TableColumn::number("planted", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("recall", ColumnVisibility::Always),
+        TableColumn::number("claimed", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("precision", ColumnVisibility::Always),
+        TableColumn::number("routine", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("silent", ColumnVisibility::Always),
+        TableColumn::text("", ColumnVisibility::UntilNarrow(1)),
     ]);
     let halves = scored.first().map(|one| one.tally.halves.keys().copied().collect::<Vec<_>>()).unwrap_or_default();
     for half in halves {
         let mut label = half.as_str().to_owned();
         for one in scored {
             let Some(scores) = one.tally.halves.get(&half) else { continue };
-            table.row(
+            table.add_row(
                 [std::mem::take(&mut label), one.distiller.to_owned()]
                     .into_iter()
-                    .chain(figures(scores))
+                    .chain(format_figures(scores))
                     .chain([String::new()]),
             );
         }
     }
-    table.print(console)?;
+    table.print_to(console)?;
     let Some(own) = scored.first() else { return Ok(()) };
-    console.line("")?;
-    let mut table = Table::new([
-        Column::text("half", Stay::Always),
-        Column::text("what there is to learn", Stay::Always),
-        Column::number("planted", Stay::Always),
-        Column::number("found", Stay::Always),
-        Column::number("claimed", Stay::Always),
-        Column::text("", Stay::UntilNarrow(1)),
+    console.print_line("")?;
+    let mut table = TextTable::new([
+        TableColumn::text("half", ColumnVisibility::Always),
+        TableColumn::text("what there is to learn", ColumnVisibility::Always),
+        TableColumn::number("planted", ColumnVisibility::Always),
+        TableColumn::number("found", ColumnVisibility::Always),
+        TableColumn::number("claimed", ColumnVisibility::Always),
+        TableColumn::text("", ColumnVisibility::UntilNarrow(1)),
     ]);
     for (half, kinds) in &own.tally.kinds {
         for (kind, scores) in kinds {
             let counts = [scores.planted, scores.found, scores.claimed].map(|count| count.to_string());
-            table.row(
+            table.add_row(
                 [half.as_str().to_owned(), kind.as_str().to_owned()].into_iter().chain(counts).chain([String::new()]),
             );
         }
     }
-    table.print(console)?;
+    table.print_to(console)?;
     if misses {
         print_misses(&own.tally, console)?;
     }
     Ok(())
 }
 
-fn figures(scores: &Scores) -> [String; 6] {
+fn format_figures(scores: &DistillScores) -> [String; 6] {
     let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
     [
         scores.planted.to_string(),
@@ -187,15 +195,20 @@ fn figures(scores: &Scores) -> [String; 6] {
     ]
 }
 
-fn print_misses(tally: &Tally, console: &mut Console) -> Result<(), Failure> {
+fn print_misses(tally: &DistillTally, console: &mut Console) -> Result<(), CliError> {
     for missed in &tally.misses {
-        let label = console.styled(Style::Yellow, "missed");
-        let words = list(missed.mention.iter().map(|group| group.join(" or ")));
-        console.line(&format!("{label} {} steps {}: {}", missed.session, list(&missed.steps), one_line(&words)))?;
+        let label = console.style_text(TextStyle::Yellow, "missed");
+        let words = join_with_commas(missed.mention.iter().map(|group| group.join(" or ")));
+        console.print_line(&format!(
+            "{label} {} steps {}: {}",
+            missed.session,
+            join_with_commas(&missed.steps),
+            one_line(&words)
+        ))?;
     }
     for lesson in &tally.false_lessons {
-        let label = console.styled(Style::Yellow, "false");
-        console.line(&format!("{label}  {}: {}", lesson.session, one_line(&lesson.text)))?;
+        let label = console.style_text(TextStyle::Yellow, "false");
+        console.print_line(&format!("{label}  {}: {}", lesson.session, one_line(&lesson.text)))?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! `archivist eval errors`: how many of the failures that people marked in sessions are found, and what else is taken
-//! for one.
+//! `archivist eval errors` measures how many of the failures that people marked in sessions are found, and how many
+//! other steps are taken for failures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +9,13 @@ use anyhow::Result;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::redact::read;
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::{Exit, Failure};
+use super::redact::read_text_file;
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::{CliError, CommandExit};
 use crate::cli::prose::one_line;
-use crate::cli::table::{Column, Stay, Table};
-use crate::context::{Gathered, Gathering};
-use crate::ingest::{Reading, Rules};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::context::{GatheredLogs, LogGatherer};
+use crate::ingest::{ReaderSettings, SessionReader};
 use crate::redact::Redactor;
 
 const EXAMPLES: &str = "\
@@ -45,9 +45,9 @@ pub(in crate::cli) struct EvalErrors {
     json: bool,
 }
 
-/// The steps of one session whose call failed.
+/// The steps of one session that people marked as failed calls.
 #[derive(Debug, Deserialize)]
-struct LabelledSession {
+struct SessionErrorLabels {
     id: String,
     errors: BTreeSet<u32>,
 }
@@ -67,7 +67,7 @@ struct FolderScore {
     right: Vec<NamedStep>,
 }
 
-/// A step, with the line that its failure is known by, or with the beginning of what was not recognised.
+/// A step with the headline of its detected failure, or with its output if the failure was missed.
 #[derive(Debug, Serialize)]
 struct NamedStep {
     session: String,
@@ -76,7 +76,7 @@ struct NamedStep {
 }
 
 impl EvalErrors {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         let labelled = read_labels(&self.data)?;
         let mut scores = Vec::new();
         for folder in list_folders(&self.data)? {
@@ -84,33 +84,36 @@ impl EvalErrors {
         }
         if scores.iter().all(|score| score.sessions == 0) {
             let what = format!("none of the labelled sessions is in a folder of {}", self.data.display());
-            return Err(Failure::user(what).with_hint("see --help").into());
+            return Err(CliError::user_error(what).with_hint("see --help").into());
         }
         if self.json {
-            console.json(&scores)?;
+            console.print_json(&scores)?;
         } else {
             print_scores(&scores, self.show, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-fn read_labels(data: &Path) -> Result<Vec<LabelledSession>, Failure> {
+fn read_labels(data: &Path) -> Result<Vec<SessionErrorLabels>, CliError> {
     let Some(path) = LABELS.iter().map(|name| data.join(name)).find(|path| path.is_file()) else {
-        return Err(Failure::user(format!("there is no labels.jsonl in {}", data.display())).with_hint("see --help"));
+        return Err(
+            CliError::user_error(format!("there is no labels.jsonl in {}", data.display())).with_hint("see --help")
+        );
     };
-    let text = read(&path)?;
+    let text = read_text_file(&path)?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line): (u32, &str)| {
-            serde_json::from_str(line)
-                .map_err(|error| Failure::user(format!("line {number} of {} is no label: {error}", path.display())))
+            serde_json::from_str(line).map_err(|error| {
+                CliError::user_error(format!("line {number} of {} is no label: {error}", path.display()))
+            })
         })
         .collect()
 }
 
-fn list_folders(data: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |error| Failure::user(format!("cannot read {}: {error}", data.display()));
+fn list_folders(data: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let cannot = |error| CliError::user_error(format!("cannot read {}: {error}", data.display()));
     let entries = fs::read_dir(data).map_err(cannot)?;
     let mut folders: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     folders.retain(|path| path.is_dir());
@@ -118,18 +121,18 @@ fn list_folders(data: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(folders)
 }
 
-fn score_folder(folder: &Path, labelled: &[LabelledSession]) -> Result<FolderScore, Failure> {
+fn score_folder(folder: &Path, labelled: &[SessionErrorLabels]) -> Result<FolderScore, CliError> {
     let redactor = Redactor::new();
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut score = FolderScore { folder: name, ..FolderScore::default() };
     for session in labelled {
         let logs = ["jsonl", "jsonl.gz"].map(|ending| folder.join(format!("{}.{ending}", session.id)));
         let Some(path) = logs.iter().find(|path| path.is_file()) else { continue };
-        let text = read(path)?;
-        let mut gathering = Gathering::new(&redactor);
-        Reading::new(Rules::default())
-            .read(&mut text.as_bytes(), &mut gathering)
-            .map_err(|error| Failure::user(format!("{}: {error}", path.display())))?;
+        let text = read_text_file(path)?;
+        let mut gathering = LogGatherer::new(&redactor);
+        SessionReader::new(ReaderSettings::default())
+            .read_log(&mut text.as_bytes(), &mut gathering)
+            .map_err(|error| CliError::user_error(format!("{}: {error}", path.display())))?;
         score_session(session, &gathering.finish(), &mut score);
     }
     let share = |whole: usize| if whole > 0 { score.found as f64 / whole as f64 } else { 1.0 };
@@ -137,7 +140,7 @@ fn score_folder(folder: &Path, labelled: &[LabelledSession]) -> Result<FolderSco
     Ok(score)
 }
 
-fn score_session(session: &LabelledSession, gathered: &Gathered, score: &mut FolderScore) {
+fn score_session(session: &SessionErrorLabels, gathered: &GatheredLogs, score: &mut FolderScore) {
     let failures: Vec<_> = gathered.signals.iter().filter(|signal| signal.kind.is_failure()).collect();
     let said: BTreeSet<u32> = failures.iter().flat_map(|signal| &signal.steps).copied().collect();
     let named = |step: u32, text: String| NamedStep { session: session.id.clone(), step, text };
@@ -160,19 +163,19 @@ fn score_session(session: &LabelledSession, gathered: &Gathered, score: &mut Fol
     score.right.extend(said.intersection(&session.errors).map(|&step| named(step, headline(step))));
 }
 
-fn print_scores(scores: &[FolderScore], show: bool, console: &mut Console) -> Result<(), Failure> {
-    let mut table = Table::new([
-        Column::text("logs", Stay::Always),
-        Column::number("sessions", Stay::UntilNarrow(2)),
-        Column::number("marked", Stay::Always),
-        Column::number("found", Stay::Always),
-        Column::number("recall", Stay::Always),
-        Column::number("said", Stay::Always),
-        Column::number("precision", Stay::Always),
-        Column::text("", Stay::UntilNarrow(1)),
+fn print_scores(scores: &[FolderScore], show: bool, console: &mut Console) -> Result<(), CliError> {
+    let mut table = TextTable::new([
+        TableColumn::text("logs", ColumnVisibility::Always),
+        TableColumn::number("sessions", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("marked", ColumnVisibility::Always),
+        TableColumn::number("found", ColumnVisibility::Always),
+        TableColumn::number("recall", ColumnVisibility::Always),
+        TableColumn::number("said", ColumnVisibility::Always),
+        TableColumn::number("precision", ColumnVisibility::Always),
+        TableColumn::text("", ColumnVisibility::UntilNarrow(1)),
     ]);
     for score in scores {
-        table.row([
+        table.add_row([
             score.folder.clone(),
             score.sessions.to_string(),
             score.labelled.to_string(),
@@ -183,13 +186,13 @@ fn print_scores(scores: &[FolderScore], show: bool, console: &mut Console) -> Re
             String::new(),
         ]);
     }
-    table.print(console)?;
+    table.print_to(console)?;
     for score in scores.iter().filter(|_| show) {
         for (label, steps) in [("missed", &score.missed), ("false", &score.wrong), ("right", &score.right)] {
             for one in steps {
-                let label = console.styled(Style::Yellow, label);
+                let label = console.style_text(TextStyle::Yellow, label);
                 let text: String = one_line(&one.text).chars().take(200).collect();
-                console.line(&format!("{label} {} {} s{}: {text}", score.folder, one.session, one.step))?;
+                console.print_line(&format!("{label} {} {} s{}: {text}", score.folder, one.session, one.step))?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `archivist eval`: how good the parts are that decide by rules, measured on labelled or made-up data.
+//! `archivist eval` measures the parts that decide by rules, on labelled or generated data.
 
 mod audit;
 mod dedup;
@@ -18,7 +18,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::console::Console;
-use super::failure::Exit;
+use super::failure::CommandExit;
 use crate::domain::Timestamp;
 
 pub(super) const EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ pub(super) enum EvalCommand {
 }
 
 impl EvalCommand {
-    pub(super) fn run(&self, now: Timestamp, seed: Option<u64>, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, now: Timestamp, seed: Option<u64>, console: &mut Console) -> Result<CommandExit> {
         match self {
             Self::Audit(command) => command.run(console),
             Self::Dedup(command) => command.run(console),

@@ -1,31 +1,31 @@
-//! A sentence model, for measures that ask one.
+//! A local sentence model, for the measures that use embeddings.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-use crate::cli::failure::Failure;
-use crate::model::embed::{Embedder, LocalEmbedder, Vector};
+use crate::cli::failure::CliError;
+use crate::model::embed::{Embedder, EmbeddingVector, LocalEmbedder};
 
-/// Texts that are embedded at once.
+/// The number of texts that are embedded at once.
 const BATCH: usize = 256;
 
-/// A sentence model and what it takes to ask it.
-pub(super) struct Model {
+/// A local sentence model and the runtime that its calls run on.
+pub(super) struct SentenceModel {
     embedder: LocalEmbedder,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Model {
-    pub(super) fn new(directory: &Path) -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
+impl SentenceModel {
+    pub(super) fn new(directory: &Path) -> Result<Self, CliError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
         Ok(Self { embedder: LocalEmbedder::new(directory), runtime })
     }
 
-    pub(super) fn embed(&self, texts: &[String]) -> Result<Vec<Vector>> {
-        let mut vectors: Vec<Vector> = Vec::new();
+    pub(super) fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>> {
+        let mut vectors: Vec<EmbeddingVector> = Vec::new();
         for batch in texts.chunks(BATCH) {
-            vectors.extend(self.runtime.block_on(self.embedder.embed(batch))?);
+            vectors.extend(self.runtime.block_on(self.embedder.embed_texts(batch))?);
         }
         Ok(vectors)
     }

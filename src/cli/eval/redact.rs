@@ -1,4 +1,4 @@
-//! `archivist eval redact`: how many secrets are found, and what else is taken for one.
+//! `archivist eval redact` measures how many secrets are found, and what else is taken for one.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,10 +12,12 @@ use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
-use crate::cli::prose::{bytes, count};
-use crate::cli::table::{Column, Stay, Table};
-use crate::redact::{Benign, BenignScore, Labelled, Redactor, RuleScore, SetScore, score};
+use crate::cli::failure::{CliError, CommandExit};
+use crate::cli::prose::{format_bytes, format_count};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::redact::{
+    BenignScore, BenignTextSet, LabelledSecretLine, Redactor, RuleScore, SecretSetScore, score_redactor,
+};
 
 const REDACT_EXAMPLES: &str = "\
 Examples:
@@ -27,24 +29,24 @@ and a `rule`. Benign texts are JSON lines with a `text` or a `summary`, or any o
 Without --benign the folders `lessons` and `retrieval` beside the data are taken, if they are
 there.";
 
-/// What is measured without `--data`: a set of our own making. `¦` stands inside everything that another scanner might
-/// take for a leak, and is taken out here.
+/// The labelled lines that are measured without `--data`. The character `¦` breaks up sample secrets, so that other
+/// scanners do not report them as leaks, and is removed here.
 const OWN_SECRETS: &str = include_str!("../../../fixtures/redact/secrets.jsonl");
 /// Lines that look like secrets and are none.
 const OWN_TRAPS: &str = include_str!("../../../fixtures/redact/benign.txt");
-/// Code and documents as they usually are.
+/// Ordinary code and documents without secrets.
 const OWN_ORDINARY: &str = include_str!("../../../fixtures/redact/ordinary.txt");
 const SPLIT: char = '¦';
 
-/// So many of a set's rules are named, the worst first.
+/// The number of rules that the table names for a set, the worst first.
 const WORST_RULES: usize = 3;
 
-/// Clean text is timed in pieces of about this size, as log lines come.
+/// The approximate size of the pieces in which clean text is timed, as log lines come.
 const PIECE_BYTES: usize = 16 * 1024;
 
 const MEGABYTE: usize = 1_000_000;
 
-/// Recall of other scanners' own rules, as recorded in the README beside the public sets.
+/// Recall of other scanners with their own rules, as recorded in the README next to the public sets.
 const BASELINES: &[(&str, &str, f64)] = &[
     ("gitleaks", "gitleaks", 0.995),
     ("gitleaks", "detect-secrets", 0.492),
@@ -56,7 +58,7 @@ const BASELINES: &[(&str, &str, f64)] = &[
     ("detect_secrets", "Nosey Parker", 0.123),
 ];
 
-/// False hits of another scanner for each thousand lines, from the same place.
+/// False hits of another scanner per thousand lines, as recorded in the same README.
 const BENIGN_BASELINES: &[(&str, &str, f64)] =
     &[("shell lines", "gitleaks", 0.09), ("lines of coding chat", "gitleaks", 0.7)];
 
@@ -77,73 +79,75 @@ pub(in crate::cli) struct EvalRedact {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval redact`.
 #[derive(Debug, Serialize)]
-struct Report {
-    sets: Vec<SetScore>,
+struct RedactEvalReport {
+    sets: Vec<SecretSetScore>,
     benign: Vec<BenignScore>,
-    clean: Throughput,
-    baselines: Vec<Baseline>,
+    clean: CleanTextThroughput,
+    baselines: Vec<ScannerBaseline>,
 }
 
-/// How fast clean text goes through, on one core.
+/// The speed at which clean text is redacted on one core.
 #[derive(Debug, Serialize)]
-struct Throughput {
+struct CleanTextThroughput {
     bytes: usize,
     seconds: f64,
     megabytes_per_second: f64,
 }
 
-/// What another scanner finds in a set of the same name.
+/// The recall of another scanner on the set of this name.
 #[derive(Debug, Serialize)]
-struct Baseline {
+struct ScannerBaseline {
     set: &'static str,
     scanner: &'static str,
     recall: f64,
 }
 
-/// A named set of labelled lines or of texts without secrets.
-struct Named<T> {
+/// A named set of labelled lines, or of texts without secrets.
+struct NamedSet<T> {
     name: String,
     items: Vec<T>,
 }
 
 impl EvalRedact {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         let sets = match &self.data {
-            Some(directory) => labelled_sets(directory, console)?,
-            None => vec![own_secrets(console)],
+            Some(directory) => read_labelled_sets(directory, console)?,
+            None => vec![parse_own_secrets(console)],
         };
         let mut benign = Vec::new();
         for path in self.benign_paths()? {
-            benign.push(Named { name: name_of(&path), items: texts_below(&path, console)? });
+            benign.push(NamedSet { name: set_name(&path), items: read_texts_below(&path, console)? });
         }
         if benign.is_empty() {
-            benign.push(Named { name: "traps".to_owned(), items: vec![OWN_TRAPS.to_owned()] });
-            benign.push(Named { name: "ordinary".to_owned(), items: vec![OWN_ORDINARY.to_owned()] });
+            benign.push(NamedSet { name: "traps".to_owned(), items: vec![OWN_TRAPS.to_owned()] });
+            benign.push(NamedSet { name: "ordinary".to_owned(), items: vec![OWN_ORDINARY.to_owned()] });
         }
         let redactor = Redactor::new();
-        let borrowed: Vec<(&str, &[Labelled])> = sets.iter().map(|set| (set.name.as_str(), &*set.items)).collect();
-        let clean: Vec<Benign<'_>> = benign.iter().map(|set| Benign { name: &set.name, texts: &set.items }).collect();
-        let scores = score(&redactor, &borrowed, &clean);
+        let borrowed: Vec<(&str, &[LabelledSecretLine])> =
+            sets.iter().map(|set| (set.name.as_str(), &*set.items)).collect();
+        let clean: Vec<BenignTextSet<'_>> =
+            benign.iter().map(|set| BenignTextSet { name: &set.name, texts: &set.items }).collect();
+        let scores = score_redactor(&redactor, &borrowed, &clean);
         let is_measured = |(set, ..): &&(&str, &str, f64)| scores.sets.iter().any(|score| score.name == *set);
         let baselines = BASELINES.iter().filter(is_measured);
-        let report = Report {
-            baselines: baselines.map(|&(set, scanner, recall)| Baseline { set, scanner, recall }).collect(),
-            clean: throughput(&redactor, &benign, self.megabytes.saturating_mul(MEGABYTE)),
+        let report = RedactEvalReport {
+            baselines: baselines.map(|&(set, scanner, recall)| ScannerBaseline { set, scanner, recall }).collect(),
+            clean: measure_throughput(&redactor, &benign, self.megabytes.saturating_mul(MEGABYTE)),
             sets: scores.sets,
             benign: scores.benign,
         };
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else {
-            print(&report, console)?;
+            print_report(&report, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    /// What was asked for, or what usually lies beside the data.
-    fn benign_paths(&self) -> Result<Vec<PathBuf>, Failure> {
+    /// Returns the given paths, or the folders that usually are next to the data.
+    fn benign_paths(&self) -> Result<Vec<PathBuf>, CliError> {
         let beside = self.data.as_ref().and_then(|data| data.canonicalize().ok()?.parent().map(Path::to_owned));
         let Some(beside) = beside.filter(|_| self.benign.is_empty()) else { return Ok(self.benign.clone()) };
         let mut paths = Vec::new();
@@ -153,61 +157,62 @@ impl EvalRedact {
         }
         let retrieval = beside.join("retrieval");
         if retrieval.is_dir() {
-            paths.extend(entries(&retrieval)?.into_iter().filter(|path| path.is_dir()));
+            paths.extend(list_entries(&retrieval)?.into_iter().filter(|path| path.is_dir()));
         }
         Ok(paths)
     }
 }
 
-fn own_secrets(console: &mut Console) -> Named<Labelled> {
-    let items = labelled(&OWN_SECRETS.replace(SPLIT, ""), "own", console);
-    Named { name: "own".to_owned(), items }
+fn parse_own_secrets(console: &mut Console) -> NamedSet<LabelledSecretLine> {
+    let items = parse_labelled_lines(&OWN_SECRETS.replace(SPLIT, ""), "own", console);
+    NamedSet { name: "own".to_owned(), items }
 }
 
-/// Every set of a directory.
-fn labelled_sets(directory: &Path, console: &mut Console) -> Result<Vec<Named<Labelled>>, Failure> {
+/// Reads every labelled set of a directory.
+fn read_labelled_sets(directory: &Path, console: &mut Console) -> Result<Vec<NamedSet<LabelledSecretLine>>, CliError> {
     let mut sets = Vec::new();
-    for path in entries(directory)?.into_iter().filter(|path| is_json_lines(path)) {
-        let name = name_of(&path);
-        let items = labelled(&read(&path)?, &name, console);
-        sets.push(Named { name, items });
+    for path in list_entries(directory)?.into_iter().filter(|path| is_json_lines(path)) {
+        let name = set_name(&path);
+        let items = parse_labelled_lines(&read_text_file(&path)?, &name, console);
+        sets.push(NamedSet { name, items });
     }
     if sets.iter().all(|set| set.items.is_empty()) {
         let what = format!("there are no labelled lines in {}", directory.display());
-        return Err(Failure::user(what).with_hint("a labelled set is a file *.jsonl or *.jsonl.gz; see --help"));
+        return Err(CliError::user_error(what).with_hint("a labelled set is a file *.jsonl or *.jsonl.gz; see --help"));
     }
     Ok(sets)
 }
 
-fn labelled(text: &str, name: &str, console: &mut Console) -> Vec<Labelled> {
+fn parse_labelled_lines(text: &str, name: &str, console: &mut Console) -> Vec<LabelledSecretLine> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let items: Vec<Labelled> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let items: Vec<LabelledSecretLine> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let strange = lines.len() - items.len();
     if strange > 0 {
-        console.warn(&format!("{} of {name} not understood and skipped", count(strange, "line", "lines")));
+        console
+            .print_warning(&format!("{} of {name} not understood and skipped", format_count(strange, "line", "lines")));
     }
     items
 }
 
-/// What a line of benign texts may hold.
+/// A line of a file of benign texts.
 #[derive(Deserialize)]
 struct BenignLine {
     text: Option<String>,
     summary: Option<String>,
 }
 
-/// The texts of a file or of all files below a directory. What is not text is left out.
-fn texts_below(path: &Path, console: &mut Console) -> Result<Vec<String>, Failure> {
+/// Reads the texts of a file, or of all files below a directory, and leaves out what is not text.
+fn read_texts_below(path: &Path, console: &mut Console) -> Result<Vec<String>, CliError> {
     let mut texts = Vec::new();
     let mut open = vec![path.to_owned()];
     while let Some(path) = open.pop() {
         if path.is_dir() {
-            // A link may lead back up.
-            open.extend(entries(&path)?.into_iter().filter(|path| !path.is_symlink()));
+            // A link could lead back to a parent folder.
+            open.extend(list_entries(&path)?.into_iter().filter(|path| !path.is_symlink()));
             continue;
         }
-        let Ok(text) = read(&path) else {
-            console.note(&format!("{} is not text and is left out", path.display()));
+        let Ok(text) = read_text_file(&path) else {
+            console.print_note(&format!("{} is not text and is left out", path.display()));
             continue;
         };
         if is_json_lines(&path) {
@@ -220,8 +225,8 @@ fn texts_below(path: &Path, console: &mut Console) -> Result<Vec<String>, Failur
     Ok(texts)
 }
 
-fn entries(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |error| Failure::user(format!("cannot read {}: {error}", directory.display()));
+fn list_entries(directory: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let cannot = |error| CliError::user_error(format!("cannot read {}: {error}", directory.display()));
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory).map_err(cannot)? {
         paths.push(entry.map_err(cannot)?.path());
@@ -235,9 +240,9 @@ fn is_json_lines(path: &Path) -> bool {
     name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")
 }
 
-/// A file's text, unpacked if need be.
-pub(in crate::cli::eval) fn read(path: &Path) -> Result<String, Failure> {
-    let cannot = |error| Failure::user(format!("cannot read {}: {error}", path.display()));
+/// Reads the text of a file, decompressed if its extension is `gz`.
+pub(in crate::cli::eval) fn read_text_file(path: &Path) -> Result<String, CliError> {
+    let cannot = |error| CliError::user_error(format!("cannot read {}: {error}", path.display()));
     let mut file = fs::File::open(path).map_err(cannot)?;
     let mut text = String::new();
     if path.extension().is_some_and(|extension| extension == "gz") {
@@ -248,14 +253,14 @@ pub(in crate::cli::eval) fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A file's or directory's name up to its first full stop.
-fn name_of(path: &Path) -> String {
+/// Returns the name of a file or directory up to its first full stop.
+fn set_name(path: &Path) -> String {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or("benign");
     name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned()
 }
 
-/// Times the benign texts in which nothing is found, over and over until there were enough of them.
-fn throughput(redactor: &Redactor, benign: &[Named<String>], enough: usize) -> Throughput {
+/// Times the redaction of the benign texts without findings, repeated until enough bytes are done.
+fn measure_throughput(redactor: &Redactor, benign: &[NamedSet<String>], enough: usize) -> CleanTextThroughput {
     let mut pieces: Vec<String> = vec![String::new()];
     for text in benign.iter().flat_map(|set| &set.items).filter(|text| redactor.redact(text).found.is_empty()) {
         match pieces.last_mut() {
@@ -263,7 +268,7 @@ fn throughput(redactor: &Redactor, benign: &[Named<String>], enough: usize) -> T
             _ => pieces.push(format!("{text}\n")),
         }
     }
-    // Side by side two texts may say more than each alone.
+    // Two harmless texts can look like a secret when joined.
     pieces.retain(|piece| !piece.is_empty() && redactor.redact(piece).found.is_empty());
     let (mut done, mut took) = (0usize, Duration::ZERO);
     for piece in pieces.iter().cycle() {
@@ -277,64 +282,64 @@ fn throughput(redactor: &Redactor, benign: &[Named<String>], enough: usize) -> T
     }
     let seconds = took.as_secs_f64();
     let speed = if seconds > 0.0 { done as f64 / MEGABYTE as f64 / seconds } else { 0.0 };
-    Throughput { bytes: done, seconds, megabytes_per_second: speed }
+    CleanTextThroughput { bytes: done, seconds, megabytes_per_second: speed }
 }
 
-fn print(report: &Report, console: &mut Console) -> Result<(), Failure> {
-    let mut table = Table::new([
-        Column::text("set", Stay::Always),
-        Column::text("scanner", Stay::Always),
-        Column::number("lines", Stay::UntilNarrow(2)),
-        Column::number("recall", Stay::Always),
-        Column::number("by rule", Stay::Always),
-        Column::text("worst rules", Stay::UntilNarrow(1)),
+fn print_report(report: &RedactEvalReport, console: &mut Console) -> Result<(), CliError> {
+    let mut table = TextTable::new([
+        TableColumn::text("set", ColumnVisibility::Always),
+        TableColumn::text("scanner", ColumnVisibility::Always),
+        TableColumn::number("lines", ColumnVisibility::UntilNarrow(2)),
+        TableColumn::number("recall", ColumnVisibility::Always),
+        TableColumn::number("by rule", ColumnVisibility::Always),
+        TableColumn::text("worst rules", ColumnVisibility::UntilNarrow(1)),
     ]);
     for set in &report.sets {
         let lines: usize = set.rules.values().map(|rule| rule.total).sum();
-        let figures = [share(set.recall), share(set.macro_recall), worst(set)];
-        table.row([set.name.clone(), "archivist".to_owned(), lines.to_string()].into_iter().chain(figures));
+        let figures = [format_share(set.recall), format_share(set.macro_recall), list_worst_rules(set)];
+        table.add_row([set.name.clone(), "archivist".to_owned(), lines.to_string()].into_iter().chain(figures));
         for other in report.baselines.iter().filter(|other| other.set == set.name) {
             let names = [String::new(), other.scanner.to_owned(), String::new()];
-            table.row(names.into_iter().chain([
-                share(other.recall),
+            table.add_row(names.into_iter().chain([
+                format_share(other.recall),
                 String::new(),
                 "recorded with the data".to_owned(),
             ]));
         }
     }
-    table.print(console)?;
-    console.line("")?;
-    let mut table = Table::new([
-        Column::text("without secrets", Stay::Always),
-        Column::text("scanner", Stay::Always),
-        Column::number("lines", Stay::Always),
-        Column::number("hits", Stay::Always),
-        Column::number("per 1,000", Stay::Always),
-        Column::text("", Stay::UntilNarrow(1)),
+    table.print_to(console)?;
+    console.print_line("")?;
+    let mut table = TextTable::new([
+        TableColumn::text("without secrets", ColumnVisibility::Always),
+        TableColumn::text("scanner", ColumnVisibility::Always),
+        TableColumn::number("lines", ColumnVisibility::Always),
+        TableColumn::number("hits", ColumnVisibility::Always),
+        TableColumn::number("per 1,000", ColumnVisibility::Always),
+        TableColumn::text("", ColumnVisibility::UntilNarrow(1)),
     ]);
     for set in &report.benign {
         let figures = [set.lines.to_string(), set.hits.to_string(), format!("{:.2}", set.per_thousand), String::new()];
-        table.row([set.name.clone(), "archivist".to_owned()].into_iter().chain(figures));
+        table.add_row([set.name.clone(), "archivist".to_owned()].into_iter().chain(figures));
     }
     if !report.baselines.is_empty() {
         for (set, scanner, per_thousand) in BENIGN_BASELINES {
             let figures =
                 [String::new(), String::new(), format!("{per_thousand:.2}"), "recorded with the data".to_owned()];
-            table.row([(*set).to_owned(), (*scanner).to_owned()].into_iter().chain(figures));
+            table.add_row([(*set).to_owned(), (*scanner).to_owned()].into_iter().chain(figures));
         }
     }
-    table.print(console)?;
-    console.line("")?;
-    let size = bytes(u64::try_from(report.clean.bytes).unwrap_or(u64::MAX));
-    console.line(&format!("clean text: {:.0} MB/s on one core ({size})", report.clean.megabytes_per_second))
+    table.print_to(console)?;
+    console.print_line("")?;
+    let size = format_bytes(u64::try_from(report.clean.bytes).unwrap_or(u64::MAX));
+    console.print_line(&format!("clean text: {:.0} MB/s on one core ({size})", report.clean.megabytes_per_second))
 }
 
-fn share(value: f64) -> String {
+fn format_share(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// The rules of which most is missed.
-fn worst(set: &SetScore) -> String {
+/// Returns the rules with the lowest recall, each with its counts.
+fn list_worst_rules(set: &SecretSetScore) -> String {
     let missed = |rule: &RuleScore| rule.total - rule.found;
     let share = |rule: &RuleScore| rule.found as f64 / rule.total.max(1) as f64;
     let mut rules: Vec<(&String, &RuleScore)> = set.rules.iter().filter(|(_, rule)| missed(rule) > 0).collect();

@@ -1,4 +1,4 @@
-//! `archivist eval status`: how often the status of a session is right.
+//! `archivist eval status` measures how often the status of a session is judged right.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -8,14 +8,14 @@ use anyhow::Result;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::redact::read;
+use super::redact::read_text_file;
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::failure::{CliError, CommandExit};
 use crate::cli::prose::one_line;
-use crate::cli::table::{Column, Stay, Table};
-use crate::context::{Gathering, JudgedStatus, judge_status};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
+use crate::context::{JudgedStatus, LogGatherer, judge_status};
 use crate::domain::{EpisodeStatus, StatusBasis};
-use crate::ingest::{Reading, Rules};
+use crate::ingest::{ReaderSettings, SessionReader};
 use crate::redact::Redactor;
 
 const EXAMPLES: &str = "\
@@ -29,10 +29,10 @@ The folder tells what it is:
   anything else         logs whose names are those of the sessions in --labels, lines of {\"session\", \"status\", \"second\"}
 A `second` is another status that a reader would accept.";
 
-/// The labels of our own that the program carries.
+/// The labels that are built into the program.
 const OWN_LABELS: &str = include_str!("../../../fixtures/real-status.jsonl");
 
-/// The deepest folder that is searched for logs.
+/// The deepest level of folders that is searched for logs.
 const MAX_DEPTH: usize = 6;
 
 #[derive(Debug, Args)]
@@ -60,18 +60,18 @@ struct StatusLabel {
     second: Option<EpisodeStatus>,
 }
 
-/// A line of an index of tested runs.
+/// A line of an index of tested sessions.
 #[derive(Debug, Deserialize)]
-struct TestedRun {
-    /// Not told where the log is missing.
+struct TestedSession {
+    /// The path of the log, or `None` if it is missing.
     file: Option<String>,
-    /// Not told where no test ran.
+    /// The result of the tests, or `None` if no test ran.
     resolved: Option<bool>,
 }
 
-/// A line that tells the outcome of a run.
+/// A line of a file of known outcomes.
 #[derive(Debug, Deserialize)]
-struct KnownOutcome {
+struct LabelledOutcome {
     id: String,
     outcome: EpisodeStatus,
 }
@@ -80,7 +80,7 @@ struct KnownOutcome {
 #[derive(Debug)]
 struct LabelledLog {
     path: PathBuf,
-    /// The row of the table that it is counted in.
+    /// The row of the table in which it is counted.
     group: String,
     status: EpisodeStatus,
     second: Option<EpisodeStatus>,
@@ -89,30 +89,30 @@ struct LabelledLog {
 /// The figures of all logs.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StatusReport {
+struct StatusEvalReport {
     sessions: usize,
     unreadable: usize,
-    /// Sessions whose status is that of the label.
+    /// The number of sessions whose status equals the label.
     strict: usize,
-    /// Sessions whose status is that of the label, or the second that a reader would accept.
+    /// The number of sessions whose status equals the label, or the second status that is accepted.
     lenient: usize,
-    groups: BTreeMap<String, GroupFigures>,
+    groups: BTreeMap<String, StatusGroupFigures>,
     wrong: Vec<WrongStatus>,
 }
 
-/// How the sessions of one group were judged.
+/// The judged statuses of the sessions of one group.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct GroupFigures {
+struct StatusGroupFigures {
     sessions: usize,
     statuses: BTreeMap<String, usize>,
-    /// Sessions that are called a success although no check passed in their log.
+    /// The number of sessions that are judged a success although no check passed in their log.
     success_without_check: usize,
-    /// What the successes rest on.
+    /// The number of successes by the basis of the judgement.
     success_by_basis: BTreeMap<String, usize>,
 }
 
-/// A session whose status is wrong.
+/// A session whose status is judged wrong.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WrongStatus {
@@ -124,55 +124,55 @@ struct WrongStatus {
 }
 
 impl EvalStatus {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
         let redactor = Redactor::new();
-        let mut report = StatusReport::default();
+        let mut report = StatusEvalReport::default();
         for log in self.find_logs()? {
-            report.add(&log, &redactor);
+            report.add_log(&log, &redactor);
         }
         if report.sessions == 0 {
-            return Err(Failure::user("no labelled log was found").with_hint("see --help").into());
+            return Err(CliError::user_error("no labelled log was found").with_hint("see --help").into());
         }
         match self.json {
-            true => console.json(&report)?,
-            false => self.print(&report, console)?,
+            true => console.print_json(&report)?,
+            false => self.print_report(&report, console)?,
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn find_logs(&self) -> Result<Vec<LabelledLog>, Failure> {
+    fn find_logs(&self) -> Result<Vec<LabelledLog>, CliError> {
         let named = |name: &str| {
             let packed = self.data.join(format!("{name}.gz"));
             if packed.is_file() { packed } else { self.data.join(name) }
         };
         let index = named("index.jsonl");
         if index.is_file() {
-            let log = |run: TestedRun| {
+            let log = |run: TestedSession| {
                 let (group, status, second) = match run.resolved? {
                     true => ("resolved", EpisodeStatus::Success, None),
                     false => ("unresolved", EpisodeStatus::Failed, Some(EpisodeStatus::Partial)),
                 };
                 Some(LabelledLog { path: named(&run.file?), group: group.to_owned(), status, second })
             };
-            return Ok(parse_lines(&read(&index)?)?.into_iter().filter_map(log).collect());
+            return Ok(parse_label_lines(&read_text_file(&index)?)?.into_iter().filter_map(log).collect());
         }
         let outcomes = self.data.join("labels.jsonl.gz");
         if outcomes.is_file() {
-            let log = |known: KnownOutcome| LabelledLog {
+            let log = |known: LabelledOutcome| LabelledLog {
                 path: named(&format!("logs/{}.jsonl", known.id)),
                 group: known.outcome.to_string(),
                 second: (known.outcome == EpisodeStatus::Failed).then_some(EpisodeStatus::Partial),
                 status: known.outcome,
             };
-            return Ok(parse_lines(&read(&outcomes)?)?.into_iter().map(log).collect());
+            return Ok(parse_label_lines(&read_text_file(&outcomes)?)?.into_iter().map(log).collect());
         }
         let labels = match &self.labels {
-            Some(path) => read(path)?,
+            Some(path) => read_text_file(path)?,
             None => OWN_LABELS.to_owned(),
         };
         let mut paths = HashMap::new();
-        collect_paths(&self.data, 0, &mut paths);
-        let labels: Vec<StatusLabel> = parse_lines(&labels)?;
+        collect_log_paths(&self.data, 0, &mut paths);
+        let labels: Vec<StatusLabel> = parse_label_lines(&labels)?;
         Ok(labels
             .into_iter()
             .filter_map(|label| {
@@ -183,46 +183,50 @@ impl EvalStatus {
             .collect())
     }
 
-    fn print(&self, report: &StatusReport, console: &mut Console) -> Result<(), Failure> {
+    fn print_report(&self, report: &StatusEvalReport, console: &mut Console) -> Result<(), CliError> {
         let columns = ["success", "partial", "failed", "aborted"];
-        let mut headings = vec![Column::text("known as", Stay::Always), Column::number("sessions", Stay::Always)];
-        headings.extend(columns.map(|status| Column::number(status, Stay::Always)));
-        headings.push(Column::number("success unchecked", Stay::UntilNarrow(1)));
-        let mut table = Table::new(headings);
+        let mut headings = vec![
+            TableColumn::text("known as", ColumnVisibility::Always),
+            TableColumn::number("sessions", ColumnVisibility::Always),
+        ];
+        headings.extend(columns.map(|status| TableColumn::number(status, ColumnVisibility::Always)));
+        headings.push(TableColumn::number("success unchecked", ColumnVisibility::UntilNarrow(1)));
+        let mut table = TextTable::new(headings);
         for (group, figures) in &report.groups {
             let count = |status: &str| figures.statuses.get(status).copied().unwrap_or_default().to_string();
-            table.row(
+            table.add_row(
                 [group.clone(), figures.sessions.to_string()]
                     .into_iter()
                     .chain(columns.map(count))
                     .chain([figures.success_without_check.to_string()]),
             );
         }
-        table.print(console)?;
-        let StatusReport { sessions, strict, lenient, unreadable, .. } = report;
+        table.print_to(console)?;
+        let StatusEvalReport { sessions, strict, lenient, unreadable, .. } = report;
         let percent = |count: usize| count * 100 / sessions.max(&1);
-        console.line(&format!(
+        console.print_line(&format!(
             "right: {strict} of {sessions} ({} %); with the second status that is accepted: {lenient} ({} %)",
             percent(*strict),
             percent(*lenient)
         ))?;
         if *unreadable > 0 {
-            console.line(&format!("unreadable: {unreadable}"))?;
+            console.print_line(&format!("unreadable: {unreadable}"))?;
         }
         for one in report.wrong.iter().filter(|_| self.show) {
             let second = one.second.as_ref().map(|second| format!(" or {second}")).unwrap_or_default();
             let WrongStatus { path, label, status, basis, .. } = one;
-            console.line(&format!("{label}{second}, judged {status} by {basis}: {}", one_line(path)))?;
+            console.print_line(&format!("{label}{second}, judged {status} by {basis}: {}", one_line(path)))?;
         }
         Ok(())
     }
 }
 
-impl StatusReport {
-    fn add(&mut self, log: &LabelledLog, redactor: &Redactor) {
-        let mut gathering = Gathering::in_brief(redactor);
-        let text = read(&log.path).ok();
-        let reading = text.map(|text| Reading::new(Rules::default()).read(&mut text.as_bytes(), &mut gathering));
+impl StatusEvalReport {
+    fn add_log(&mut self, log: &LabelledLog, redactor: &Redactor) {
+        let mut gathering = LogGatherer::new_brief(redactor);
+        let text = read_text_file(&log.path).ok();
+        let reading = text
+            .map(|text| SessionReader::new(ReaderSettings::default()).read_log(&mut text.as_bytes(), &mut gathering));
         let Some(Ok(_)) = reading else {
             self.unreadable += 1;
             return;
@@ -248,23 +252,24 @@ impl StatusReport {
     }
 }
 
-fn parse_lines<T: for<'de> Deserialize<'de>>(text: &str) -> Result<Vec<T>, Failure> {
+fn parse_label_lines<T: for<'de> Deserialize<'de>>(text: &str) -> Result<Vec<T>, CliError> {
     (1..)
         .zip(text.lines())
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
-            serde_json::from_str(line)
-                .map_err(|error| Failure::user(format!("line {number} is no label: {error}")).with_hint("see --help"))
+            serde_json::from_str(line).map_err(|error| {
+                CliError::user_error(format!("line {number} is no label: {error}")).with_hint("see --help")
+            })
         })
         .collect()
 }
 
-/// Finds the logs under a folder by the names of their sessions.
-fn collect_paths(folder: &Path, depth: usize, paths: &mut HashMap<String, PathBuf>) {
+/// Collects the logs under a folder by the names of their sessions.
+fn collect_log_paths(folder: &Path, depth: usize, paths: &mut HashMap<String, PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() && depth < MAX_DEPTH {
-            collect_paths(&path, depth + 1, paths);
+            collect_log_paths(&path, depth + 1, paths);
         } else if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
             let stem = name.trim_end_matches(".gz").trim_end_matches(".jsonl").to_owned();
             paths.insert(stem, path);

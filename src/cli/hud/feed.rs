@@ -1,58 +1,59 @@
-//! What reflections tell, in words.
+//! Renders messages of reflections as lines of the feed.
 
-use super::super::prose::count;
-use super::rows::{Known, shown};
+use super::super::prose::format_count;
+use super::rows::{MemoryRows, clean_line};
 use crate::domain::{HudMessage, MemoryId, ReflectionScenario, Timestamp};
 
 /// One line of the feed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct LiveFeedLine {
     pub(super) at: Timestamp,
     pub(super) text: String,
-    pub(super) weight: Weight,
+    pub(super) weight: FeedEmphasis,
 }
 
-/// How much it matters.
+/// The emphasis of a feed line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// Something goes on.
+pub(super) enum FeedEmphasis {
+    /// Routine progress without new lessons.
     Plain,
     /// Something was learned.
     News,
 }
 
-/// What a message says; nothing where another message says it better.
-pub(super) fn item(message: &HudMessage, known: &Known) -> Option<Item> {
+/// Returns the line for a message, or `None` if another message covers it.
+pub(super) fn render_message(message: &HudMessage, known: &MemoryRows) -> Option<LiveFeedLine> {
     let (at, text, weight) = match message {
         HudMessage::ArchivistReflectionStart { scenario, session_id, ts } => {
-            (ts, format!("reflecting on {session_id} ({})", cause(scenario)), Weight::Plain)
+            (ts, format!("reflecting on {session_id} ({})", describe_scenario(scenario)), FeedEmphasis::Plain)
         }
         HudMessage::ArchivistReflectionComplete { memories_created, memories_updated, ts, .. } => {
             let is_news = memories_created + memories_updated > 0;
-            let weight = if is_news { Weight::News } else { Weight::Plain };
-            (ts, came_of_it(*memories_created, *memories_updated), weight)
+            let weight = if is_news { FeedEmphasis::News } else { FeedEmphasis::Plain };
+            (ts, describe_result(*memories_created, *memories_updated), weight)
         }
         HudMessage::ArchivistMemoryHighlight { memory_id, summary, importance, ts } => {
-            let text = format!("worth a look: {} {summary} (importance {importance})", called(memory_id, known));
-            (ts, text, Weight::News)
+            let text =
+                format!("worth a look: {} {summary} (importance {importance})", lesson_display_name(memory_id, known));
+            (ts, text, FeedEmphasis::News)
         }
-        // The end of the reflection says how many there are.
+        // The completion message tells how many there are.
         HudMessage::ArchivistMemoriesAdded { .. } => return None,
     };
-    Some(Item { at: *at, text: shown(&text), weight })
+    Some(LiveFeedLine { at: *at, text: clean_line(&text), weight })
 }
 
-fn came_of_it(created: u64, updated: u64) -> String {
-    let new = count(created, "new lesson", "new lessons");
+fn describe_result(created: u64, updated: u64) -> String {
+    let new = format_count(created, "new lesson", "new lessons");
     match (created, updated) {
         (0, 0) => "reflection done: nothing new".to_owned(),
         (_, 0) => format!("reflection done: {new}"),
-        (0, _) => format!("reflection done: {} seen again or changed", count(updated, "lesson", "lessons")),
+        (0, _) => format!("reflection done: {} seen again or changed", format_count(updated, "lesson", "lessons")),
         _ => format!("reflection done: {new}, {updated} seen again or changed"),
     }
 }
 
-fn cause(scenario: &ReflectionScenario) -> &str {
+fn describe_scenario(scenario: &ReflectionScenario) -> &str {
     match scenario {
         ReflectionScenario::SessionComplete => "it ended",
         ReflectionScenario::SessionFailed => "it failed",
@@ -63,7 +64,7 @@ fn cause(scenario: &ReflectionScenario) -> &str {
     }
 }
 
-/// What people call a lesson, as far as it is known here.
-fn called<'k>(id: &'k MemoryId, known: &'k Known) -> &'k str {
+/// Returns the alias of a lesson if it is loaded, else its id.
+fn lesson_display_name<'k>(id: &'k MemoryId, known: &'k MemoryRows) -> &'k str {
     known.all_lessons().find(|row| row.key == id.as_str()).map_or_else(|| id.as_str(), |row| row.name.as_str())
 }

@@ -1,11 +1,11 @@
-//! What the keys do, for a person.
+//! The help page that explains the keys.
 
 use ratatui::text::Line;
 
-use super::ink::Ink;
-use super::sheet::Sheet;
+use super::ink::HudTheme;
+use super::sheet::PageBuilder;
 
-/// The lines of the screen that the help leaves: the tabs, its title and the foot.
+/// The screen lines that the help page does not use: the tabs, its title and the footer.
 pub(super) const AROUND: u16 = 3;
 
 const KEYS: [(&str, &str); 14] = [
@@ -25,9 +25,9 @@ const KEYS: [(&str, &str); 14] = [
     ("*", "marks what came while you watched"),
 ];
 
-/// One entry a key, on a screen of so many columns.
-pub(super) fn lines(columns: u16, ink: Ink) -> Vec<Line<'static>> {
-    let mut sheet = Sheet::new(columns.saturating_sub(1), ink);
-    KEYS.iter().for_each(|(key, does)| sheet.key(key, does));
-    sheet.lines()
+/// Returns the help page, one entry per key, for a screen of this width.
+pub(super) fn help_lines(columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+    let mut sheet = PageBuilder::new(columns.saturating_sub(1), ink);
+    KEYS.iter().for_each(|(key, does)| sheet.add_key(key, does));
+    sheet.into_lines()
 }

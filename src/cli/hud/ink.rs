@@ -1,54 +1,54 @@
-//! How things stand out. Only the terminal's own colours, and none of the background: what is readable in a terminal
-//! stays readable, be it light or dark.
+//! Text styles of the terminal display. They use only the terminal's own colours and no background, so text stays
+//! readable on light and dark terminals.
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::super::console::Paint;
+use super::super::console::ColorMode;
 
-/// What texts are drawn with.
+/// The text styles, with or without colour.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ink(pub(super) Paint);
+pub(super) struct HudTheme(pub(super) ColorMode);
 
-impl Ink {
-    /// What a pane or a page is called.
-    pub(super) fn title(self) -> Style {
+impl HudTheme {
+    /// Returns the style of pane and page titles.
+    pub(super) fn title_style(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What a section of a page is called.
-    pub(super) fn heading(self) -> Style {
-        self.coloured(Color::Cyan)
+    /// Returns the style of section headings.
+    pub(super) fn heading_style(self) -> Style {
+        self.colored_style(Color::Cyan)
     }
 
-    /// What is looked at last.
-    pub(super) fn faint(self) -> Style {
+    /// Returns the style of less important text.
+    pub(super) fn faint_style(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// The line that keys speak of.
-    pub(super) fn chosen(self) -> Style {
+    /// Returns the style of the selected line.
+    pub(super) fn selected_style(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
 
-    /// What is well.
-    pub(super) fn good(self) -> Style {
-        self.coloured(Color::Green)
+    /// Returns the style of success and good states.
+    pub(super) fn success_style(self) -> Style {
+        self.colored_style(Color::Green)
     }
 
-    /// What a person should look at.
-    pub(super) fn care(self) -> Style {
-        self.coloured(Color::Yellow)
+    /// Returns the style of text that needs a person's attention.
+    pub(super) fn caution_style(self) -> Style {
+        self.colored_style(Color::Yellow)
     }
 
-    /// What went wrong.
-    pub(super) fn alarm(self) -> Style {
-        self.coloured(Color::Red).add_modifier(Modifier::BOLD)
+    /// Returns the style of errors.
+    pub(super) fn error_style(self) -> Style {
+        self.colored_style(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    fn coloured(self, colour: Color) -> Style {
+    fn colored_style(self, colour: Color) -> Style {
         match self.0 {
-            Paint::Colour => Style::new().fg(colour),
-            Paint::Plain => Style::new(),
+            ColorMode::Colour => Style::new().fg(colour),
+            ColorMode::Plain => Style::new(),
         }
     }
 }

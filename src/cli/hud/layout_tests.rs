@@ -1,6 +1,6 @@
 use super::*;
 
-fn panes(layout: &Layout) -> Vec<Rect> {
+fn panes(layout: &HudLayout) -> Vec<Rect> {
     let panes = [layout.list, layout.page, layout.feed].into_iter().flatten();
     panes.flat_map(|pane| [pane.title, pane.body]).chain([layout.tabs, layout.foot]).collect()
 }
@@ -8,9 +8,9 @@ fn panes(layout: &Layout) -> Vec<Rect> {
 #[test]
 fn whatever_the_size_nothing_overlaps_and_no_line_is_lost() {
     for (width, height) in (0..=200).flat_map(|width| (0..=60).map(move |height| (width, height))) {
-        for focus in [Focus::List, Focus::Page] {
+        for focus in [FocusedPane::List, FocusedPane::Page] {
             let size = Size::new(width, height);
-            let Some(layout) = Layout::of(size, focus) else {
+            let Some(layout) = HudLayout::for_size(size, focus) else {
                 assert!(width < LEAST.width || height < LEAST.height, "{size}");
                 continue;
             };
@@ -27,8 +27,8 @@ fn whatever_the_size_nothing_overlaps_and_no_line_is_lost() {
             };
             assert_eq!(panes.iter().map(|pane| pane.area()).sum::<u32>() + line, screen.area(), "{size} {focus:?}");
             let looked_at = match focus {
-                Focus::List => layout.list,
-                Focus::Page => layout.page,
+                FocusedPane::List => layout.list,
+                FocusedPane::Page => layout.page,
             };
             assert!(looked_at.unwrap().body.height >= 3, "{size} {focus:?}");
         }
@@ -38,13 +38,13 @@ fn whatever_the_size_nothing_overlaps_and_no_line_is_lost() {
 #[test]
 fn a_small_screen_shows_one_thing_at_a_time() {
     let check = |width, height, focus, expected: (bool, bool, bool)| {
-        let layout = Layout::of(Size::new(width, height), focus).unwrap();
+        let layout = HudLayout::for_size(Size::new(width, height), focus).unwrap();
         assert_eq!((layout.list.is_some(), layout.page.is_some(), layout.feed.is_some()), expected);
     };
-    check(100, 30, Focus::List, (true, true, true));
-    check(80, 24, Focus::List, (true, true, true));
-    check(80, 16, Focus::List, (true, false, true));
-    check(40, 10, Focus::List, (true, false, false));
-    check(40, 10, Focus::Page, (false, true, false));
-    check(120, 10, Focus::List, (true, true, false));
+    check(100, 30, FocusedPane::List, (true, true, true));
+    check(80, 24, FocusedPane::List, (true, true, true));
+    check(80, 16, FocusedPane::List, (true, false, true));
+    check(40, 10, FocusedPane::List, (true, false, false));
+    check(40, 10, FocusedPane::Page, (false, true, false));
+    check(120, 10, FocusedPane::List, (true, true, false));
 }

@@ -1,4 +1,4 @@
-//! Asks the desk what the display shows. Each question is a task of its own, so that drawing never waits for one.
+//! Loads what the display shows. Each request is a task of its own, so that drawing never waits for one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,80 +7,80 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::model::{Look, Message, Order, Verb};
-use super::rows::{Known, Waiting};
-use crate::desk::{Desk, EpisodeQuestion, LessonFilter, Refusal};
+use super::model::{DecisionVerb, HudDecision, HudRefresh, HudUpdate};
+use super::rows::{MemoryRows, QueueRows};
+use crate::desk::{Archivist, EpisodeListFilter, LessonFilter, RequestError};
 use crate::domain::{HudMessage, MemoryId, Timestamp};
-use crate::hud::{Feed, Follower};
-use crate::memory::{LessonName, Stamp, Which};
-use crate::service::{Clock, Decision};
+use crate::hud::{FeedFollower, MemoryFeed};
+use crate::memory::{LessonName, LessonStateFilter, MemoryStamp};
+use crate::service::{LessonDecision, ServiceClock};
 
-/// More of what was told before is not kept.
+/// The most earlier feed messages that are kept.
 const TOLD: usize = 500;
 
-/// A feed that is far is not waited for any longer: the rest is shown without it.
+/// The longest wait for a remote feed; after that the display goes on without it.
 const FEED_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether a worker runs is not in the stamp: the queue is read anew after so many looks.
+/// The number of refreshes after which the queue is read again, because the stamp does not tell whether a worker runs.
 const QUEUE_EVERY: u32 = 8;
 
-/// Looks at the memory again and again, for as long as somebody wants to hear of it.
-pub(super) async fn look_on(desk: Desk, clock: Clock, pace: Duration, tell: mpsc::Sender<Look>) {
-    let mut watcher = Watcher::new(desk, clock);
-    while tell.send(watcher.look().await).await.is_ok() {
+/// Sends a refresh of the memory at a fixed pace, until the receiver is closed.
+pub(super) async fn watch_memory(desk: Archivist, clock: ServiceClock, pace: Duration, tell: mpsc::Sender<HudRefresh>) {
+    let mut watcher = MemoryWatcher::new(desk, clock);
+    while tell.send(watcher.next_refresh().await).await.is_ok() {
         tokio::time::sleep(pace).await;
     }
 }
 
-/// What was seen so far. The memory is read only when something was written.
+/// Watches a memory for changes. The memory is read only when something was written.
 #[derive(Debug)]
-struct Watcher {
-    desk: Desk,
-    clock: Clock,
-    feed: Feed,
-    reader: Option<Follower>,
-    stamp: Option<Stamp>,
+struct MemoryWatcher {
+    desk: Archivist,
+    clock: ServiceClock,
+    feed: MemoryFeed,
+    reader: Option<FeedFollower>,
+    stamp: Option<MemoryStamp>,
     looks: u32,
 }
 
-impl Watcher {
-    /// Begins with what was told before, as far as that is still there.
-    fn new(desk: Desk, clock: Clock) -> Self {
-        let feed = desk.feed();
+impl MemoryWatcher {
+    /// Creates a watcher; its first refresh includes earlier feed messages that still exist.
+    fn new(desk: Archivist, clock: ServiceClock) -> Self {
+        let feed = desk.event_feed();
         Self { desk, clock, feed, reader: None, stamp: None, looks: 0 }
     }
 
-    /// One look.
-    async fn look(&mut self) -> Look {
+    /// Returns the changes since the last refresh.
+    async fn next_refresh(&mut self) -> HudRefresh {
         let at = self.clock.now();
-        let mut look = Look { at, told: self.told().await, known: None, waiting: None, trouble: None };
-        if let Err(refusal) = self.read(&mut look).await {
-            look.trouble = Some(in_words(&refusal));
+        let mut look = HudRefresh { at, told: self.read_feed().await, known: None, waiting: None, trouble: None };
+        if let Err(refusal) = self.read_memory(&mut look).await {
+            look.trouble = Some(describe_error(&refusal));
         }
         look
     }
 
-    async fn read(&mut self, look: &mut Look) -> Result<(), Refusal> {
-        let stamp = self.desk.stamp().await?;
+    async fn read_memory(&mut self, look: &mut HudRefresh) -> Result<(), RequestError> {
+        let stamp = self.desk.change_stamp().await?;
         let is_changed = self.stamp.as_ref() != Some(&stamp);
         if is_changed {
-            look.known = Some(Box::new(known(&self.desk, look.at).await?));
+            look.known = Some(Box::new(load_memory_rows(&self.desk, look.at).await?));
         }
         if is_changed || self.looks.is_multiple_of(QUEUE_EVERY) {
-            look.waiting = Some(Box::new(waiting(&self.desk, look.at).await?));
+            look.waiting = Some(Box::new(load_queue_rows(&self.desk, look.at).await?));
         }
-        // Only what was read to its end was seen.
+        // The stamp advances only after everything was read.
         self.stamp = Some(stamp);
         self.looks = self.looks.wrapping_add(1);
         Ok(())
     }
 
-    /// What was told since the last look, the oldest first.
-    async fn told(&mut self) -> Vec<HudMessage> {
+    /// Returns the feed messages since the last refresh, the oldest first.
+    async fn read_feed(&mut self) -> Vec<HudMessage> {
         let mut told = VecDeque::new();
-        // A feed that cannot be read is worth no word: the memory itself says what is wrong.
-        let Ok(Ok(reader)) = timeout(FEED_PATIENCE, self.reader()).await else { return told.into() };
-        while let Ok(Ok(news)) = timeout(FEED_PATIENCE, reader.news()).await
+        // A feed that cannot be read is not reported: the memory itself tells what is wrong.
+        let Ok(Ok(reader)) = timeout(FEED_PATIENCE, self.open_follower()).await else { return told.into() };
+        while let Ok(Ok(news)) = timeout(FEED_PATIENCE, reader.read_new_messages()).await
             && !news.is_empty()
         {
             told.extend(news.into_iter().map(|news| news.message));
@@ -90,48 +90,54 @@ impl Watcher {
         told.into()
     }
 
-    /// Whoever reads along, from the first time that can be done.
-    async fn reader(&mut self) -> io::Result<&mut Follower> {
+    /// Returns the follower of the feed, and opens it first if necessary.
+    async fn open_follower(&mut self) -> io::Result<&mut FeedFollower> {
         let reader = match self.reader.take() {
             Some(reader) => reader,
-            None => self.feed.lately(u64::try_from(TOLD).unwrap_or(u64::MAX)).await?,
+            None => self.feed.follow_recent(u64::try_from(TOLD).unwrap_or(u64::MAX)).await?,
         };
         Ok(self.reader.insert(reader))
     }
 }
 
-/// Finds out what a lesson rests on.
-pub(super) async fn ask(desk: Desk, id: MemoryId) -> Message {
-    let grounds = desk.why(&LessonName::Id(id.clone())).await;
-    Message::Answered { id, grounds: grounds.map(Box::new).map_err(|refusal| in_words(&refusal)) }
+/// Loads the evidence report of a lesson.
+pub(super) async fn load_evidence(desk: Archivist, id: MemoryId) -> HudUpdate {
+    let grounds = desk.explain_lesson(&LessonName::Id(id.clone())).await;
+    HudUpdate::Answered { id, grounds: grounds.map(Box::new).map_err(|refusal| describe_error(&refusal)) }
 }
 
-/// Carries out what a person decided.
-pub(super) async fn carry_out(desk: Desk, order: Order, now: Timestamp) -> Message {
+/// Carries out a person's decision.
+pub(super) async fn carry_out_decision(desk: Archivist, order: HudDecision, now: Timestamp) -> HudUpdate {
     let lesson = LessonName::Id(order.id);
     let (done, refusal) = match order.verb {
-        Verb::Approve => ("is approved", desk.decide(&lesson, &Decision::Approve, now).await.err()),
-        Verb::Promote => ("is promoted", desk.decide(&lesson, &Decision::Promote, now).await.err()),
-        Verb::Reject => ("is rejected", desk.decide(&lesson, &Decision::Reject { reason: None }, now).await.err()),
-        Verb::Forget => ("is forgotten", desk.forget(&[lesson], None, now).await.err()),
+        DecisionVerb::Approve => {
+            ("is approved", desk.apply_decision(&lesson, &LessonDecision::Approve, now).await.err())
+        }
+        DecisionVerb::Promote => {
+            ("is promoted", desk.apply_decision(&lesson, &LessonDecision::Promote, now).await.err())
+        }
+        DecisionVerb::Reject => {
+            ("is rejected", desk.apply_decision(&lesson, &LessonDecision::Reject { reason: None }, now).await.err())
+        }
+        DecisionVerb::Forget => ("is forgotten", desk.forget_lessons(&[lesson], None, now).await.err()),
     };
-    Message::Done(match refusal {
+    HudUpdate::Done(match refusal {
         None => Ok(format!("{} {done}", order.name)),
-        Some(refusal) => Err(in_words(&refusal)),
+        Some(refusal) => Err(describe_error(&refusal)),
     })
 }
 
-async fn known(desk: &Desk, now: Timestamp) -> Result<Known, Refusal> {
-    let lessons = desk.lessons(&LessonFilter::of(Which::All)).await?;
-    let episodes = desk.episodes(&EpisodeQuestion::default(), now).await?;
-    Ok(Known::of(lessons, episodes))
+async fn load_memory_rows(desk: &Archivist, now: Timestamp) -> Result<MemoryRows, RequestError> {
+    let lessons = desk.list_lessons(&LessonFilter::from_selection(LessonStateFilter::All)).await?;
+    let episodes = desk.list_episodes(&EpisodeListFilter::default(), now).await?;
+    Ok(MemoryRows::from_memory(lessons, episodes))
 }
 
-async fn waiting(desk: &Desk, now: Timestamp) -> Result<Waiting, Refusal> {
-    Ok(Waiting::of(desk.jobs(now).await?, now))
+async fn load_queue_rows(desk: &Archivist, now: Timestamp) -> Result<QueueRows, RequestError> {
+    Ok(QueueRows::from_jobs(desk.queue_status(now).await?, now))
 }
 
-fn in_words(refusal: &Refusal) -> String {
+fn describe_error(refusal: &RequestError) -> String {
     match refusal.hint() {
         Some(hint) => format!("{refusal} ({hint})"),
         None => refusal.to_string(),

@@ -1,7 +1,7 @@
-//! `archivist hud`: the memory in the terminal, live.
+//! `archivist hud`: shows the memory live in the terminal.
 //!
-//! `model.rs` holds what is known and shown, and changes it by messages; `view.rs` draws it; `load.rs` asks the desk.
-//! Only this file and `screen.rs` touch the terminal.
+//! The model holds what is loaded and shown, and changes it by updates; the view draws it; the watcher loads it from
+//! the memory. Only this file and the screen module touch the terminal.
 
 mod layout;
 mod model;
@@ -37,16 +37,16 @@ use ratatui::layout::Size;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-use self::ink::Ink;
-use self::load::{ask, carry_out, look_on};
-use self::model::{Effect, Message, Model};
-use self::screen::Screen;
+use self::ink::HudTheme;
+use self::load::{carry_out_decision, load_evidence, watch_memory};
+use self::model::{HudAction, HudModel, HudUpdate};
+use self::screen::TerminalScreen;
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::reflecting::runtime;
-use super::session::Session;
-use super::stop::asked_to_stop;
-use crate::config::Surroundings;
+use super::failure::{CliError, CommandExit};
+use super::reflecting::build_runtime;
+use super::session::CommandContext;
+use super::stop::wait_for_stop_signal;
+use crate::config::ProcessEnvironment;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,116 +57,123 @@ Examples:
 Shows lessons, sessions, quarantine and the queue, and what reflections tell, while agents work. ? lists the keys, q quits.
 Where there is no terminal, `archivist list` prints lessons, and `archivist serve` shows the same in a browser.";
 
-/// How often the memory is looked at.
+/// The interval between refreshes of the memory.
 const PACE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Hud {}
+pub(super) struct HudCommand {}
 
-impl Hud {
-    pub(super) fn run(&self, session: &Session, surroundings: &Surroundings, console: &mut Console) -> Result<Exit> {
+impl HudCommand {
+    pub(super) fn run(
+        &self,
+        session: &CommandContext,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
         let hint = "`archivist list` prints lessons, `archivist serve` shows them in a browser";
-        if !console.has_screen() {
-            return Err(Failure::user("stdout is not a terminal").with_hint(hint).into());
+        if !console.is_stdout_terminal() {
+            return Err(CliError::user_error("stdout is not a terminal").with_hint(hint).into());
         }
-        if surroundings.variable("TERM") == Some("dumb") {
-            return Err(Failure::user("nothing can be drawn on this terminal: TERM is dumb").with_hint(hint).into());
+        if surroundings.environment_variable("TERM") == Some("dumb") {
+            return Err(CliError::user_error("nothing can be drawn on this terminal: TERM is dumb")
+                .with_hint(hint)
+                .into());
         }
-        let runtime = runtime()?;
-        let watched = runtime.block_on(watch(session, Ink(console.output_paint())));
-        // A question that is still under way is nobody's business any more.
+        let runtime = build_runtime()?;
+        let watched = runtime.block_on(run_display(session, HudTheme(console.stdout_color_mode())));
+        // Requests that are still pending are dropped.
         runtime.shutdown_background();
         watched?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-/// Draws and listens until somebody has enough, and sees to it that what was decided is done.
-async fn watch(session: &Session, ink: Ink) -> Result<()> {
-    let mut stop = pin!(asked_to_stop());
-    // Signals are heard from here on: none may find the terminal taken over and nobody to give it back.
+/// Runs the display until the user quits, and waits for the decisions that are under way.
+async fn run_display(session: &CommandContext, ink: HudTheme) -> Result<()> {
+    let mut stop = pin!(wait_for_stop_signal());
+    // Signal handlers are installed before the terminal is taken over, so that every signal restores it.
     tokio::select! {
         biased;
         () = &mut stop => return Ok(()),
         () = ready(()) => {}
     }
-    let mut orders: JoinSet<Message> = JoinSet::new();
-    let listened = listen(session, ink, &mut orders, stop).await;
+    let mut orders: JoinSet<HudUpdate> = JoinSet::new();
+    let listened = run_event_loop(session, ink, &mut orders, stop).await;
     let mut refusal = None;
     while let Some(done) = orders.join_next().await {
-        if let Message::Done(Err(why)) = done.map_err(broken)? {
-            refusal = Some(Failure::user(why));
+        if let HudUpdate::Done(Err(why)) = done.map_err(propagate_panic)? {
+            refusal = Some(CliError::user_error(why));
         }
     }
     listened?;
     refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
-/// Takes the terminal over, and gives it back when it returns.
-async fn listen(
-    session: &Session,
-    ink: Ink,
-    orders: &mut JoinSet<Message>,
+/// Takes over the terminal, handles events, and restores the terminal on return.
+async fn run_event_loop(
+    session: &CommandContext,
+    ink: HudTheme,
+    orders: &mut JoinSet<HudUpdate>,
     mut stop: Pin<&mut impl Future<Output = ()>>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let (desk, clock) = (&session.desk, &session.clock);
-    let mut screen = Screen::take(ink.0).map_err(refused)?;
-    let (width, height) = crossterm::terminal::size().map_err(refused)?;
+    let mut screen = TerminalScreen::take_over_terminal(ink.0).map_err(terminal_error)?;
+    let (width, height) = crossterm::terminal::size().map_err(terminal_error)?;
     let root = &desk.project().root;
     let project = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy();
-    let mut model = Model::new(&project, Size::new(width, height), ink, clock.now());
+    let mut model = HudModel::new(&project, Size::new(width, height), ink, clock.now());
     let mut events = EventStream::new();
     let (tell, mut looks) = mpsc::channel(1);
-    let mut looking = tokio::spawn(look_on(desk.clone(), clock.clone(), PACE, tell));
-    let mut questions: JoinSet<Message> = JoinSet::new();
-    screen.draw(|frame| view::draw(frame, &model)).map_err(refused)?;
+    let mut looking = tokio::spawn(watch_memory(desk.clone(), clock.clone(), PACE, tell));
+    let mut questions: JoinSet<HudUpdate> = JoinSet::new();
+    screen.draw_frame(|frame| view::draw_display(frame, &model)).map_err(terminal_error)?;
     loop {
         let message = tokio::select! {
             () = &mut stop => return Ok(()),
             event = events.next() => match event {
-                Some(event) => message(event.map_err(refused)?),
+                Some(event) => update_from_event(event.map_err(terminal_error)?),
                 None => return Ok(()),
             },
-            Some(look) = looks.recv() => model.is_news(&look).then_some(Message::Looked(look)),
-            ended = &mut looking => return ended.map_err(broken),
-            Some(answer) = questions.join_next() => Some(answer.map_err(broken)?),
-            Some(done) = orders.join_next() => Some(done.map_err(broken)?),
+            Some(look) = looks.recv() => model.changes_display(&look).then_some(HudUpdate::Looked(look)),
+            ended = &mut looking => return ended.map_err(propagate_panic),
+            Some(answer) = questions.join_next() => Some(answer.map_err(propagate_panic)?),
+            Some(done) = orders.join_next() => Some(done.map_err(propagate_panic)?),
         };
         let Some(message) = message else { continue };
         match model.update(message) {
-            Some(Effect::Quit) => return Ok(()),
-            Some(Effect::Ask(id)) => {
-                questions.spawn(ask(desk.clone(), id));
+            Some(HudAction::Quit) => return Ok(()),
+            Some(HudAction::Ask(id)) => {
+                questions.spawn(load_evidence(desk.clone(), id));
             }
-            Some(Effect::Order(order)) => {
-                orders.spawn(carry_out(desk.clone(), order, clock.now()));
+            Some(HudAction::Order(order)) => {
+                orders.spawn(carry_out_decision(desk.clone(), order, clock.now()));
             }
             None => {}
         }
-        screen.draw(|frame| view::draw(frame, &model)).map_err(refused)?;
+        screen.draw_frame(|frame| view::draw_display(frame, &model)).map_err(terminal_error)?;
     }
 }
 
-/// What the terminal says, where that is anything to us.
-fn message(event: Event) -> Option<Message> {
+/// Returns the update for a terminal event, or `None` if the event has no meaning here.
+fn update_from_event(event: Event) -> Option<HudUpdate> {
     match event {
-        Event::Key(key) => Some(Message::Key(key)),
-        Event::Paste(text) => Some(Message::Pasted(text)),
-        Event::Resize(width, height) => Some(Message::Resized(Size::new(width, height))),
+        Event::Key(key) => Some(HudUpdate::Key(key)),
+        Event::Paste(text) => Some(HudUpdate::Pasted(text)),
+        Event::Resize(width, height) => Some(HudUpdate::Resized(Size::new(width, height))),
         Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
     }
 }
 
-/// A task that panicked takes all of us along: the panic was told, and the terminal given back, when it happened.
-fn broken(error: JoinError) -> Failure {
+/// Resumes a panic of a task, which was already reported and restored the terminal; returns other join errors.
+fn propagate_panic(error: JoinError) -> CliError {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
-        Err(error) => Failure::user(error.to_string()),
+        Err(error) => CliError::user_error(error.to_string()),
     }
 }
 
-fn refused(error: io::Error) -> Failure {
-    Failure::user(format!("the terminal cannot be used: {error}"))
+fn terminal_error(error: io::Error) -> CliError {
+    CliError::user_error(format!("the terminal cannot be used: {error}"))
         .with_hint("`archivist list` prints lessons, `archivist serve` shows them in a browser")
 }

@@ -1,4 +1,4 @@
-//! What the display knows and shows, and how that changes. Pure: a message in, at most one effect out.
+//! The state of the display and how it changes. It is pure: an update goes in, at most one action comes out.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -6,174 +6,174 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 use ratatui::text::Line;
 
-use super::ink::Ink;
+use super::ink::HudTheme;
 use super::keys;
-use super::layout::{Focus, Layout};
+use super::layout::{FocusedPane, HudLayout};
 use super::page;
-use super::rows::{Known, Row, Subject, Waiting, shown, sought};
-use crate::desk::Grounds;
+use super::rows::{ListRow, MemoryRows, QueueRows, RowSubject, clean_line, search_words};
+use crate::desk::LessonEvidenceReport;
 use crate::domain::{HudMessage, MemoryId, Timestamp};
 
 #[cfg(test)]
 #[path = "model_tests.rs"]
 mod tests;
 
-/// So much of the feed is kept.
+/// The most feed messages that are kept.
 const KEPT: usize = 500;
 
-/// Something that happened.
+/// An event that changes the display.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum HudUpdate {
     /// A key was pressed.
     Key(KeyEvent),
-    /// A text came in one piece.
+    /// A text was pasted.
     Pasted(String),
-    /// The screen has another size.
+    /// The screen has a new size.
     Resized(Size),
-    /// The memory was looked at.
-    Looked(Look),
-    /// A lesson's grounds, or why there are none.
-    Answered { id: MemoryId, grounds: Result<Box<Grounds>, String> },
-    /// What became of an order, in words.
+    /// The memory was refreshed.
+    Looked(HudRefresh),
+    /// The evidence report of a lesson was loaded, or could not be.
+    Answered { id: MemoryId, grounds: Result<Box<LessonEvidenceReport>, String> },
+    /// A decision was carried out or failed, with a message.
     Done(Result<String, String>),
 }
 
-/// What a look at the memory found. What is missing did not change.
+/// The result of one refresh of the memory. A missing part did not change.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct HudRefresh {
     pub(super) at: Timestamp,
-    /// What was told since the last look, the oldest first.
+    /// The feed messages since the last refresh, the oldest first.
     pub(super) told: Vec<HudMessage>,
-    pub(super) known: Option<Box<Known>>,
-    pub(super) waiting: Option<Box<Waiting>>,
-    /// Why something could not be read.
+    pub(super) known: Option<Box<MemoryRows>>,
+    pub(super) waiting: Option<Box<QueueRows>>,
+    /// The reason why something could not be read.
     pub(super) trouble: Option<String>,
 }
 
-/// What is to be done outside.
+/// An action for the caller to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Effect {
-    /// Leave.
+pub(super) enum HudAction {
+    /// Quits the display.
     Quit,
-    /// Find out what a lesson rests on.
+    /// Loads the evidence report of a lesson.
     Ask(MemoryId),
-    /// Carry out what a person decided.
-    Order(Order),
+    /// Carries out a person's decision.
+    Order(HudDecision),
 }
 
-/// What a person decided about a lesson.
+/// A person's decision about a lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Order {
-    pub(super) verb: Verb,
+pub(super) struct HudDecision {
+    pub(super) verb: DecisionVerb,
     pub(super) id: MemoryId,
-    /// What people call it.
+    /// The name of the lesson for people.
     pub(super) name: String,
 }
 
-/// What can be decided.
+/// The kinds of decisions about a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(super) enum DecisionVerb {
     Approve,
     Reject,
     Promote,
     Forget,
 }
 
-/// One of the lists.
+/// One of the four lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum View {
+pub(super) enum HudTab {
     Lessons,
     Sessions,
     Quarantine,
     Queue,
 }
 
-impl View {
+impl HudTab {
     pub(super) const ALL: [Self; 4] = [Self::Lessons, Self::Sessions, Self::Quarantine, Self::Queue];
 }
 
-/// What keys mean.
+/// The meaning of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// They move about.
+pub(super) enum InputMode {
+    /// Keys move in the list or the page.
     Browse,
-    /// They are letters of a search.
+    /// Keys are letters of a search.
     Search,
-    /// They answer a question.
-    Confirm(Order),
-    /// They turn the pages of the help, whose first line in sight this is.
+    /// Keys answer the question whether a decision is meant.
+    Confirm(HudDecision),
+    /// Keys scroll the help page; the number is its first visible line.
     Help(usize),
 }
 
-/// Something to tell at the foot of the screen.
+/// A message in the footer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Note {
+pub(super) enum FooterNote {
     Good(String),
     Bad(String),
 }
 
-/// The place in a list.
+/// The position in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Cursor {
-    /// What is selected; it is found again wherever it moves to.
+pub(super) struct ListCursor {
+    /// The key of the selected row, by which it is found again after changes.
     key: Option<String>,
-    /// Where it stands among what is shown.
+    /// The index of the selected row among the visible rows.
     pub(super) at: usize,
-    /// The first line in sight.
+    /// The first visible line.
     pub(super) top: usize,
 }
 
-/// The grounds of a lesson, as far as they are known.
+/// The evidence report that was loaded last.
 #[derive(Debug)]
-struct Answer {
+struct LoadedEvidence {
     id: MemoryId,
-    grounds: Result<Box<Grounds>, String>,
-    /// Whether something was written since.
+    grounds: Result<Box<LessonEvidenceReport>, String>,
+    /// True if something was written since it was loaded.
     is_old: bool,
 }
 
-/// What the display knows and shows.
+/// The state of the display.
 #[derive(Debug)]
-pub(super) struct Model {
+pub(super) struct HudModel {
     pub(super) project: String,
     pub(super) now: Timestamp,
     pub(super) size: Size,
-    pub(super) ink: Ink,
-    pub(super) view: View,
-    pub(super) focus: Focus,
-    pub(super) mode: Mode,
+    pub(super) ink: HudTheme,
+    pub(super) view: HudTab,
+    pub(super) focus: FocusedPane,
+    pub(super) mode: InputMode,
     pub(super) search: String,
-    pub(super) note: Option<Note>,
+    pub(super) note: Option<FooterNote>,
     pub(super) trouble: Option<String>,
-    /// Nothing before the first look.
-    pub(super) known: Option<Box<Known>>,
-    pub(super) waiting: Waiting,
-    /// The newest first.
+    /// The rows of the memory, or `None` before the first refresh.
+    pub(super) known: Option<Box<MemoryRows>>,
+    pub(super) waiting: QueueRows,
+    /// The feed messages, the newest first.
     pub(super) feed: VecDeque<HudMessage>,
-    /// Lessons that came while the display ran and were not looked at.
+    /// The keys of lessons that arrived while the display ran and were not selected yet.
     pub(super) fresh: BTreeSet<String>,
-    cursors: [Cursor; 4],
+    cursors: [ListCursor; 4],
     pub(super) page_top: usize,
-    answer: Option<Answer>,
-    /// The question that is under way.
+    answer: Option<LoadedEvidence>,
+    /// The lesson whose evidence report is being loaded.
     asked: Option<MemoryId>,
 }
 
-impl Model {
-    pub(super) fn new(project: &str, size: Size, ink: Ink, now: Timestamp) -> Self {
+impl HudModel {
+    pub(super) fn new(project: &str, size: Size, ink: HudTheme, now: Timestamp) -> Self {
         Self {
-            project: shown(project),
+            project: clean_line(project),
             now,
             size,
             ink,
-            view: View::Lessons,
-            focus: Focus::List,
-            mode: Mode::Browse,
+            view: HudTab::Lessons,
+            focus: FocusedPane::List,
+            mode: InputMode::Browse,
             search: String::new(),
             note: None,
             trouble: None,
             known: None,
-            waiting: Waiting::default(),
+            waiting: QueueRows::default(),
             feed: VecDeque::new(),
             fresh: BTreeSet::new(),
             cursors: Default::default(),
@@ -183,100 +183,100 @@ impl Model {
         }
     }
 
-    /// Takes in what happened, and says what is to be done about it.
-    pub(super) fn update(&mut self, message: Message) -> Option<Effect> {
+    /// Applies an update, and returns the action that follows from it.
+    pub(super) fn update(&mut self, message: HudUpdate) -> Option<HudAction> {
         let effect = match message {
-            Message::Key(key) => {
-                // Whoever presses a key has seen what is selected.
+            HudUpdate::Key(key) => {
+                // A key press means that the selected row was seen.
                 if let Some(key) = self.cursor().key.clone() {
                     self.fresh.remove(&key);
                 }
-                keys::press(self, key)
+                keys::handle_key(self, key)
             }
-            Message::Pasted(text) => {
-                keys::paste(self, &text);
+            HudUpdate::Pasted(text) => {
+                keys::handle_paste(self, &text);
                 None
             }
-            Message::Resized(size) => {
+            HudUpdate::Resized(size) => {
                 self.size = size;
                 None
             }
-            Message::Looked(look) => {
-                self.learn(look);
+            HudUpdate::Looked(look) => {
+                self.apply_refresh(look);
                 None
             }
-            Message::Answered { id, grounds } => {
+            HudUpdate::Answered { id, grounds } => {
                 self.asked = None;
-                self.answer = Some(Answer { id, grounds, is_old: false });
+                self.answer = Some(LoadedEvidence { id, grounds, is_old: false });
                 None
             }
-            Message::Done(done) => {
-                self.note = Some(done.map_or_else(Note::Bad, Note::Good));
+            HudUpdate::Done(done) => {
+                self.note = Some(done.map_or_else(FooterNote::Bad, FooterNote::Good));
                 None
             }
         };
-        self.settle();
-        effect.or_else(|| self.question())
+        self.restore_selection();
+        effect.or_else(|| self.request_evidence())
     }
 
-    /// Whether a look found nothing that would be drawn otherwise.
-    pub(super) fn is_news(&self, look: &Look) -> bool {
+    /// Returns true if a refresh changes what is drawn.
+    pub(super) fn changes_display(&self, look: &HudRefresh) -> bool {
         let minute = |at: Timestamp| at.timestamp().div_euclid(60);
         let is_same = look.told.is_empty() && look.known.is_none() && look.waiting.is_none();
         !is_same || look.trouble != self.trouble || minute(look.at) != minute(self.now)
     }
 
-    /// Where things stand; `None` where the screen is too small.
-    pub(super) fn layout(&self) -> Option<Layout> {
-        Layout::of(self.size, self.focus)
+    /// Returns the layout of the screen, or `None` if it is too small.
+    pub(super) fn layout(&self) -> Option<HudLayout> {
+        HudLayout::for_size(self.size, self.focus)
     }
 
-    /// Everything in a list.
-    pub(super) fn rows(&self, view: View) -> &[Row] {
+    /// Returns all rows of a tab.
+    pub(super) fn tab_rows(&self, view: HudTab) -> &[ListRow] {
         let known = self.known.as_deref();
         match view {
-            View::Lessons => known.map_or(&[], |known| &known.lessons),
-            View::Sessions => known.map_or(&[], |known| &known.sessions),
-            View::Quarantine => known.map_or(&[], |known| &known.quarantine),
-            View::Queue => &self.waiting.jobs,
+            HudTab::Lessons => known.map_or(&[], |known| &known.lessons),
+            HudTab::Sessions => known.map_or(&[], |known| &known.sessions),
+            HudTab::Quarantine => known.map_or(&[], |known| &known.quarantine),
+            HudTab::Queue => &self.waiting.jobs,
         }
     }
 
-    /// What is shown of the list that is looked at.
-    pub(super) fn shown(&self) -> Vec<&Row> {
-        let words = sought(&self.search);
-        self.rows(self.view).iter().filter(|row| row.holds(&words)).collect()
+    /// Returns the rows of the current tab that match the search.
+    pub(super) fn visible_rows(&self) -> Vec<&ListRow> {
+        let words = search_words(&self.search);
+        self.tab_rows(self.view).iter().filter(|row| row.matches_words(&words)).collect()
     }
 
-    /// The place in the list that is looked at.
-    pub(super) fn cursor(&self) -> &Cursor {
+    /// Returns the position in the current tab.
+    pub(super) fn cursor(&self) -> &ListCursor {
         let [lessons, sessions, quarantine, queue] = &self.cursors;
         match self.view {
-            View::Lessons => lessons,
-            View::Sessions => sessions,
-            View::Quarantine => quarantine,
-            View::Queue => queue,
+            HudTab::Lessons => lessons,
+            HudTab::Sessions => sessions,
+            HudTab::Quarantine => quarantine,
+            HudTab::Queue => queue,
         }
     }
 
-    fn cursor_mut(&mut self) -> &mut Cursor {
+    fn cursor_mut(&mut self) -> &mut ListCursor {
         let [lessons, sessions, quarantine, queue] = &mut self.cursors;
         match self.view {
-            View::Lessons => lessons,
-            View::Sessions => sessions,
-            View::Quarantine => quarantine,
-            View::Queue => queue,
+            HudTab::Lessons => lessons,
+            HudTab::Sessions => sessions,
+            HudTab::Quarantine => quarantine,
+            HudTab::Queue => queue,
         }
     }
 
-    /// What is selected.
-    pub(super) fn selected(&self) -> Option<&Row> {
-        self.shown().get(self.cursor().at).copied()
+    /// Returns the selected row, if there is one.
+    pub(super) fn selected_row(&self) -> Option<&ListRow> {
+        self.visible_rows().get(self.cursor().at).copied()
     }
 
-    /// Selects the line at this place, or the last one.
-    pub(super) fn select(&mut self, at: usize) {
-        let shown = self.shown();
+    /// Selects the row at this index, or the last one.
+    pub(super) fn select_row(&mut self, at: usize) {
+        let shown = self.visible_rows();
         let at = at.min(shown.len().saturating_sub(1));
         let key = shown.get(at).map(|row| row.key.clone());
         if key != self.cursor().key {
@@ -286,41 +286,42 @@ impl Model {
         (cursor.at, cursor.key) = (at, key);
     }
 
-    /// The page on what is selected, as wide as it is seen.
-    pub(super) fn page(&self) -> Vec<Line<'static>> {
+    /// Returns the page about the selected row, wrapped to the width of its pane.
+    pub(super) fn page_lines(&self) -> Vec<Line<'static>> {
         let columns = self.layout().and_then(|layout| layout.page).map_or(0, |page| page.body.width);
-        // A little air on the left, unless there is none to spare.
+        // One column on the left stays empty.
         let columns = columns.saturating_sub(1);
-        let (Some(row), Some(known)) = (self.selected(), &self.known) else { return Vec::new() };
+        let (Some(row), Some(known)) = (self.selected_row(), &self.known) else { return Vec::new() };
         match &row.subject {
-            Subject::Run(episode) => page::run(episode, known, columns, self.ink),
-            Subject::Job(job) => page::job(job, columns, self.ink),
-            Subject::Lesson { id, .. } => match &self.answer {
-                Some(Answer { id: own, grounds: Ok(grounds), .. }) if own == id => {
-                    page::lesson(grounds, columns, self.ink)
+            RowSubject::Run(episode) => page::render_episode(episode, known, columns, self.ink),
+            RowSubject::Job(job) => page::render_job(job, columns, self.ink),
+            RowSubject::Lesson { id, .. } => match &self.answer {
+                Some(LoadedEvidence { id: own, grounds: Ok(grounds), .. }) if own == id => {
+                    page::render_lesson(grounds, columns, self.ink)
                 }
-                Some(Answer { id: own, grounds: Err(why), .. }) if own == id => {
-                    page::brief_of(row, why, columns, self.ink)
+                Some(LoadedEvidence { id: own, grounds: Err(why), .. }) if own == id => {
+                    page::render_lesson_brief(row, why, columns, self.ink)
                 }
-                _ => page::brief_of(row, "reading…", columns, self.ink),
+                _ => page::render_lesson_brief(row, "reading…", columns, self.ink),
             },
         }
     }
 
-    fn learn(&mut self, look: Look) {
+    fn apply_refresh(&mut self, look: HudRefresh) {
         self.now = look.at;
         for message in look.told {
             self.feed.push_front(message);
         }
         self.feed.truncate(KEPT);
-        self.trouble = look.trouble.map(|trouble| shown(&trouble));
+        self.trouble = look.trouble.map(|trouble| clean_line(&trouble));
         if let Some(waiting) = look.waiting {
             self.waiting = *waiting;
         }
         if let Some(known) = look.known {
-            let keys = |known: &Known| -> BTreeSet<String> { known.all_lessons().map(|row| row.key.clone()).collect() };
+            let keys =
+                |known: &MemoryRows| -> BTreeSet<String> { known.all_lessons().map(|row| row.key.clone()).collect() };
             let here = keys(&known);
-            // What was there at the first look is not news.
+            // Lessons of the first refresh are not new.
             let before = self.known.as_deref().map_or_else(|| here.clone(), keys);
             self.fresh.extend(here.difference(&before).cloned());
             self.fresh.retain(|key| here.contains(key));
@@ -331,15 +332,15 @@ impl Model {
         }
     }
 
-    /// Finds what is selected again, and brings it into sight.
-    fn settle(&mut self) {
-        let shown = self.shown();
-        let Cursor { key, at, .. } = self.cursor();
+    /// Finds the selected row again, and scrolls it into view.
+    fn restore_selection(&mut self) {
+        let shown = self.visible_rows();
+        let ListCursor { key, at, .. } = self.cursor();
         let found = shown.iter().position(|row| Some(&row.key) == key.as_ref());
         let (at, count) = (found.unwrap_or(*at), shown.len());
-        self.select(at);
+        self.select_row(at);
         if count == 0 {
-            self.focus = Focus::List;
+            self.focus = FocusedPane::List;
         }
         let list = self.layout().and_then(|layout| layout.list);
         if let Some(height) = list.map(|list| usize::from(list.body.height).max(1)) {
@@ -347,25 +348,25 @@ impl Model {
             let first = (cursor.at + 1).saturating_sub(height);
             cursor.top = cursor.top.min(count.saturating_sub(height)).max(first).min(cursor.at);
         }
-        self.turn_to(self.page_top);
+        self.scroll_page_to(self.page_top);
     }
 
-    /// Turns the page to this line, or as far as it goes.
-    pub(super) fn turn_to(&mut self, line: usize) {
+    /// Scrolls the page to this line, or as far as it goes.
+    pub(super) fn scroll_page_to(&mut self, line: usize) {
         let height = self.layout().and_then(|layout| layout.page).map_or(0, |page| usize::from(page.body.height));
-        self.page_top = if line == 0 { 0 } else { line.min(self.page().len().saturating_sub(height)) };
+        self.page_top = if line == 0 { 0 } else { line.min(self.page_lines().len().saturating_sub(height)) };
     }
 
-    /// What is to be found out about the lesson that is selected. One question at a time: whoever runs through a list
-    /// asks of the lesson that they stop at.
-    fn question(&mut self) -> Option<Effect> {
-        let Some(Subject::Lesson { id, .. }) = self.selected().map(|row| &row.subject) else { return None };
+    /// Returns the request for the evidence report of the selected lesson, if it is not loaded. Only one request runs
+    /// at a time, so that scrolling through a list loads only the lesson at which it stops.
+    fn request_evidence(&mut self) -> Option<HudAction> {
+        let Some(RowSubject::Lesson { id, .. }) = self.selected_row().map(|row| &row.subject) else { return None };
         let is_known = self.answer.as_ref().is_some_and(|answer| answer.id == *id && !answer.is_old);
         if is_known || self.asked.is_some() {
             return None;
         }
         let id = id.clone();
         self.asked = Some(id.clone());
-        Some(Effect::Ask(id))
+        Some(HudAction::Ask(id))
     }
 }

@@ -1,252 +1,262 @@
-//! The page on what is selected: a lesson with its grounds, a run, a job.
+//! Renders the page about the selected row: a lesson with its evidence, a session or a job.
 
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-use super::super::effect::{BAR_HEADING, bar, difference};
-use super::super::prose::{count, elapsed, grouped, list, moment, paragraphs};
-use super::super::why::words::{answer, brief, chosen, judgement, proof, relation, whose};
-use super::ink::Ink;
-use super::rows::{Known, Row, Subject, bounded};
-use super::sheet::Sheet;
-use crate::desk::{Given, Grounds, JobReport, Judged, Measured, Related, Seen};
-use crate::domain::{
-    AgentMemory, Counters, Engine, Episode, EpisodeStatus, EpisodeUsage, MemoryState, Quote, SessionId, Timestamp,
+use super::super::effect::{BAR_HEADING, draw_interval, format_difference};
+use super::super::prose::{
+    format_count, format_elapsed, format_number, format_timestamp, join_with_commas, split_paragraphs,
 };
-use crate::recall::Verdict;
-use crate::service::Place;
+use super::super::why::words::{
+    describe_evidence_level, describe_feedback, describe_injection, describe_lesson, describe_quote_source,
+    describe_relation, describe_verdict,
+};
+use super::ink::HudTheme;
+use super::rows::{ListRow, MemoryRows, RowSubject, truncate_text};
+use super::sheet::PageBuilder;
+use crate::desk::{
+    JobReport, LessonEvidenceReport, LessonFeedback, LessonInjection, LessonSighting, MeasuredEffect, RelatedLesson,
+};
+use crate::domain::{
+    AgentMemory, Engine, Episode, EpisodeStatus, EpisodeUsage, LessonCounters, MemoryState, Quote, SessionId, Timestamp,
+};
+use crate::recall::EffectVerdict;
+use crate::service::JobFolder;
 
-/// How many things of one kind are shown; `archivist why` tells the others.
+/// The most items of one kind that are shown; `archivist why` shows the others.
 const SHOWN: usize = 12;
 
-/// Everything about a lesson.
-pub(super) fn lesson(grounds: &Grounds, columns: u16, ink: Ink) -> Vec<Line<'static>> {
-    let mut sheet = Sheet::new(columns, ink);
+/// Renders the page about a lesson with its evidence report.
+pub(super) fn render_lesson(grounds: &LessonEvidenceReport, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+    let mut sheet = PageBuilder::new(columns, ink);
     let memory = &grounds.lesson.memory;
-    sheet.text(&memory.summary, ink.title());
+    sheet.add_text(&memory.summary, ink.title_style());
     for text in [&memory.rule, &memory.detail].into_iter().flatten() {
-        sheet.gap();
-        paragraphs(bounded(text)).iter().for_each(|paragraph| sheet.text(paragraph, Style::new()));
+        sheet.add_gap();
+        split_paragraphs(truncate_text(text)).iter().for_each(|paragraph| sheet.add_text(paragraph, Style::new()));
     }
-    standing(memory, &grounds.lesson.counters, &mut sheet);
-    quotes(&grounds.quotes, &mut sheet);
-    effect(&grounds.effect, &mut sheet);
-    seen(&grounds.seen, &mut sheet);
-    related(&grounds.related, &mut sheet);
-    given(&grounds.given, &mut sheet);
-    feedback(&grounds.feedback, &mut sheet);
-    sheet.lines()
+    render_state(memory, &grounds.lesson.counters, &mut sheet);
+    render_quotes(&grounds.quotes, &mut sheet);
+    render_effect(&grounds.effect, &mut sheet);
+    render_sightings(&grounds.seen, &mut sheet);
+    render_related(&grounds.related, &mut sheet);
+    render_injections(&grounds.given, &mut sheet);
+    render_feedback(&grounds.feedback, &mut sheet);
+    sheet.into_lines()
 }
 
-/// What the list says of a lesson, as long as that is all, and why it is.
-pub(super) fn brief_of(row: &Row, why: &str, columns: u16, ink: Ink) -> Vec<Line<'static>> {
-    let mut sheet = Sheet::new(columns, ink);
-    sheet.text(&row.text, ink.title());
-    sheet.gap();
-    sheet.text(why, ink.faint());
-    sheet.lines()
+/// Renders the page about a lesson whose evidence report is missing, with the reason.
+pub(super) fn render_lesson_brief(row: &ListRow, why: &str, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+    let mut sheet = PageBuilder::new(columns, ink);
+    sheet.add_text(&row.text, ink.title_style());
+    sheet.add_gap();
+    sheet.add_text(why, ink.faint_style());
+    sheet.into_lines()
 }
 
-/// Everything about a run, and what was learned in it.
-pub(super) fn run(episode: &Episode, known: &Known, columns: u16, ink: Ink) -> Vec<Line<'static>> {
-    let mut sheet = Sheet::new(columns, ink);
+/// Renders the page about a session's episode and the lessons learned from it.
+pub(super) fn render_episode(episode: &Episode, known: &MemoryRows, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+    let mut sheet = PageBuilder::new(columns, ink);
     let style = match episode.status {
-        EpisodeStatus::Success => ink.good(),
-        EpisodeStatus::Failed => ink.alarm(),
+        EpisodeStatus::Success => ink.success_style(),
+        EpisodeStatus::Failed => ink.error_style(),
         _ => Style::new(),
     };
-    sheet.text(&episode.summary, ink.title());
-    sheet.gap();
-    sheet.entry("Session", episode.session_id.as_str());
-    sheet.marked("Ended", &format!("{}, {}", episode.status, moment(episode.finished_at)), style);
-    sheet.entry("Began", &moment(episode.started_at));
-    sheet.entry("Task", episode.task_id.as_deref().unwrap_or_default());
-    sheet.entry("Kind", episode.kind.as_str());
-    sheet.entry("Cost", &episode.usage.as_ref().map(cost).unwrap_or_default());
-    sheet.entry("Tags", &list(&episode.tags));
+    sheet.add_text(&episode.summary, ink.title_style());
+    sheet.add_gap();
+    sheet.add_entry("Session", episode.session_id.as_str());
+    sheet.add_styled_entry("Ended", &format!("{}, {}", episode.status, format_timestamp(episode.finished_at)), style);
+    sheet.add_entry("Began", &format_timestamp(episode.started_at));
+    sheet.add_entry("Task", episode.task_id.as_deref().unwrap_or_default());
+    sheet.add_entry("Kind", episode.kind.as_str());
+    sheet.add_entry("Cost", &episode.usage.as_ref().map(format_usage).unwrap_or_default());
+    sheet.add_entry("Tags", &join_with_commas(&episode.tags));
     if let Some(reflected) = &episode.reflected {
         let by = match &reflected.engine {
             Engine::Heuristic => "by rules",
             Engine::Model => "by a model",
             Engine::Other(word) => word,
         };
-        sheet.section(&format!("It was reflected on, {by}"));
+        sheet.add_section(&format!("It was reflected on, {by}"));
         let told = &reflected.reflection;
-        sheet.indented(&told.outcome, Style::new());
+        sheet.add_indented(&told.outcome, Style::new());
         for (label, texts) in [("worked", &told.worked), ("failed", &told.failed), ("decided", &told.decisions)] {
-            texts.iter().take(SHOWN).for_each(|text| sheet.dated(label, text));
+            texts.iter().take(SHOWN).for_each(|text| sheet.add_labelled(label, text));
         }
     }
-    learned(&episode.session_id, known, &mut sheet);
-    sheet.lines()
+    render_learned(&episode.session_id, known, &mut sheet);
+    sheet.into_lines()
 }
 
-/// Everything about a job.
-pub(super) fn job(job: &JobReport, columns: u16, ink: Ink) -> Vec<Line<'static>> {
-    let mut sheet = Sheet::new(columns, ink);
+/// Renders the page about a job.
+pub(super) fn render_job(job: &JobReport, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+    let mut sheet = PageBuilder::new(columns, ink);
     let (place, style) = match job.place {
-        Place::New => ("waits for a worker", Style::new()),
-        Place::Claimed => ("a worker has it", ink.good()),
-        Place::Dead => ("was given up; it waits for a person", ink.alarm()),
-        Place::Done => ("is done", ink.faint()),
+        JobFolder::New => ("waits for a worker", Style::new()),
+        JobFolder::Claimed => ("a worker has it", ink.success_style()),
+        JobFolder::Dead => ("was given up; it waits for a person", ink.error_style()),
+        JobFolder::Done => ("is done", ink.faint_style()),
     };
-    sheet.text(job.subject(), ink.title());
-    sheet.gap();
-    sheet.marked("State", place, style);
-    sheet.entry("Age", &elapsed(job.age_seconds));
-    sheet.entry("Asked by", &list([&job.agent, &job.event].into_iter().flatten()));
-    sheet.entry("Tried", &count(job.attempts, "time in vain", "times in vain"));
-    sheet.entry("Not before", &job.not_before.map(moment).unwrap_or_default());
-    sheet.entry("Last word", job.note.as_deref().unwrap_or_default());
-    sheet.entry("File", &job.name);
-    if job.place == Place::Dead {
-        sheet.gap();
-        sheet.text("It is tried again when its file is moved from queue/dead to queue/new.", ink.faint());
+    sheet.add_text(job.display_name(), ink.title_style());
+    sheet.add_gap();
+    sheet.add_styled_entry("State", place, style);
+    sheet.add_entry("Age", &format_elapsed(job.age_seconds));
+    sheet.add_entry("Asked by", &join_with_commas([&job.agent, &job.event].into_iter().flatten()));
+    sheet.add_entry("Tried", &format_count(job.attempts, "time in vain", "times in vain"));
+    sheet.add_entry("Not before", &job.not_before.map(format_timestamp).unwrap_or_default());
+    sheet.add_entry("Last word", job.note.as_deref().unwrap_or_default());
+    sheet.add_entry("File", &job.name);
+    if job.place == JobFolder::Dead {
+        sheet.add_gap();
+        sheet.add_text("It is tried again when its file is moved from queue/dead to queue/new.", ink.faint_style());
     }
-    sheet.lines()
+    sheet.into_lines()
 }
 
-/// How a lesson stands. Where it waits for a person, why it does comes first.
-fn standing(memory: &AgentMemory, counters: &Counters, sheet: &mut Sheet) {
-    let ink = sheet.ink();
+/// Renders the state of a lesson. For a quarantined lesson the reason comes first.
+fn render_state(memory: &AgentMemory, counters: &LessonCounters, sheet: &mut PageBuilder) {
+    let ink = sheet.theme();
     let is_quarantined = memory.state == Some(MemoryState::Quarantined);
     let reason = memory.state_reason.as_deref();
     if is_quarantined {
-        sheet.section("Why it is in quarantine");
-        sheet.indented(reason.unwrap_or("nobody said why"), ink.care());
-        sheet.indented("It is given to nobody until you approve it: a approves, r rejects.", ink.faint());
+        sheet.add_section("Why it is in quarantine");
+        sheet.add_indented(reason.unwrap_or("nobody said why"), ink.caution_style());
+        sheet.add_indented("It is given to nobody until you approve it: a approves, r rejects.", ink.faint_style());
     }
-    sheet.gap();
+    sheet.add_gap();
     let state = memory.state.as_ref().map_or_else(|| "not decided".to_owned(), ToString::to_string);
     let style = match memory.state {
-        Some(MemoryState::Quarantined) => ink.care(),
-        Some(MemoryState::Active | MemoryState::Verified) => ink.good(),
+        Some(MemoryState::Quarantined) => ink.caution_style(),
+        Some(MemoryState::Active | MemoryState::Verified) => ink.success_style(),
         _ => Style::new(),
     };
     let why = reason.filter(|_| !is_quarantined).map(|why| format!(": {why}")).unwrap_or_default();
-    sheet.marked("State", &format!("{state}{why}"), style);
-    sheet.entry("Kind", &format!("{}, {}, scope {}", memory.kind, memory.category, memory.scope));
-    sheet.entry("Importance", &memory.importance.to_string());
-    sheet.entry("Learned", &moment(memory.created_at));
+    sheet.add_styled_entry("State", &format!("{state}{why}"), style);
+    sheet.add_entry("Kind", &format!("{}, {}, scope {}", memory.kind, memory.category, memory.scope));
+    sheet.add_entry("Importance", &memory.importance.to_string());
+    sheet.add_entry("Learned", &format_timestamp(memory.created_at));
     let often = |number: u64, last: Option<Timestamp>| {
-        list(
-            [Some(count(number, "time", "times")), last.map(|at| format!("last on {}", moment(at)))]
+        join_with_commas(
+            [Some(format_count(number, "time", "times")), last.map(|at| format!("last on {}", format_timestamp(at)))]
                 .into_iter()
                 .flatten(),
         )
     };
-    sheet.entry("Seen", &often(counters.sightings, counters.last_seen_at));
-    sheet.entry("Given", &often(counters.exposures, counters.last_used_at));
-    sheet.entry("Tags", &list(&memory.tags));
+    sheet.add_entry("Seen", &often(counters.sightings, counters.last_seen_at));
+    sheet.add_entry("Given", &often(counters.exposures, counters.last_used_at));
+    sheet.add_entry("Tags", &join_with_commas(&memory.tags));
 }
 
-/// The words, and under them whose they are.
-fn quotes(quotes: &[Quote], sheet: &mut Sheet) {
+/// Renders the quotes, each followed by its source.
+fn render_quotes(quotes: &[Quote], sheet: &mut PageBuilder) {
     if quotes.is_empty() {
         return;
     }
-    sheet.section("It rests on");
+    sheet.add_section("It rests on");
     for quote in quotes.iter().take(SHOWN) {
-        sheet.indented(&format!("“{}”", quote.text), Style::new());
-        let place = format!("{}, step {} of {}", whose(quote), quote.step, quote.trajectory_id);
-        sheet.deeper(&place, sheet.ink().faint());
+        sheet.add_indented(&format!("“{}”", quote.text), Style::new());
+        let place = format!("{}, step {} of {}", describe_quote_source(quote), quote.step, quote.trajectory_id);
+        sheet.add_twice_indented(&place, sheet.theme().faint_style());
     }
-    more(quotes.len(), sheet);
+    render_remainder(quotes.len(), sheet);
 }
 
-/// Whether it helps, with the interval drawn.
-fn effect(measured: &Measured, sheet: &mut Sheet) {
+/// Renders the measured effect of a lesson and its interval.
+fn render_effect(measured: &MeasuredEffect, sheet: &mut PageBuilder) {
     if measured.arms.exposed.runs + measured.arms.withheld.runs == 0 {
         return;
     }
     let style = match measured.verdict() {
-        Verdict::Helps => sheet.ink().good(),
-        Verdict::Harms => sheet.ink().alarm(),
-        Verdict::Unclear => Style::new(),
+        EffectVerdict::Helps => sheet.theme().success_style(),
+        EffectVerdict::Harms => sheet.theme().error_style(),
+        EffectVerdict::Unclear => Style::new(),
     };
-    sheet.section(&format!("Does it help? {}", answer(measured.verdict())));
+    sheet.add_section(&format!("Does it help? {}", describe_verdict(measured.verdict())));
     if let Some(estimate) = &measured.estimate {
-        sheet.picture(BAR_HEADING, sheet.ink().faint());
-        sheet.picture(&bar(estimate), style);
-        sheet.indented(&format!("{} %; below 0 it helps", difference(estimate)), Style::new());
+        sheet.add_drawing(BAR_HEADING, sheet.theme().faint_style());
+        sheet.add_drawing(&draw_interval(estimate), style);
+        sheet.add_indented(&format!("{} %; below 0 it helps", format_difference(estimate)), Style::new());
     }
-    sheet.indented(&format!("The trouble {}.", measured.arms), Style::new());
+    sheet.add_indented(&format!("The trouble {}.", measured.arms), Style::new());
 }
 
-fn seen(seen: &[Seen], sheet: &mut Sheet) {
+fn render_sightings(seen: &[LessonSighting], sheet: &mut PageBuilder) {
     if seen.is_empty() {
         return;
     }
-    sheet.section(&format!("It was seen in {}", count(seen.len(), "run", "runs")));
+    sheet.add_section(&format!("It was seen in {}", format_count(seen.len(), "run", "runs")));
     for one in seen.iter().take(SHOWN) {
         let session = one.session.as_ref().map_or_else(|| one.episode.to_string(), ToString::to_string);
         let status = one.status.as_ref().map(|status| format!("{status}, ")).unwrap_or_default();
-        sheet.dated(&moment(one.at), &format!("{session} ({status}{})", proof(&one.level)));
+        sheet.add_labelled(
+            &format_timestamp(one.at),
+            &format!("{session} ({status}{})", describe_evidence_level(&one.level)),
+        );
         if let Some(summary) = &one.summary {
-            sheet.deeper(summary, sheet.ink().faint());
+            sheet.add_twice_indented(summary, sheet.theme().faint_style());
         }
     }
-    more(seen.len(), sheet);
+    render_remainder(seen.len(), sheet);
 }
 
-fn related(related: &[Related], sheet: &mut Sheet) {
+fn render_related(related: &[RelatedLesson], sheet: &mut PageBuilder) {
     if related.is_empty() {
         return;
     }
-    sheet.section("Beside others it");
+    sheet.add_section("Beside others it");
     for one in related.iter().take(SHOWN) {
-        sheet.dated(relation(one), &brief(&one.other));
+        sheet.add_labelled(describe_relation(one), &describe_lesson(&one.other));
     }
-    more(related.len(), sheet);
+    render_remainder(related.len(), sheet);
 }
 
-fn given(given: &[Given], sheet: &mut Sheet) {
+fn render_injections(given: &[LessonInjection], sheet: &mut PageBuilder) {
     if given.is_empty() {
         return;
     }
-    sheet.section("It was chosen for");
+    sheet.add_section("It was chosen for");
     for one in given.iter().take(SHOWN) {
-        sheet.dated(&moment(one.at), &chosen(one));
+        sheet.add_labelled(&format_timestamp(one.at), &describe_injection(one));
     }
-    more(given.len(), sheet);
+    render_remainder(given.len(), sheet);
 }
 
-fn feedback(feedback: &[Judged], sheet: &mut Sheet) {
+fn render_feedback(feedback: &[LessonFeedback], sheet: &mut PageBuilder) {
     if feedback.is_empty() {
         return;
     }
-    sheet.section("People and programs said");
+    sheet.add_section("People and programs said");
     for one in feedback.iter().take(SHOWN) {
-        sheet.dated(&moment(one.at), &judgement(one));
+        sheet.add_labelled(&format_timestamp(one.at), &describe_feedback(one));
     }
-    more(feedback.len(), sheet);
+    render_remainder(feedback.len(), sheet);
 }
 
-fn learned(session: &SessionId, known: &Known, sheet: &mut Sheet) {
-    let here = |subject: &Subject| match subject {
-        Subject::Lesson { sessions, .. } => sessions.contains(session),
-        Subject::Run(_) | Subject::Job(_) => false,
+fn render_learned(session: &SessionId, known: &MemoryRows, sheet: &mut PageBuilder) {
+    let here = |subject: &RowSubject| match subject {
+        RowSubject::Lesson { sessions, .. } => sessions.contains(session),
+        RowSubject::Run(_) | RowSubject::Job(_) => false,
     };
     let lessons: Vec<_> = known.all_lessons().filter(|row| here(&row.subject)).collect();
     if lessons.is_empty() {
         return;
     }
-    sheet.section("It taught");
+    sheet.add_section("It taught");
     for row in lessons.iter().take(SHOWN) {
-        sheet.dated(&row.name, &row.text);
+        sheet.add_labelled(&row.name, &row.text);
     }
-    more(lessons.len(), sheet);
+    render_remainder(lessons.len(), sheet);
 }
 
-fn more(all: usize, sheet: &mut Sheet) {
+fn render_remainder(all: usize, sheet: &mut PageBuilder) {
     let left = all.saturating_sub(SHOWN);
     if left > 0 {
-        sheet.indented(&format!("and {left} more"), sheet.ink().faint());
+        sheet.add_indented(&format!("and {left} more"), sheet.theme().faint_style());
     }
 }
 
-fn cost(usage: &EpisodeUsage) -> String {
+fn format_usage(usage: &EpisodeUsage) -> String {
     let tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-    let tokens = (tokens > 0).then(|| format!("{} tokens", grouped(tokens)));
-    list([tokens, usage.cost_usd.map(|usd| format!("${usd:.2}"))].into_iter().flatten())
+    let tokens = (tokens > 0).then(|| format!("{} tokens", format_number(tokens)));
+    join_with_commas([tokens, usage.cost_usd.map(|usd| format!("${usd:.2}"))].into_iter().flatten())
 }

@@ -1,4 +1,4 @@
-//! The terminal: taken over, drawn on, and given back as it was, whatever happens.
+//! Takes over the terminal, draws on it, and always restores it.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::panic;
@@ -12,7 +12,7 @@ use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
-use super::super::console::Paint;
+use super::super::console::ColorMode;
 use crate::memory::jsonl::is_shielded;
 
 #[cfg(unix)]
@@ -20,27 +20,27 @@ use crate::memory::jsonl::is_shielded;
 #[path = "screen_tests.rs"]
 mod tests;
 
-/// Whether the terminal is ours now. A process has one, so this is the process's.
+/// True while this process has taken over the terminal.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, for as long as this lives.
-pub(super) struct Screen {
-    // Dropped first: what it still holds belongs on our screen, not on the one that comes back.
+/// The terminal while it is taken over.
+pub(super) struct TerminalScreen {
+    // This is dropped first, so that its buffered output goes to our screen and not to the restored one.
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
-    _taken: Taken,
+    _taken: TerminalGuard,
 }
 
-impl Screen {
-    /// Takes the terminal over. Panics give it back before they are told, or nobody could read them.
-    pub(super) fn take(paint: Paint) -> io::Result<Self> {
-        force_color_output(paint == Paint::Colour);
+impl TerminalScreen {
+    /// Takes over the terminal. A panic restores it before it is reported, so that the report is readable.
+    pub(super) fn take_over_terminal(paint: ColorMode) -> io::Result<Self> {
+        force_color_output(paint == ColorMode::Colour);
         enable_raw_mode()?;
         IS_TAKEN.store(true, Ordering::SeqCst);
-        let taken = Taken;
+        let taken = TerminalGuard;
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             if !is_shielded() {
-                give_back();
+                restore_terminal();
             }
             before(panic);
         }));
@@ -49,8 +49,8 @@ impl Screen {
         Ok(Self { terminal, _taken: taken })
     }
 
-    /// Draws, unless the terminal was given back meanwhile.
-    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
+    /// Draws a frame, unless the terminal was restored meanwhile.
+    pub(super) fn draw_frame(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         if IS_TAKEN.load(Ordering::SeqCst) {
             self.terminal.draw(draw)?;
         }
@@ -58,17 +58,17 @@ impl Screen {
     }
 }
 
-/// Gives the terminal back when it goes.
-struct Taken;
+/// Restores the terminal when it is dropped.
+struct TerminalGuard;
 
-impl Drop for Taken {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
-        give_back();
+        restore_terminal();
     }
 }
 
-/// Gives the terminal back, once. There is nobody left to tell if that fails.
-fn give_back() {
+/// Restores the terminal once. Errors are ignored, because nothing could report them.
+fn restore_terminal() {
     if !IS_TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }

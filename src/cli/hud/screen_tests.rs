@@ -14,13 +14,13 @@ const CHILD: &str = "ARCHIVIST_TEST_SCREEN";
 #[test]
 fn child() {
     let Ok(way) = std::env::var(CHILD) else { return };
-    let mut screen = Screen::take(Paint::Plain).unwrap();
-    screen.draw(|frame| frame.render_widget(Line::raw("picture"), frame.area())).unwrap();
+    let mut screen = TerminalScreen::take_over_terminal(ColorMode::Plain).unwrap();
+    screen.draw_frame(|frame| frame.render_widget(Line::raw("picture"), frame.area())).unwrap();
     match way.as_str() {
         "panic" => panic!("the view broke"),
         "thread" => {
             let _ = std::thread::spawn(|| panic!("a task broke")).join();
-            screen.draw(|frame| frame.render_widget(Line::raw("ghost"), frame.area())).unwrap();
+            screen.draw_frame(|frame| frame.render_widget(Line::raw("ghost"), frame.area())).unwrap();
         }
         _ => drop(screen),
     }

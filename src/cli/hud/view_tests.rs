@@ -2,10 +2,10 @@ use insta::assert_snapshot;
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
-use super::super::ink::Ink;
-use super::super::model::{Look, Message, Note};
+use super::super::ink::HudTheme;
+use super::super::model::{FooterNote, HudRefresh, HudUpdate};
 use super::super::test_support::{
-    HOSTILE, Paint, cells, grounds, id, known, lesson, look, model, now, press, screen, waiting,
+    ColorMode, HOSTILE, cells, grounds, id, known, lesson, look, model, now, press, screen, waiting,
 };
 use super::*;
 use crate::domain::MemoryState;
@@ -179,7 +179,7 @@ fn hostile_text_is_shown_and_nothing_else() {
     let mut hostile = lesson(7, HOSTILE, MemoryState::Quarantined);
     hostile.memory.rule = Some(HOSTILE.repeat(3));
     hostile.memory.state_reason = Some("it rests on \u{1b}]0;words\u{7} from the web alone".to_owned());
-    model.update(Message::Answered { id: id(7), grounds: Ok(Box::new(grounds(hostile))) });
+    model.update(HudUpdate::Answered { id: id(7), grounds: Ok(Box::new(grounds(hostile))) });
     assert_snapshot!(screen(&model), @r#"
      1 Lessons 5  2 Sessions 2  3 Quarantine 2  4 Queue 3                   billing
     ─ 2 lessons to look at ─────────────────────────────────────────────────── 1/2 ─
@@ -319,14 +319,14 @@ fn runs_jobs_help_and_a_search() {
 #[test]
 fn an_empty_memory_says_what_to_do() {
     let mut model = model(80, 24);
-    model.update(Message::Looked(look(Some(Known::default()))));
+    model.update(HudUpdate::Looked(look(Some(MemoryRows::default()))));
     assert_snapshot!(screen(&model).lines().take(5).collect::<Vec<_>>().join("\n"), @r#"
      1 Lessons 0  2 Sessions 0  3 Quarantine 0  4 Queue 3                   billing
     ─ 0 lessons in use ─────────────────────────────────────────────────────────────
      No lessons yet. `archivist init` lets agents' sessions be reflected on,
      `archivist add` writes one by hand.
     "#);
-    let model = super::super::model::Model::new("billing", Size::new(80, 24), Ink(Paint::Plain), now());
+    let model = super::super::model::HudModel::new("billing", Size::new(80, 24), HudTheme(ColorMode::Plain), now());
     assert_eq!(screen(&model).lines().nth(2), Some(" Reading…"));
 }
 
@@ -334,8 +334,9 @@ fn an_empty_memory_says_what_to_do() {
 fn what_came_is_marked() {
     let mut model = model(80, 24);
     let mut more = known();
-    more.quarantine.extend(Known::of(vec![lesson(9, "Newer", MemoryState::Quarantined)], Vec::new()).quarantine);
-    model.update(Message::Looked(look(Some(more))));
+    more.quarantine
+        .extend(MemoryRows::from_memory(vec![lesson(9, "Newer", MemoryState::Quarantined)], Vec::new()).quarantine);
+    model.update(HudUpdate::Looked(look(Some(more))));
     let shown = screen(&model);
     assert_eq!(
         shown.lines().next(),
@@ -348,15 +349,15 @@ fn what_came_is_marked() {
 
 #[test]
 fn the_foot_tells_what_went_wrong_and_what_was_done() {
-    let check = |note: Option<Note>, trouble: Option<&str>, expected: &str| {
+    let check = |note: Option<FooterNote>, trouble: Option<&str>, expected: &str| {
         let mut model = model(60, 12);
         (model.note, model.trouble) = (note, trouble.map(str::to_owned));
         assert_eq!(screen(&model).lines().last(), Some(expected));
     };
     check(None, None, " ? help   q quit   Enter read   / search   p promote");
-    check(Some(Note::Good("m-005 is promoted".to_owned())), None, " m-005 is promoted");
+    check(Some(FooterNote::Good("m-005 is promoted".to_owned())), None, " m-005 is promoted");
     check(None, Some("the disk\u{1b}[2J is gone"), " the disk [2J is gone");
-    check(Some(Note::Bad("no".repeat(50))), None, &format!(" {}…", "no".repeat(29)));
+    check(Some(FooterNote::Bad("no".repeat(50))), None, &format!(" {}…", "no".repeat(29)));
 }
 
 #[test]
@@ -366,9 +367,9 @@ fn whatever_the_size_and_the_text_every_cell_is_harmless() {
     for keys in keys {
         let mut model = model(100, 30);
         press(&mut model, keys);
-        model.note = keys.is_empty().then(|| Note::Bad(HOSTILE.repeat(9)));
+        model.note = keys.is_empty().then(|| FooterNote::Bad(HOSTILE.repeat(9)));
         for (columns, rows) in sizes.clone() {
-            model.update(Message::Resized(Size::new(columns, rows)));
+            model.update(HudUpdate::Resized(Size::new(columns, rows)));
             for (symbol, _) in cells(&model).into_iter().flatten() {
                 let is_hostile = |c: char| c.is_control() || matches!(c, '\u{200b}' | '\u{202e}' | '\u{2066}');
                 assert!(!symbol.contains(is_hostile), "{symbol:?} at {columns}×{rows} after {keys}");
@@ -379,11 +380,11 @@ fn whatever_the_size_and_the_text_every_cell_is_harmless() {
 
 #[test]
 fn colours_are_the_terminals_own_and_none_where_none_are_wanted() {
-    let colours = |paint: Paint| {
+    let colours = |paint: ColorMode| {
         let mut model = model(100, 30);
-        model.ink = Ink(paint);
+        model.ink = HudTheme(paint);
         press(&mut model, "3");
-        model.update(Message::Looked(Look { waiting: Some(Box::new(waiting())), ..look(None) }));
+        model.update(HudUpdate::Looked(HudRefresh { waiting: Some(Box::new(waiting())), ..look(None) }));
         let styles = cells(&model).into_iter().flatten().map(|(_, style)| style);
         let (mut found, mut is_reversed) = (Vec::new(), false);
         for style in styles {
@@ -395,6 +396,6 @@ fn colours_are_the_terminals_own_and_none_where_none_are_wanted() {
         found.dedup();
         found
     };
-    assert_eq!(colours(Paint::Plain), []);
-    assert_eq!(colours(Paint::Colour), [Color::Green]);
+    assert_eq!(colours(ColorMode::Plain), []);
+    assert_eq!(colours(ColorMode::Colour), [Color::Green]);
 }

@@ -1,16 +1,16 @@
-//! What changes in a file, as people are used to see it.
+//! Shows the changes to a file as a unified diff.
 
 use similar::TextDiff;
 
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::Failure;
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::CliError;
 use crate::redact::Redactor;
 
-/// How many lines around a change are shown.
+/// The number of unchanged lines around a change.
 const AROUND: usize = 3;
 
-/// What changes from one text to the other. Secrets that stand near by are not shown.
-pub(super) fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> String {
+/// Returns the unified diff of two texts. Secrets in it are masked.
+pub(super) fn render_unified_diff(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
     let difference = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
     let shown = difference.unified_diff().context_radius(AROUND).header(name(before), name(after)).to_string();
@@ -18,17 +18,17 @@ pub(super) fn unified(path: &str, before: Option<&str>, after: Option<&str>) -> 
     Redactor::new().redact(&visible).text.into_owned()
 }
 
-/// Prints it, in colour where there is any.
-pub(super) fn print(difference: &str, console: &mut Console) -> Result<(), Failure> {
+/// Prints a diff, in colour where stdout allows it.
+pub(super) fn print_diff(difference: &str, console: &mut Console) -> Result<(), CliError> {
     for line in difference.lines() {
         let style = match line.chars().next() {
-            Some('+') => Some(Style::Cyan),
-            Some('-') => Some(Style::Red),
-            Some('@') => Some(Style::Dim),
+            Some('+') => Some(TextStyle::Cyan),
+            Some('-') => Some(TextStyle::Red),
+            Some('@') => Some(TextStyle::Dim),
             _ => None,
         };
-        let line = style.map_or_else(|| line.to_owned(), |style| console.styled(style, line));
-        console.line(&line)?;
+        let line = style.map_or_else(|| line.to_owned(), |style| console.style_text(style, line));
+        console.print_line(&line)?;
     }
     Ok(())
 }

@@ -1,92 +1,92 @@
-//! What is remembered of a file, so that it can be given back as it was.
+//! Undo records, which allow a file to be restored exactly.
 //!
-//! A record holds what was added and nothing of what was there: settings may hold secrets, and a copy of them is one
-//! too many.
+//! A record holds what was added and nothing of the original text, because settings may hold secrets that must not be
+//! copied.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::file::File;
-use crate::hooks::{Splice, spliced};
+use super::file::EditableFile;
+use crate::hooks::{TextSplice, apply_splices};
 
-/// What is remembered of one file.
+/// The undo record of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
-    /// Whose record it is, for people.
+pub(super) struct UndoRecord {
+    /// The path of the file, for people.
     path: PathBuf,
-    /// The fingerprint of what was written last. Of any other text nothing is known.
+    /// The fingerprint of the text that was written last. The record does not apply to any other text.
     written: String,
-    /// Whether there was a file at all.
+    /// True if the file existed before.
     existed: bool,
-    /// The folders that were made for it, the innermost first.
+    /// The folders that were created for it, the innermost first.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
-    /// What takes each writing back, the first one first.
-    steps: Vec<Vec<Splice>>,
+    /// The splices that undo each write, the first write first.
+    steps: Vec<Vec<TextSplice>>,
 }
 
-/// The directory of all records.
+/// The directory of all undo records.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct UndoRecordStore {
     folder: Option<PathBuf>,
 }
 
-impl Record {
-    /// The record of a file that was not ours before.
-    pub(super) fn new(file: &File, undo: Vec<Splice>, after: &str) -> Self {
+impl UndoRecord {
+    /// Creates the record of a file that was not edited before.
+    pub(super) fn new(file: &EditableFile, undo: Vec<TextSplice>, after: &str) -> Self {
         Self {
             path: file.target.clone(),
-            written: fingerprint(after),
+            written: text_fingerprint(after),
             existed: file.text.is_some(),
             folders: Vec::new(),
             steps: vec![undo],
         }
     }
 
-    /// The same file, written once more.
-    pub(super) fn and(mut self, undo: Vec<Splice>, after: &str) -> Self {
+    /// Returns the record with one more write added.
+    pub(super) fn with_write(mut self, undo: Vec<TextSplice>, after: &str) -> Self {
         self.steps.push(undo);
-        self.written = fingerprint(after);
+        self.written = text_fingerprint(after);
         self
     }
 
-    /// The same with folders that had to be made.
-    pub(super) fn with(mut self, folders: Vec<PathBuf>) -> Self {
+    /// Returns the record with these created folders added.
+    pub(super) fn with_folders(mut self, folders: Vec<PathBuf>) -> Self {
         self.folders.extend(folders);
         self
     }
 
-    /// Whether a text is the one that was written last.
-    pub(super) fn is_of(&self, text: Option<&str>) -> bool {
-        text.is_some_and(|text| fingerprint(text) == self.written)
+    /// Returns true if a text is the one that was written last.
+    pub(super) fn matches_text(&self, text: Option<&str>) -> bool {
+        text.is_some_and(|text| text_fingerprint(text) == self.written)
     }
 
-    /// What was there before: perhaps no file at all. `None` if the record does not fit the text.
-    pub(super) fn original(&self, text: &str) -> Option<Option<String>> {
+    /// Returns the original text, or `Some(None)` if there was no file, or `None` if the record does not fit the text.
+    pub(super) fn original_text(&self, text: &str) -> Option<Option<String>> {
         let steps = self.steps.iter().rev();
-        let original = steps.clone().try_fold(text.to_owned(), |text, step| spliced(&text, step))?;
+        let original = steps.clone().try_fold(text.to_owned(), |text, step| apply_splices(&text, step))?;
         Some(self.existed.then_some(original))
     }
 }
 
-impl Records {
-    /// The records in a state directory; without one nothing is remembered.
-    pub(super) fn below(state_dir: Option<PathBuf>) -> Self {
+impl UndoRecordStore {
+    /// Opens the records in a state directory. Without a state directory nothing is recorded.
+    pub(super) fn in_state_dir(state_dir: Option<PathBuf>) -> Self {
         Self { folder: state_dir.map(|folder| folder.join("init")) }
     }
 
-    /// The record of a file. One that cannot be read is none.
-    pub(super) fn of(&self, path: &Path) -> Option<Record> {
-        let bytes = fs::read(self.place(path)?).ok()?;
+    /// Returns the record of a file, or `None` if it is missing or unreadable.
+    pub(super) fn load_record(&self, path: &Path) -> Option<UndoRecord> {
+        let bytes = fs::read(self.record_path(path)?).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Remembers. Where that fails, hooks can still be found and taken out by their form.
-    pub(super) fn keep(&self, path: &Path, record: &Record) {
-        let kept = self.place(path).and_then(|place| {
+    /// Saves a record. If that fails, hooks can still be recognized and removed by their form.
+    pub(super) fn save_record(&self, path: &Path, record: &UndoRecord) {
+        let kept = self.record_path(path).and_then(|place| {
             let folder = place.parent()?;
             fs::create_dir_all(folder).ok()?;
             let file = tempfile::NamedTempFile::new_in(folder).ok()?;
@@ -98,18 +98,18 @@ impl Records {
         }
     }
 
-    /// Forgets.
-    pub(super) fn forget(&self, path: &Path) {
+    /// Deletes the record of a file.
+    pub(super) fn delete_record(&self, path: &Path) {
         // There need not be a record.
-        let _ = self.place(path).map(fs::remove_file);
+        let _ = self.record_path(path).map(fs::remove_file);
     }
 
-    fn place(&self, path: &Path) -> Option<PathBuf> {
-        let name = fingerprint(path.to_str()?).chars().take(32).collect::<String>();
+    fn record_path(&self, path: &Path) -> Option<PathBuf> {
+        let name = text_fingerprint(path.to_str()?).chars().take(32).collect::<String>();
         Some(self.folder.as_ref()?.join(format!("{name}.json")))
     }
 }
 
-fn fingerprint(text: &str) -> String {
+fn text_fingerprint(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

@@ -1,4 +1,4 @@
-//! `archivist inspect`: what a log holds.
+//! `archivist inspect`: shows the contents of session logs.
 
 mod lessons;
 mod report;
@@ -10,20 +10,20 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-pub(super) use self::lessons::print as print_lessons;
-use self::report::{Report, Unread};
-use super::arguments::Globals;
+pub(super) use self::lessons::print_candidates as print_lessons;
+use self::report::{InspectReport, UnreadFileReport};
+use super::arguments::GlobalFlags;
 use super::console::Console;
-use super::failure::{Exit, Failure};
-use super::reflecting::{by_hand, runtime, service};
-use super::session::Session;
-use crate::config::Surroundings;
-use crate::context::{Material, digest};
-use crate::desk::Refusal;
+use super::failure::{CliError, CommandExit};
+use super::reflecting::{build_runtime, build_service, trigger_for_files};
+use super::session::CommandContext;
+use crate::config::ProcessEnvironment;
+use crate::context::{DigestInput, render_digest};
+use crate::desk::RequestError;
 use crate::domain::Timestamp;
-use crate::ingest::{Rules, subagents_beside};
+use crate::ingest::{ReaderSettings, find_subagent_logs};
 use crate::redact::Redactor;
-use crate::service::Logs;
+use crate::service::CombinedLogs;
 use crate::text::Tokenizer;
 
 const EXAMPLES: &str = "\
@@ -38,12 +38,12 @@ Examples:
 The format is known by what a file holds, not by its name. In folders, files that are no logs are passed over.
 Secrets are masked in everything that is printed.";
 
-/// The words of a digest, when nobody says how many.
+/// The default token budget of a digest.
 const DIGEST_TOKENS: usize = 24_000;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Inspect {
+pub(super) struct InspectCommand {
     /// Logs, or folders of them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -67,130 +67,132 @@ pub(super) struct Inspect {
     json: bool,
 }
 
-impl Inspect {
+impl InspectCommand {
     pub(super) fn run(
         &self,
-        globals: &Globals,
-        surroundings: &Surroundings,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
         now: Timestamp,
         seed: u64,
         console: &mut Console,
-    ) -> Result<Exit> {
+    ) -> Result<CommandExit> {
         let here = &surroundings.current_dir;
         let given: Vec<PathBuf> = self.paths.iter().map(|path| here.join(path)).collect();
-        let files = work::files(&given, &self.paths)?;
+        let files = work::find_log_files(&given, &self.paths)?;
         if self.context || self.lessons {
-            let session = Session::open(globals, surroundings, now, seed)?;
-            return self.together(&files, &session, surroundings, console);
+            let session = CommandContext::open(globals, surroundings, now, seed)?;
+            return self.inspect_as_session(&files, &session, surroundings, console);
         }
         if self.digest {
             let redactor = Redactor::new();
-            let logs = together(&files, &redactor)?;
+            let logs = read_as_session(&files, &redactor)?;
             let material =
-                Material { trajectories: &logs.gathered.trajectories, signals: &logs.gathered.signals, notes: None };
-            console.print(digest(&material, self.budget, &Tokenizer::new()).text.as_bytes())?;
-            return Ok(Exit::Done);
+                DigestInput { trajectories: &logs.gathered.trajectories, signals: &logs.gathered.signals, notes: None };
+            console.print_bytes(render_digest(&material, self.budget, &Tokenizer::new()).text.as_bytes())?;
+            return Ok(CommandExit::Done);
         }
-        self.each(files, console)
+        self.inspect_each_file(files, console)
     }
 
-    /// What a reflection on all files, as one session, would look at or learn.
-    fn together(
+    /// Prints what a reflection on all files, as one session, would look at or learn.
+    fn inspect_as_session(
         &self,
-        files: &[work::Found],
-        session: &Session,
-        surroundings: &Surroundings,
+        files: &[work::InspectedFile],
+        session: &CommandContext,
+        surroundings: &ProcessEnvironment,
         console: &mut Console,
-    ) -> Result<Exit> {
-        let service = service(session, surroundings)?;
+    ) -> Result<CommandExit> {
+        let service = build_service(session, surroundings)?;
         let paths = files.iter().map(|found| found.path.clone()).collect();
-        let (trigger, sources) = by_hand(paths, session)?;
-        let runtime = runtime()?;
+        let (trigger, sources) = trigger_for_files(paths, session)?;
+        let runtime = build_runtime()?;
         if self.context {
-            console.json(&runtime.block_on(service.look(&trigger, sources)).map_err(Refusal::from)?)?;
-            return Ok(Exit::Done);
+            console.print_json(
+                &runtime.block_on(service.preview_context(&trigger, sources)).map_err(RequestError::from)?,
+            )?;
+            return Ok(CommandExit::Done);
         }
-        let distilled = runtime.block_on(service.preview(&trigger, sources)).map_err(Refusal::from)?;
+        let distilled = runtime.block_on(service.preview_candidates(&trigger, sources)).map_err(RequestError::from)?;
         match self.json {
-            true => console.json(&distilled)?,
-            false => lessons::print(&distilled, console)?,
+            true => console.print_json(&distilled)?,
+            false => lessons::print_candidates(&distilled, console)?,
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    /// One report a file.
-    fn each(&self, files: Vec<work::Found>, console: &mut Console) -> Result<Exit> {
-        let mut tally = Tally::default();
-        let rules = Rules { strict: self.strict };
-        work::in_parallel(&files, rules, console, |found, read, console| {
+    /// Prints one report per file.
+    fn inspect_each_file(&self, files: Vec<work::InspectedFile>, console: &mut Console) -> Result<CommandExit> {
+        let mut tally = InspectTally::default();
+        let rules = ReaderSettings { strict: self.strict };
+        work::read_in_parallel(&files, rules, console, |found, read, console| {
             match read {
                 Ok(log) => {
-                    let report = Report::of(&found.shown, log);
+                    let report = InspectReport::from_log(&found.shown, log);
                     tally.read += 1;
                     tally.with_findings += u64::from(report.has_findings());
                     if self.json {
-                        let line = serde_json::to_string(&report).map_err(Failure::Encode)?;
-                        console.line(&line)
+                        let line = serde_json::to_string(&report).map_err(CliError::Encode)?;
+                        console.print_line(&line)
                     } else {
-                        show::print(&report, tally.read == 1, console)
+                        show::print_report(&report, tally.read == 1, console)
                     }
                 }
-                // Whoever names a folder does not vouch for every file in it.
-                Err(unreadable) if !found.is_named && unreadable.is_no_log() => {
+                // A person who names a folder does not claim that every file in it is a log.
+                Err(unreadable) if !found.is_named && unreadable.is_not_a_log() => {
                     tally.passed_over += 1;
                     Ok(())
                 }
                 Err(unreadable) => {
                     tally.unread += 1;
                     if self.json {
-                        let line =
-                            serde_json::to_string(&Unread::of(&found.shown, &unreadable)).map_err(Failure::Encode)?;
-                        console.line(&line)?;
+                        let line = serde_json::to_string(&UnreadFileReport::from_error(&found.shown, &unreadable))
+                            .map_err(CliError::Encode)?;
+                        console.print_line(&line)?;
                     }
-                    console.error(&format!("{}: {unreadable}", found.shown));
+                    console.print_error(&format!("{}: {unreadable}", found.shown));
                     Ok(())
                 }
             }
         })?;
-        tally.end(self.strict, console)
+        tally.report_result(self.strict, console)
     }
 }
 
-/// What became of the files.
+/// The counts of files by result.
 #[derive(Debug, Default)]
-struct Tally {
+struct InspectTally {
     read: u64,
     with_findings: u64,
     unread: u64,
     passed_over: u64,
 }
 
-impl Tally {
-    fn end(&self, strict: bool, console: &mut Console) -> Result<Exit> {
+impl InspectTally {
+    fn report_result(&self, strict: bool, console: &mut Console) -> Result<CommandExit> {
         if self.passed_over > 0 {
-            console.note(&format!("passed over {} files that are no logs", self.passed_over));
+            console.print_note(&format!("passed over {} files that are no logs", self.passed_over));
         }
         if self.read == 0 && self.unread == 0 {
             let hint = "name a session log or a folder that holds some";
-            return Err(Failure::user("no logs were found").with_hint(hint).into());
+            return Err(CliError::user_error("no logs were found").with_hint(hint).into());
         }
         if self.unread > 0 {
-            console.hint("docs/formats.md lists the formats that are read");
+            console.print_hint("docs/formats.md lists the formats that are read");
         }
         let is_clean = self.unread == 0 && !(strict && self.with_findings > 0);
-        Ok(if is_clean { Exit::Done } else { Exit::Refused })
+        Ok(if is_clean { CommandExit::Done } else { CommandExit::Refused })
     }
 }
 
-/// Files read as one session, with what lies beside them.
-fn together(files: &[work::Found], redactor: &Redactor) -> Result<Logs> {
+/// Reads files as one session, together with the subagent logs next to them.
+fn read_as_session(files: &[work::InspectedFile], redactor: &Redactor) -> Result<CombinedLogs> {
     let paths: Vec<PathBuf> = files.iter().map(|found| found.path.clone()).collect();
     let subagents: Vec<PathBuf> =
-        paths.iter().flat_map(|path| subagents_beside(path)).filter(|path| !paths.contains(path)).collect();
-    let logs = Logs::read(&paths, &subagents, redactor);
+        paths.iter().flat_map(|path| find_subagent_logs(path)).filter(|path| !paths.contains(path)).collect();
+    let logs = CombinedLogs::read_session(&paths, &subagents, redactor);
     let shown = files.first().map(|found| found.shown.as_str()).unwrap_or_default();
     logs.map_err(|unreadable| {
         let hint = "docs/formats.md lists the formats that are read";
-        Failure::user(format!("{shown}: {unreadable}")).with_hint(hint).into()
+        CliError::user_error(format!("{shown}: {unreadable}")).with_hint(hint).into()
     })
 }

@@ -1,16 +1,16 @@
-//! What is said about one log.
+//! The report about one log.
 
 use serde::Serialize;
 
-use crate::context::{Outline, Signal, Survey, outline};
-use crate::domain::{EpisodeStatus, Outcome, StatusBasis, Timestamp};
-use crate::ingest::Unreadable;
-use crate::service::Log;
+use crate::context::{EpisodeOutline, LogStatistics, Signal, outline_episode};
+use crate::domain::{EpisodeStatus, SessionOutcome, StatusBasis, Timestamp};
+use crate::ingest::UnreadableLog;
+use crate::service::InspectedLog;
 
-/// One log. Its JSON is a published contract.
+/// The report about one log. Its JSON is a published contract.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(super) struct InspectReport {
     pub(super) path: String,
     pub(super) format: &'static str,
     pub(super) schema_version: Option<String>,
@@ -25,23 +25,23 @@ pub(super) struct Report {
     pub(super) started_at: Option<Timestamp>,
     pub(super) finished_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) outcome: Option<Outcome>,
-    /// How it ended, as far as the log tells.
+    pub(super) outcome: Option<SessionOutcome>,
+    /// The outcome of the session, as far as the log tells.
     pub(super) status: EpisodeStatus,
-    /// What that rests on.
+    /// The basis of the status.
     pub(super) status_basis: StatusBasis,
-    /// In one to three sentences.
+    /// A summary in one to three sentences.
     pub(super) summary: String,
     #[serde(flatten)]
-    pub(super) survey: Survey,
+    pub(super) survey: LogStatistics,
     pub(super) signals: Vec<Signal>,
 }
 
-impl Report {
-    pub(super) fn of(path: &str, log: Log) -> Self {
-        let Log { format, mut gathered } = log;
+impl InspectReport {
+    pub(super) fn from_log(path: &str, log: InspectedLog) -> Self {
+        let InspectedLog { format, mut gathered } = log;
         let about = gathered.trajectories.first().map(|main| main.about.clone()).unwrap_or_default();
-        let Outline { status, basis, summary } = outline(&gathered, None);
+        let EpisodeOutline { status, basis, summary } = outline_episode(&gathered, None);
         Self {
             path: path.to_owned(),
             format: format.as_str(),
@@ -68,16 +68,16 @@ impl Report {
     }
 }
 
-/// A file that could not be read.
+/// The report about a file that could not be read.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Unread<'a> {
+pub(super) struct UnreadFileReport<'a> {
     path: &'a str,
     error: String,
 }
 
-impl<'a> Unread<'a> {
-    pub(super) fn of(path: &'a str, unreadable: &Unreadable) -> Self {
+impl<'a> UnreadFileReport<'a> {
+    pub(super) fn from_error(path: &'a str, unreadable: &UnreadableLog) -> Self {
         Self { path, error: unreadable.to_string() }
     }
 }

@@ -1,16 +1,16 @@
-//! A log for people: what happened, what failed, what fixed it, what it cost.
+//! Prints a log for people: what happened, what failed, what fixed it, what it cost.
 
-use super::report::Report;
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::Failure;
-use crate::cli::prose::{count, cut, grouped, one_line, wrap};
+use super::report::InspectReport;
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::CliError;
+use crate::cli::prose::{cut_to_width, format_count, format_number, one_line, wrap_words};
 use crate::context::{Signal, SignalKind};
-use crate::domain::{StatusBasis, Usage};
+use crate::domain::{StatusBasis, TokenUsage};
 
-/// How many of a kind are shown; `--json` has them all.
+/// The most items of a kind that are shown; `--json` has them all.
 const SHOWN: usize = 8;
 
-/// Headings, and the signals under each.
+/// The headings, and the signals under each.
 const SECTIONS: &[(&str, &[SignalKind])] = &[
     (
         "What failed",
@@ -31,34 +31,34 @@ const SECTIONS: &[(&str, &[SignalKind])] = &[
     ("What took long or cost much", &[SignalKind::SlowCall, SignalKind::CostlyStep]),
 ];
 
-/// Prints one log; logs are set apart by an empty line.
-pub(super) fn print(report: &Report, is_first: bool, console: &mut Console) -> Result<(), Failure> {
+/// Prints the report about one log, after an empty line unless it is the first.
+pub(super) fn print_report(report: &InspectReport, is_first: bool, console: &mut Console) -> Result<(), CliError> {
     if !is_first {
-        console.line("")?;
+        console.print_line("")?;
     }
-    let name = console.styled(Style::Bold, &one_line(&report.path));
-    console.line(&format!("{name}  {}", head(report)))?;
-    console.line(&format!("  {}", counts(report)))?;
-    for line in wrap(&one_line(&report.summary), console.columns().saturating_sub(2)) {
-        console.line(&format!("  {line}"))?;
+    let name = console.style_text(TextStyle::Bold, &one_line(&report.path));
+    console.print_line(&format!("{name}  {}", describe_origin(report)))?;
+    console.print_line(&format!("  {}", describe_counts(report)))?;
+    for line in wrap_words(&one_line(&report.summary), console.columns().saturating_sub(2)) {
+        console.print_line(&format!("  {line}"))?;
     }
     for (heading, kinds) in SECTIONS {
-        section(heading, &of_kinds(&report.signals, kinds), console)?;
+        print_section(heading, &select_by_kinds(&report.signals, kinds), console)?;
     }
     for finding in report.survey.findings.iter().take(SHOWN) {
-        let label = console.styled(Style::Yellow, "breaks a rule");
-        console.line(&format!("  {label}  {}: {}", one_line(&finding.path), one_line(&finding.problem)))?;
+        let label = console.style_text(TextStyle::Yellow, "breaks a rule");
+        console.print_line(&format!("  {label}  {}: {}", one_line(&finding.path), one_line(&finding.problem)))?;
     }
-    more(report.survey.findings_total, report.survey.findings.len().min(SHOWN), console)?;
-    for remark in remarks(report) {
-        let remark = console.styled(Style::Dim, &remark);
-        console.line(&format!("  {remark}"))?;
+    print_remainder(report.survey.findings_total, report.survey.findings.len().min(SHOWN), console)?;
+    for remark in collect_remarks(report) {
+        let remark = console.style_text(TextStyle::Dim, &remark);
+        console.print_line(&format!("  {remark}"))?;
     }
     Ok(())
 }
 
-/// Signals of some kinds, in the order of the kinds; a family of failures is told once.
-fn of_kinds<'r>(signals: &'r [Signal], kinds: &[SignalKind]) -> Vec<&'r Signal> {
+/// Returns the signals of some kinds, in the order of the kinds, with each error family only once.
+fn select_by_kinds<'r>(signals: &'r [Signal], kinds: &[SignalKind]) -> Vec<&'r Signal> {
     let mut families = Vec::new();
     let mut chosen: Vec<&Signal> = Vec::new();
     for kind in kinds {
@@ -75,30 +75,33 @@ fn of_kinds<'r>(signals: &'r [Signal], kinds: &[SignalKind]) -> Vec<&'r Signal> 
     chosen
 }
 
-fn section(heading: &str, signals: &[&Signal], console: &mut Console) -> Result<(), Failure> {
+fn print_section(heading: &str, signals: &[&Signal], console: &mut Console) -> Result<(), CliError> {
     if signals.is_empty() {
         return Ok(());
     }
-    let heading = console.styled(Style::Cyan, heading);
-    console.line(&format!("  {heading}"))?;
+    let heading = console.style_text(TextStyle::Cyan, heading);
+    console.print_line(&format!("  {heading}"))?;
     for signal in signals.iter().take(SHOWN) {
         let times = if signal.times > 1 { format!("{}× ", signal.times) } else { String::new() };
         let place = format!("s{}", signal.step);
         let line = format!("{times}{}", one_line(&signal.text));
-        console.line(&format!("    {place:<6} {}", cut(&line, console.columns().saturating_sub(11).max(20))))?;
+        console.print_line(&format!(
+            "    {place:<6} {}",
+            cut_to_width(&line, console.columns().saturating_sub(11).max(20))
+        ))?;
     }
-    more(signals.len() as u64, signals.len().min(SHOWN), console)
+    print_remainder(signals.len() as u64, signals.len().min(SHOWN), console)
 }
 
-fn more(all: u64, shown: usize, console: &mut Console) -> Result<(), Failure> {
+fn print_remainder(all: u64, shown: usize, console: &mut Console) -> Result<(), CliError> {
     match all.saturating_sub(shown as u64) {
         0 => Ok(()),
-        more => console.line(&format!("    … and {more} more")),
+        more => console.print_line(&format!("    … and {more} more")),
     }
 }
 
-/// Who and when.
-fn head(report: &Report) -> String {
+/// Returns the log's format, agent, model and time.
+fn describe_origin(report: &InspectReport) -> String {
     let version = report.agent_version.as_deref().unwrap_or_default();
     let agent = report.agent.as_deref().map(|agent| one_line(&format!("{agent} {version}")));
     let when = report.started_at.zip(report.finished_at).map(|(from, to)| {
@@ -114,36 +117,36 @@ fn head(report: &Report) -> String {
     [Some(format), agent, model, when].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn counts(report: &Report) -> String {
+fn describe_counts(report: &InspectReport) -> String {
     let counts = report.survey.counts;
     let mut parts = Vec::new();
     if counts.trajectories > 1 {
-        parts.push(plural(counts.trajectories, "run"));
+        parts.push(format_plural(counts.trajectories, "run"));
     }
     let copied = if counts.copied_steps > 0 { format!(" ({} copied)", counts.copied_steps) } else { String::new() };
     let failed =
-        if counts.tool_errors > 0 { format!(" ({} failed)", grouped(counts.tool_errors)) } else { String::new() };
-    parts.push(format!("{}{copied}", plural(counts.steps, "step")));
-    parts.push(format!("{}{failed}", plural(counts.tool_calls, "call")));
-    parts.push(plural(counts.user_turns, "user turn"));
+        if counts.tool_errors > 0 { format!(" ({} failed)", format_number(counts.tool_errors)) } else { String::new() };
+    parts.push(format!("{}{copied}", format_plural(counts.steps, "step")));
+    parts.push(format!("{}{failed}", format_plural(counts.tool_calls, "call")));
+    parts.push(format_plural(counts.user_turns, "user turn"));
     if report.survey.subagents.steps > 0 {
-        parts.push(format!("{} of subagents", plural(report.survey.subagents.steps, "step")));
+        parts.push(format!("{} of subagents", format_plural(report.survey.subagents.steps, "step")));
     }
-    parts.extend(cost(report.survey.usage));
+    parts.extend(describe_cost(report.survey.usage));
     parts.join(", ")
 }
 
-fn cost(usage: Usage) -> Option<String> {
+fn describe_cost(usage: TokenUsage) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(prompt) = usage.prompt_tokens {
         let cached = match usage.cached_tokens {
             Some(cached) if cached > 0 && prompt > 0 => format!(" ({} % cached)", cached.saturating_mul(100) / prompt),
             _ => String::new(),
         };
-        parts.push(format!("{} tokens in{cached}", grouped(prompt)));
+        parts.push(format!("{} tokens in{cached}", format_number(prompt)));
     }
     if let Some(completion) = usage.completion_tokens {
-        parts.push(format!("{} out", grouped(completion)));
+        parts.push(format!("{} out", format_number(completion)));
     }
     if let Some(cost) = usage.cost_usd {
         parts.push(if cost < 0.1 { format!("${cost:.4}") } else { format!("${cost:.2}") });
@@ -151,22 +154,30 @@ fn cost(usage: Usage) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// What was not as it should be.
-fn remarks(report: &Report) -> Vec<String> {
+/// Returns remarks on the status and on everything unusual in the log.
+fn collect_remarks(report: &InspectReport) -> Vec<String> {
     let survey = &report.survey;
     let mut remarks = vec![format!("{}: {}", report.status, describe_basis(&report.status_basis))];
     if let Some(first) = survey.skipped.first() {
         let place = if first.line > 0 { format!("line {}: ", first.line) } else { String::new() };
-        remarks.push(format!("{} not read ({place}{})", plural(survey.skipped_total, "line"), one_line(&first.why)));
+        remarks.push(format!(
+            "{} not read ({place}{})",
+            format_plural(survey.skipped_total, "line"),
+            one_line(&first.why)
+        ));
     }
     if survey.cut.values > 0 {
-        remarks.push(format!("{} shortened by {} KB", plural(survey.cut.values, "long text"), survey.cut.bytes / 1000));
+        remarks.push(format!(
+            "{} shortened by {} KB",
+            format_plural(survey.cut.values, "long text"),
+            survey.cut.bytes / 1000
+        ));
     }
     if survey.shed > 0 {
-        remarks.push(format!("{} not kept", plural(survey.shed, "quiet step")));
+        remarks.push(format!("{} not kept", format_plural(survey.shed, "quiet step")));
     }
     if survey.injected > 0 {
-        remarks.push(format!("{} of lessons that Archivist gave, set aside", plural(survey.injected, "block")));
+        remarks.push(format!("{} of lessons that Archivist gave, set aside", format_plural(survey.injected, "block")));
     }
     for (what, times) in &survey.happenings {
         remarks.push(format!("{} {times}×", what.replace('_', " ")));
@@ -189,6 +200,6 @@ fn describe_basis(basis: &StatusBasis) -> &str {
     }
 }
 
-fn plural(number: u64, word: &str) -> String {
-    count(number, word, &format!("{word}s"))
+fn format_plural(number: u64, word: &str) -> String {
+    format_count(number, word, &format!("{word}s"))
 }

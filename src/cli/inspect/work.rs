@@ -1,4 +1,4 @@
-//! Many files at once, and a word now and then on how far it got.
+//! Finds log files, and reads many of them at once with progress notes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,44 +7,44 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::cli::console::Console;
-use crate::cli::failure::Failure;
-use crate::ingest::{Rules, Unreadable};
+use crate::cli::failure::CliError;
+use crate::ingest::{ReaderSettings, UnreadableLog};
 use crate::redact::Redactor;
-use crate::service::{Log, Progress, inspect};
+use crate::service::{InspectedLog, ReadProgress, inspect_log};
 
-/// How often somebody who waits is told how far it got.
+/// The interval between progress notes.
 const TOLD_EVERY: Duration = Duration::from_secs(2);
 
-/// Names of folders that hold no logs of their own.
+/// The names of folders that are skipped.
 const PASSED_FOLDERS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
 
-/// How a log's name ends. Only in folders: a file that is named is read whatever it is called.
+/// The file extensions of logs in folders. A file that is named itself is read whatever its extension.
 const ENDINGS: &[&str] = &["json", "jsonl", "ndjson", "zst", "md"];
 
-/// A file to look at.
+/// A file to inspect.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct InspectedFile {
     pub(super) path: PathBuf,
-    /// As the person who asked would write it.
+    /// The path as the user would write it.
     pub(super) shown: String,
-    /// Whether it was named itself, not only a folder that it lies in.
+    /// True if the file was named itself, and not only found in a folder.
     pub(super) is_named: bool,
     bytes: u64,
 }
 
-/// The files behind some paths, in order, each once.
-pub(super) fn files(paths: &[PathBuf], shown: &[PathBuf]) -> Result<Vec<Found>, Failure> {
-    let mut found: Vec<Found> = Vec::new();
+/// Returns the files behind some paths, in order and without duplicates.
+pub(super) fn find_log_files(paths: &[PathBuf], shown: &[PathBuf]) -> Result<Vec<InspectedFile>, CliError> {
+    let mut found: Vec<InspectedFile> = Vec::new();
     for (path, shown) in paths.iter().zip(shown) {
         let metadata = std::fs::metadata(path).map_err(|error| {
             let hint = "give the path of a session log, or of a folder that holds some";
-            Failure::user(format!("{}: {error}", shown.display())).with_hint(hint)
+            CliError::user_error(format!("{}: {error}", shown.display())).with_hint(hint)
         })?;
         if metadata.is_dir() {
-            walk(path, shown, &mut found);
+            walk_folder(path, shown, &mut found);
         } else {
             let shown = shown.display().to_string();
-            found.push(Found { path: path.clone(), shown, is_named: true, bytes: metadata.len() });
+            found.push(InspectedFile { path: path.clone(), shown, is_named: true, bytes: metadata.len() });
         }
     }
     let mut seen = std::collections::HashSet::new();
@@ -52,21 +52,21 @@ pub(super) fn files(paths: &[PathBuf], shown: &[PathBuf]) -> Result<Vec<Found>, 
     Ok(found)
 }
 
-fn walk(folder: &Path, shown: &Path, found: &mut Vec<Found>) {
+fn walk_folder(folder: &Path, shown: &Path, found: &mut Vec<InspectedFile>) {
     let mut open = vec![(folder.to_owned(), shown.to_owned())];
-    let mut files: Vec<Found> = Vec::new();
+    let mut files: Vec<InspectedFile> = Vec::new();
     while let Some((folder, shown)) = open.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let (path, shown) = (entry.path(), shown.join(entry.file_name()));
-            // Links are not followed: they lead in circles, and out of what was asked for.
+            // Links are not followed: they may lead in circles or out of the named folder.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() && !PASSED_FOLDERS.iter().any(|name| entry.file_name() == *name) {
                 open.push((path, shown));
             } else if kind.is_file() && ENDINGS.iter().any(|ending| path.extension().is_some_and(|own| own == *ending))
             {
                 let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
-                files.push(Found { path, shown: shown.display().to_string(), is_named: false, bytes });
+                files.push(InspectedFile { path, shown: shown.display().to_string(), is_named: false, bytes });
             }
         }
     }
@@ -74,15 +74,15 @@ fn walk(folder: &Path, shown: &Path, found: &mut Vec<Found>) {
     found.append(&mut files);
 }
 
-/// Reads files on all cores, and hands each over in the order in which it was asked for.
-pub(super) fn in_parallel(
-    files: &[Found],
-    rules: Rules,
+/// Reads files on all cores, and passes each result on in the order of the files.
+pub(super) fn read_in_parallel(
+    files: &[InspectedFile],
+    rules: ReaderSettings,
     console: &mut Console,
-    mut take: impl FnMut(&Found, Result<Log, Unreadable>, &mut Console) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut take: impl FnMut(&InspectedFile, Result<InspectedLog, UnreadableLog>, &mut Console) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let redactor = Redactor::new();
-    let progress = Progress::default();
+    let progress = ReadProgress::default();
     let next = AtomicUsize::new(0);
     let bytes: u64 = files.iter().map(|file| file.bytes).sum();
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
@@ -92,8 +92,8 @@ pub(super) fn in_parallel(
             let done = done.clone();
             let (redactor, progress, next) = (&redactor, &progress, &next);
             scope.spawn(move || {
-                while let Some((number, file)) = numbered(files, next.fetch_add(1, Ordering::Relaxed)) {
-                    let read = inspect(&file.path, rules, redactor, progress);
+                while let Some((number, file)) = numbered_file(files, next.fetch_add(1, Ordering::Relaxed)) {
+                    let read = inspect_log(&file.path, rules, redactor, progress);
                     if done.send((number, read)).is_err() {
                         break;
                     }
@@ -101,7 +101,7 @@ pub(super) fn in_parallel(
             });
         }
         drop(done);
-        let mut early: BTreeMap<usize, Result<Log, Unreadable>> = BTreeMap::new();
+        let mut early: BTreeMap<usize, Result<InspectedLog, UnreadableLog>> = BTreeMap::new();
         let mut handed = 0;
         let mut told = Instant::now();
         let result = loop {
@@ -115,8 +115,8 @@ pub(super) fn in_parallel(
             }
             if told.elapsed() >= TOLD_EVERY {
                 told = Instant::now();
-                let share = progress.bytes().saturating_mul(100).checked_div(bytes).unwrap_or(100).min(100);
-                console.note(&format!(
+                let share = progress.bytes_read().saturating_mul(100).checked_div(bytes).unwrap_or(100).min(100);
+                console.print_note(&format!(
                     "read {share} % of {} MB, {handed} of {} files done",
                     bytes / 1_000_000,
                     files.len()
@@ -124,7 +124,7 @@ pub(super) fn in_parallel(
             }
             let mut failed = None;
             while let Some(read) = early.remove(&handed) {
-                if let Some((_, file)) = numbered(files, handed)
+                if let Some((_, file)) = numbered_file(files, handed)
                     && let Err(failure) = take(file, read, console)
                 {
                     failed = Some(failure);
@@ -133,7 +133,7 @@ pub(super) fn in_parallel(
                 handed += 1;
             }
             if let Some(failure) = failed {
-                // Nobody listens any more: the workers finish the file they are at.
+                // The remaining files are cancelled; workers only finish their current file.
                 next.store(files.len(), Ordering::Relaxed);
                 break Err(failure);
             }
@@ -143,6 +143,6 @@ pub(super) fn in_parallel(
     })
 }
 
-fn numbered(files: &[Found], number: usize) -> Option<(usize, &Found)> {
+fn numbered_file(files: &[InspectedFile], number: usize) -> Option<(usize, &InspectedFile)> {
     files.get(number).map(|file| (number, file))
 }

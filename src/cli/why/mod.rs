@@ -1,4 +1,4 @@
-//! `archivist why`: what a lesson rests on, where it was seen and given, and what came of that.
+//! `archivist why`: shows the evidence of a lesson, its sightings and injections, and their outcomes.
 
 pub(super) mod words;
 
@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::Args;
 
 use super::console::Console;
-use super::failure::Exit;
-use super::session::Session;
+use super::failure::CommandExit;
+use super::session::CommandContext;
 use crate::memory::LessonName;
 
 const EXAMPLES: &str = "\
@@ -19,7 +19,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Why {
+pub(super) struct WhyCommand {
     /// The lesson's short name or its id
     #[arg(value_name = "ID", value_parser = LessonName::parse)]
     name: LessonName,
@@ -28,14 +28,14 @@ pub(super) struct Why {
     json: bool,
 }
 
-impl Why {
-    pub(super) async fn run(&self, session: &Session, console: &mut Console) -> Result<Exit> {
-        let grounds = session.desk.why(&self.name).await?;
+impl WhyCommand {
+    pub(super) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let grounds = session.desk.explain_lesson(&self.name).await?;
         if self.json {
-            console.json(&grounds)?;
+            console.print_json(&grounds)?;
         } else {
-            page::print(&grounds, console)?;
+            page::print_evidence_page(&grounds, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -1,21 +1,21 @@
-//! The grounds of a lesson in words, for the page and for the display in the terminal.
+//! Describes the evidence of a lesson in words, for `archivist why` and the terminal display.
 
 use super::super::prose::one_line;
-use crate::desk::{Given, Judged, Other, Related};
+use crate::desk::{LessonBrief, LessonFeedback, LessonInjection, RelatedLesson};
 use crate::domain::{Effect, EvidenceLevel, Exposure, Quote, TrustClass};
-use crate::recall::Verdict;
+use crate::recall::EffectVerdict;
 
-/// What the runs come to.
-pub(in crate::cli) fn answer(verdict: Verdict) -> &'static str {
+/// Returns the answer to whether the lesson helps.
+pub(in crate::cli) fn describe_verdict(verdict: EffectVerdict) -> &'static str {
     match verdict {
-        Verdict::Helps => "It does",
-        Verdict::Harms => "No, it does harm",
-        Verdict::Unclear => "That is not clear yet",
+        EffectVerdict::Helps => "It does",
+        EffectVerdict::Harms => "No, it does harm",
+        EffectVerdict::Unclear => "That is not clear yet",
     }
 }
 
-/// How the lesson stands to another.
-pub(in crate::cli) fn relation(related: &Related) -> &str {
+/// Returns the relation of the lesson to another one, in words.
+pub(in crate::cli) fn describe_relation(related: &RelatedLesson) -> &str {
     match related.relation.as_str() {
         "same" => "says what",
         "similar" => "is much like",
@@ -24,8 +24,8 @@ pub(in crate::cli) fn relation(related: &Related) -> &str {
     }
 }
 
-/// A run that it was chosen for, and what came of that.
-pub(in crate::cli) fn chosen(given: &Given) -> String {
+/// Returns a session that the lesson was chosen for, and the outcome.
+pub(in crate::cli) fn describe_injection(given: &LessonInjection) -> String {
     let shown = match &given.exposure {
         Exposure::Exposed => format!("shown at {}", given.point),
         Exposure::Withheld => "held back".to_owned(),
@@ -40,24 +40,29 @@ pub(in crate::cli) fn chosen(given: &Given) -> String {
     format!("{}: {shown}; {came}", given.run)
 }
 
-/// Another lesson on a line.
-pub(in crate::cli) fn brief(other: &Other) -> String {
+/// Returns another lesson on one line.
+pub(in crate::cli) fn describe_lesson(other: &LessonBrief) -> String {
     let name = other.alias.as_ref().map_or_else(|| other.id.to_string(), ToString::to_string);
     let summary = other.summary.as_deref().map_or_else(|| "(not here any more)".to_owned(), one_line);
     let state = other.state.as_ref().map(|state| format!(" ({state})")).unwrap_or_default();
     format!("{name}: {summary}{state}")
 }
 
-/// What somebody said of it.
-pub(in crate::cli) fn judgement(judged: &Judged) -> String {
+/// Returns one feedback on the lesson, in words.
+pub(in crate::cli) fn describe_feedback(judged: &LessonFeedback) -> String {
     let who = judged.role.as_deref().unwrap_or("somebody");
     let run = judged.session.as_ref().map_or_else(|| judged.episode.to_string(), ToString::to_string);
     let regression = if judged.regression { ", though it had held before" } else { "" };
-    format!("{} by {who} in {run}, {}, weight {}{regression}", judged.verdict, proof(&judged.level), judged.weight)
+    format!(
+        "{} by {who} in {run}, {}, weight {}{regression}",
+        judged.verdict,
+        describe_evidence_level(&judged.level),
+        judged.weight
+    )
 }
 
-/// How well something is proved.
-pub(in crate::cli) fn proof(level: &EvidenceLevel) -> &str {
+/// Returns the strength of a proof, in words.
+pub(in crate::cli) fn describe_evidence_level(level: &EvidenceLevel) -> &str {
     match level {
         EvidenceLevel::Execution => "proved by output",
         EvidenceLevel::Citation => "proved by a citation",
@@ -66,8 +71,8 @@ pub(in crate::cli) fn proof(level: &EvidenceLevel) -> &str {
     }
 }
 
-/// Whose words they are.
-pub(in crate::cli) fn whose(quote: &Quote) -> &str {
+/// Returns the source of a quote, in words.
+pub(in crate::cli) fn describe_quote_source(quote: &Quote) -> &str {
     match &quote.trust {
         TrustClass::User => "said by a person",
         TrustClass::Agent => "said or done by the agent",

@@ -17,7 +17,7 @@ fn looking_is_told_from_doing() {
         "for f in a b; do cat a; done",
         "",
     ] {
-        assert!(is_look(look), "{look}");
+        assert!(is_read_only_command(look), "{look}");
     }
     for deed in [
         "rm a",
@@ -39,7 +39,7 @@ fn looking_is_told_from_doing() {
         "ls | xargs rm",
         "cat > a.py <<'E'\nls\nE",
     ] {
-        assert!(!is_look(deed), "{deed}");
+        assert!(!is_read_only_command(deed), "{deed}");
     }
 }
 
@@ -74,23 +74,23 @@ fn a_change_is_all_but_looks_and_pure_checks() {
 
 #[test]
 fn git_is_read_past_its_own_flags() {
-    let parts = parts("git -C /p -c a=b --no-pager checkout -- f");
-    let git = git(parts[0].words()).unwrap();
+    let parts = parse_shell_commands("git -C /p -c a=b --no-pager checkout -- f");
+    let git = parse_git_command(parts[0].command_words()).unwrap();
     assert_eq!((git.folder, git.verb), (Some("/p"), "checkout"));
-    assert!(git.has("--"));
+    assert!(git.has_flag("--"));
     assert_eq!(git.operands().collect::<Vec<_>>(), ["f"]);
 }
 
 proptest::proptest! {
     #[test]
     fn any_command_is_taken_apart(command in "[a-z '\"|&;<>()`$\\\\#\n=*/.é-]{0,80}") {
-        let mut words = parts(&command);
-        words.retain(|part| part.words().is_empty() && !part.writes && part.words.is_empty());
+        let mut words = parse_shell_commands(&command);
+        words.retain(|part| part.command_words().is_empty() && !part.writes && part.words.is_empty());
         proptest::prop_assert!(words.is_empty());
-        is_look(&command);
+        is_read_only_command(&command);
         may_change(&command, true);
         may_change(&command, false);
         super::super::command_key(&command, None);
-        super::super::at_folder(&command);
+        super::super::split_leading_cd(&command);
     }
 }

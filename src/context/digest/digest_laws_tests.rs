@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::marks::mark;
+use super::super::marks::choose_line_mark;
 use super::*;
 
 /// A deterministic stream of words that no two sessions share.
@@ -46,7 +46,7 @@ fn filler(number: u32, words: &mut Words) -> Step {
         2 => ran(number, &words.line(5), i32::from(words.next(3) == 0), &words.text(20)),
         _ => {
             let arguments = json!({ "file_path": format!("src/part{}.rs", words.next(900)) });
-            called(number, "Read", arguments, Output { text: words.text(40), ..Output::default() })
+            called(number, "Read", arguments, ToolOutput { text: words.text(40), ..ToolOutput::default() })
         }
     }
 }
@@ -77,7 +77,7 @@ fn twenty_facts_survive_three_hundred_thousand_tokens() {
                 let failed = push(&mut steps, &|at| ran(at, &format!("cargo test ledger_{fact}"), 101, &output));
                 let before = words.text(15);
                 let edit = json!({ "file_path": "migrations/1.sql", "old_string": "", "new_string": format!("{before}{cure}\n{before}") });
-                let edited = push(&mut steps, &|at| called(at, "Edit", edit.clone(), Output::default()));
+                let edited = push(&mut steps, &|at| called(at, "Edit", edit.clone(), ToolOutput::default()));
                 let between = words.text(10);
                 let passed = push(&mut steps, &|at| ran(at, &format!("cargo test ledger_{fact}"), 0, &between));
                 let text = format!("`cargo test ledger_{fact}` failed and passes now, after: {cure}");
@@ -102,7 +102,7 @@ fn twenty_facts_survive_three_hundred_thousand_tokens() {
         }
     }
     let tokenizer = Tokenizer::new();
-    let all: usize = steps.iter().flat_map(texts).map(|text| tokenizer.count(&text)).sum();
+    let all: usize = steps.iter().flat_map(shown_texts).map(|text| tokenizer.count_tokens(&text)).sum();
     assert!((250_000..400_000).contains(&all), "{all} tokens");
     let session = trajectory(steps);
     let digest = made(std::slice::from_ref(&session), &signals, 24_000);
@@ -122,7 +122,7 @@ fn twenty_facts_survive_three_hundred_thousand_tokens() {
 /// Every line that is not ours occurs in the step under which it is shown.
 fn lines_are_of_their_step(trajectories: &[Trajectory], digest: &Digest) {
     let Some((_, steps)) = digest.text.split_once("word for word.\n") else { return };
-    let mark = mark(trajectories, None) + " ";
+    let mark = choose_line_mark(trajectories, None) + " ";
     let mut under = Vec::new();
     for line in steps.lines() {
         let Some(ours) = line.strip_prefix(&mark) else {
@@ -143,7 +143,7 @@ fn lines_are_of_their_step(trajectories: &[Trajectory], digest: &Digest) {
         };
         let number: Option<u32> = number.parse().ok();
         let of_number = trajectories[index].steps.iter().filter(|step| Some(step.number) == number);
-        under = of_number.flat_map(texts).map(std::borrow::Cow::into_owned).collect();
+        under = of_number.flat_map(shown_texts).map(std::borrow::Cow::into_owned).collect();
     }
 }
 
@@ -168,13 +168,19 @@ fn speaker() -> impl Strategy<Value = Speaker> {
     ]
 }
 
-fn output() -> impl Strategy<Value = Output> {
+fn output() -> impl Strategy<Value = ToolOutput> {
     (text(), any::<Option<bool>>(), prop::option::of(-1..3_i32), any::<Option<u64>>()).prop_map(
-        |(text, failed, exit_code, duration_ms)| Output { text, failed, exit_code, duration_ms, ..Output::default() },
+        |(text, failed, exit_code, duration_ms)| ToolOutput {
+            text,
+            failed,
+            exit_code,
+            duration_ms,
+            ..ToolOutput::default()
+        },
     )
 }
 
-fn call() -> impl Strategy<Value = Call> {
+fn call() -> impl Strategy<Value = ToolCall> {
     let arguments = prop_oneof![
         text().prop_map(|text| json!({ "command": text })),
         (text(), text()).prop_map(|(old, new)| json!({ "file_path": "a.rs", "old_string": old, "new_string": new })),
@@ -184,7 +190,7 @@ fn call() -> impl Strategy<Value = Call> {
     ];
     let tool =
         prop_oneof![Just("Bash".to_owned()), Just("Edit".to_owned()), Just("Read".to_owned()), "\\PC{0,9}", text()];
-    (tool, arguments, prop::option::of(output())).prop_map(|(tool, arguments, output)| Call {
+    (tool, arguments, prop::option::of(output())).prop_map(|(tool, arguments, output)| ToolCall {
         id: String::new(),
         tool,
         arguments,
@@ -214,7 +220,7 @@ fn session() -> impl Strategy<Value = Trajectory> {
             for (step, number) in steps.iter_mut().zip(1..) {
                 step.number = number * (1 + skipped);
             }
-            Trajectory { about: About { title, ..About::default() }, ..trajectory(steps) }
+            Trajectory { about: SessionDetails { title, ..SessionDetails::default() }, ..trajectory(steps) }
         },
     )
 }
@@ -245,7 +251,7 @@ fn material() -> impl Strategy<Value = (Vec<Trajectory>, Vec<Signal>)> {
                     let steps = trajectories.get(at).map(|trajectory| trajectory.steps.as_slice()).unwrap_or_default();
                     if let Some(step) = steps.get(usize::from(from) % steps.len().max(1)) {
                         signal.step = step.number;
-                        let text = texts(step).into_iter().next().unwrap_or_default().into_owned();
+                        let text = shown_texts(step).into_iter().next().unwrap_or_default().into_owned();
                         let start = text.floor_char_boundary(usize::from(from) % text.len().max(1));
                         let end = text.floor_char_boundary(start + usize::from(length) % 300).max(start);
                         signal.quote = text.get(start..end).map(str::to_owned);
@@ -267,12 +273,12 @@ proptest! {
         budget in prop_oneof![0..60_usize, 0..1500_usize, 0..50_000_usize],
         notes in prop::option::of("[a-z#\n -]{0,400}"),
     ) {
-        let material = Material { trajectories: &trajectories, signals: &signals, notes: notes.as_deref() };
+        let material = DigestInput { trajectories: &trajectories, signals: &signals, notes: notes.as_deref() };
         let tokenizer = Tokenizer::new();
-        let made = digest(&material, budget, &tokenizer);
+        let made = render_digest(&material, budget, &tokenizer);
         prop_assert!(made.tokens <= budget);
-        prop_assert_eq!(tokenizer.count(&made.text), made.tokens);
-        prop_assert_eq!(&digest(&material, budget, &tokenizer), &made);
+        prop_assert_eq!(tokenizer.count_tokens(&made.text), made.tokens);
+        prop_assert_eq!(&render_digest(&material, budget, &tokenizer), &made);
         let steps: usize = trajectories.iter().map(|trajectory| trajectory.steps.len()).sum();
         prop_assert_eq!(made.shown.len() + made.elided, steps);
         prop_assert!(made.signals_left_out <= signals.len());
@@ -283,9 +289,9 @@ proptest! {
 
     #[test]
     fn parts_cost_together_what_they_cost_apart((trajectories, signals) in material(), budget in 0..3000_usize) {
-        let material = Material { trajectories: &trajectories, signals: &signals, notes: None };
-        let composed = super::super::fit::compose(&material, budget, &Tokenizer::new());
-        prop_assert_eq!(composed.tokens, Tokenizer::new().count(&composed.text));
+        let material = DigestInput { trajectories: &trajectories, signals: &signals, notes: None };
+        let composed = super::super::fit::compose_digest(&material, budget, &Tokenizer::new());
+        prop_assert_eq!(composed.tokens, Tokenizer::new().count_tokens(&composed.text));
     }
 
     #[test]
@@ -295,7 +301,7 @@ proptest! {
             let Some(trajectory) = trajectories.get(signal.trajectory as usize) else { continue };
             let step = trajectory.steps.iter().find(|step| step.number == signal.step && !step.copied);
             let quote = signal.quote.as_deref().unwrap_or_default().trim();
-            let is_there = step.is_some_and(|step| texts(step).iter().any(|text| text.contains(quote)));
+            let is_there = step.is_some_and(|step| shown_texts(step).iter().any(|text| text.contains(quote)));
             if is_there && step.is_some_and(|step| step.calls.is_empty() && step.outputs.is_empty()) {
                 prop_assert!(made.text.contains(quote), "{quote:?}");
             }

@@ -2,7 +2,9 @@ use serde_json::json;
 
 use super::*;
 use crate::context::SignalKind;
-use crate::domain::{About, Call, EpisodeStatus, ErrorFamily, Extra, Outcome, Output, Speaker, Step, Usage};
+use crate::domain::{
+    EpisodeStatus, ErrorFamily, Extra, SessionDetails, SessionOutcome, Speaker, Step, TokenUsage, ToolCall, ToolOutput,
+};
 
 #[path = "digest_laws_tests.rs"]
 mod laws;
@@ -12,12 +14,12 @@ pub(super) fn said(number: u32, speaker: Speaker, text: &str) -> Step {
 }
 
 pub(super) fn ran(number: u32, command: &str, exit_code: i32, output: &str) -> Step {
-    let output = Output { text: output.to_owned(), exit_code: Some(exit_code), ..Output::default() };
+    let output = ToolOutput { text: output.to_owned(), exit_code: Some(exit_code), ..ToolOutput::default() };
     called(number, "Bash", json!({ "command": command }), output)
 }
 
-pub(super) fn called(number: u32, tool: &str, arguments: serde_json::Value, output: Output) -> Step {
-    let call = Call { tool: tool.to_owned(), arguments, output: Some(output), ..Call::default() };
+pub(super) fn called(number: u32, tool: &str, arguments: serde_json::Value, output: ToolOutput) -> Step {
+    let call = ToolCall { tool: tool.to_owned(), arguments, output: Some(output), ..ToolCall::default() };
     Step { number, calls: vec![call], ..Step::default() }
 }
 
@@ -48,7 +50,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
 }
 
 fn made(trajectories: &[Trajectory], signals: &[Signal], budget: usize) -> Digest {
-    digest(&Material { trajectories, signals, notes: None }, budget, &Tokenizer::new())
+    render_digest(&DigestInput { trajectories, signals, notes: None }, budget, &Tokenizer::new())
 }
 
 /// A session about a shop's cart: a failing test, a fix, a correction.
@@ -69,18 +71,28 @@ fn shop() -> (Trajectory, Vec<Signal>) {
         said(2, Speaker::User, "Make the cart tests pass.\nDo not touch the schema."),
         ran(3, "cargo test cart", 101, &failed),
         said(4, Speaker::Agent, "The cart is moved into `pay`. I will borrow it."),
-        called(5, "Edit", edit, Output { text: "Updated.".to_owned(), failed: Some(false), ..Output::default() }),
+        called(
+            5,
+            "Edit",
+            edit,
+            ToolOutput { text: "Updated.".to_owned(), failed: Some(false), ..ToolOutput::default() },
+        ),
         ran(6, "cargo test cart", 0, "test result: ok. 4 passed"),
     ];
     for number in 7..12 {
         let arguments = json!({ "file_path": format!("/home/dev/shop/src/part{number}.rs") });
-        steps.push(called(number, "Read", arguments, Output { text: "fn part() {}".to_owned(), ..Output::default() }));
+        steps.push(called(
+            number,
+            "Read",
+            arguments,
+            ToolOutput { text: "fn part() {}".to_owned(), ..ToolOutput::default() },
+        ));
     }
     steps.push(said(12, Speaker::User, "No, don't run the whole suite.\nUse `cargo test cart` only."));
     steps.push(said(13, Speaker::Agent, "Done: the cart is borrowed, and its four tests pass."));
     let at = |time: &str| time.parse().ok();
     let shop = Trajectory {
-        about: About {
+        about: SessionDetails {
             agent: Some("claude-code".to_owned()),
             agent_version: Some("2.0.1".to_owned()),
             model: Some("a-model".to_owned()),
@@ -89,20 +101,20 @@ fn shop() -> (Trajectory, Vec<Signal>) {
             title: Some("Cart tests".to_owned()),
             started_at: at("2026-03-01T10:00:00Z"),
             finished_at: at("2026-03-01T10:04:10Z"),
-            ..About::default()
+            ..SessionDetails::default()
         },
         steps,
-        outcome: Some(Outcome {
+        outcome: Some(SessionOutcome {
             status: EpisodeStatus::Success,
             reward: Some(1.0),
             error: None,
             from: "result.json".to_owned(),
         }),
-        usage: Usage {
+        usage: TokenUsage {
             prompt_tokens: Some(12_345),
             completion_tokens: Some(678),
             cost_usd: Some(0.25),
-            ..Usage::default()
+            ..TokenUsage::default()
         },
     };
     let signals = vec![
@@ -128,8 +140,8 @@ fn shop() -> (Trajectory, Vec<Signal>) {
 fn a_session_reads_like_this() {
     let (shop, signals) = shop();
     let notes = "## Next\n- the schema is frozen\n";
-    let material = Material { trajectories: &[shop], signals: &signals, notes: Some(notes) };
-    let digest = digest(&material, 700, &Tokenizer::new());
+    let material = DigestInput { trajectories: &[shop], signals: &signals, notes: Some(notes) };
+    let digest = render_digest(&material, 700, &Tokenizer::new());
     insta::assert_snapshot!(digest.text, @r#"
     # Session
     title: Cart tests
@@ -302,10 +314,10 @@ fn commands_edits_and_other_arguments_keep_their_letters() {
     let edits = json!({ "path": "b.rs", "edits": [{ "old_string": "x", "new_string": "y" }] });
     let steps = vec![
         ran(1, command, 0, ""),
-        called(2, "apply_patch", json!({ "input": patch }), Output::default()),
-        called(3, "MultiEdit", edits, Output::default()),
-        called(4, "Task", json!({ "prompt": prompt, "kind": "review", "depth": 2 }), Output::default()),
-        called(5, "WebFetch", json!({ "url": "https://example.org/a?b=\"c\"" }), Output::default()),
+        called(2, "apply_patch", json!({ "input": patch }), ToolOutput::default()),
+        called(3, "MultiEdit", edits, ToolOutput::default()),
+        called(4, "Task", json!({ "prompt": prompt, "kind": "review", "depth": 2 }), ToolOutput::default()),
+        called(5, "WebFetch", json!({ "url": "https://example.org/a?b=\"c\"" }), ToolOutput::default()),
         ran(6, "", 0, ""),
     ];
     let signals: Vec<Signal> = (1..=6).map(|at| signal(SignalKind::FailedCall, &[at], at, "look", "")).collect();
@@ -364,21 +376,21 @@ fn the_rest_is_named_by_programs_and_files() {
         (ran(1, "cd /srv/shop && FAST=1 cargo test -q cart", 0, ""), "cargo test"),
         (ran(1, "/usr/bin/sed -n 1,9p a.rs | head", 0, ""), "sed"),
         (ran(1, "cd /srv/shop", 0, ""), "cd"),
-        (called(1, "Read", json!({ "file_path": "/srv/shop/src/cart.rs" }), Output::default()), "read cart.rs"),
+        (called(1, "Read", json!({ "file_path": "/srv/shop/src/cart.rs" }), ToolOutput::default()), "read cart.rs"),
         (
             called(
                 1,
                 "Edit",
                 json!({ "file_path": "src/cart.rs", "old_string": "a", "new_string": "b" }),
-                Output::default(),
+                ToolOutput::default(),
             ),
             "edit cart.rs",
         ),
-        (called(1, "WebFetch", json!({}), Output::default()), "WebFetch"),
+        (called(1, "WebFetch", json!({}), ToolOutput::default()), "WebFetch"),
     ];
     for (step, label) in cases {
         let steps = [step];
-        let gap = marks::GapLabels::new(&steps).gap(&steps, 0, 1, "", "§");
+        let gap = marks::GapLabels::new(&steps).render_gap(&steps, 0, 1, "", "§");
         assert_eq!(gap, format!("§ … s1: 1 step elided ({label})\n"));
     }
     let steps: Vec<Step> = (1..=90).map(|at| ran(at, &format!("tool{} x", at % 7), 0, "")).collect();

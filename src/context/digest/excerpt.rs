@@ -1,100 +1,100 @@
-//! A long text by its beginning, its end, and the lines that matter.
+//! Shortens a long text to its beginning, its end and the lines that matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::context::failure::complaint_weight;
+use crate::context::failure::rate_error_line;
 
 #[cfg(test)]
 #[path = "excerpt_tests.rs"]
 mod tests;
 
-/// A longer quotation is shown by its beginning.
+/// The number of bytes shown of a long quote.
 const MAX_QUOTE_BYTES: usize = 2000;
 
-/// A gap that is no longer than its mark would be is no gap.
+/// The smallest gap that is left out; a shorter one would be no longer than its mark.
 const MIN_GAP_BYTES: usize = 32;
 
-/// So many lines after a complaint tend to explain it.
+/// The number of lines kept after an error line, because they tend to explain it.
 const EXPLAINED: usize = 2;
 
-/// So many lines of one weight that begin alike are shown as complaints.
+/// The number of error lines kept that have the same weight and first word.
 const ALIKE: usize = 2;
 
-/// Where a text comes from, which tells what matters in it.
+/// The origin of a text, which decides which of its lines matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TextOrigin {
-    /// Somebody wrote it: the beginning says most.
+    /// Prose: the beginning says most.
     #[default]
     Writing,
-    /// A command printed it: complaints matter, then the end.
+    /// The output of a command: error lines matter most, then the end.
     Command,
-    /// A file, a search or a page: of complaints only those of the shell itself.
+    /// A file, a search or a page: only error lines of the shell itself count.
     Dump,
 }
 
-/// The lines of a text that matter.
+/// The lines of a text that matter to an excerpt.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wanted<'a> {
-    /// Those that signals quote.
+pub(super) struct ExcerptFocus<'a> {
+    /// The quotes of signals.
     pub(super) quotes: &'a [&'a str],
-    /// Those with words of complaints that stand elsewhere, in lower case.
+    /// Words of error lines elsewhere, in lower case; lines with these words matter.
     pub(super) trouble: Option<&'a BTreeSet<String>>,
     pub(super) origin: TextOrigin,
 }
 
-/// A stretch of a text.
+/// One part of an excerpt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stretch<'t> {
-    /// Word for word.
+pub(super) enum ExcerptPart<'t> {
+    /// A part of the text, word for word.
     Kept(&'t str),
-    /// Left out: so many line breaks and bytes.
+    /// A part left out, with the number of its line breaks and bytes.
     Gap { lines: usize, bytes: usize },
 }
 
-/// Chooses about `limit` bytes of a text. The quotations that stand in it are always among them; then come complaints,
-/// the loudest first, or lines with words of complaints, then the end and the beginning.
-pub(super) fn excerpt<'t>(text: &'t str, limit: usize, wanted: Wanted<'_>) -> Vec<Stretch<'t>> {
+/// Chooses about `limit` bytes of a text. Quotes found in it are always kept; then come error lines, the strongest
+/// first, or lines with words of error lines, then the end and the beginning.
+pub(super) fn choose_excerpt<'t>(text: &'t str, limit: usize, wanted: ExcerptFocus<'_>) -> Vec<ExcerptPart<'t>> {
     if text.len() <= limit.saturating_add(MIN_GAP_BYTES) {
-        return vec![Stretch::Kept(text)];
+        return vec![ExcerptPart::Kept(text)];
     }
-    let mut choice = Choice { units: units(text, limit), spent: 0 };
+    let mut choice = ExcerptSelection { units: split_units(text, limit), spent: 0 };
     for quote in wanted.quotes.iter().filter(|quote| !quote.is_empty()) {
         if let Some(start) = text.find(quote) {
             choice.keep_range(start, start + quote.len().min(MAX_QUOTE_BYTES));
         }
     }
     if let Some(trouble) = wanted.trouble {
-        choice.keep_trouble(text, trouble, limit / 3 * 2);
+        choice.keep_lines_with_words(text, trouble, limit / 3 * 2);
     } else if wanted.origin != TextOrigin::Writing {
-        choice.keep_complaints(text, wanted.origin == TextOrigin::Dump, limit / 3 * 2);
+        choice.keep_error_lines(text, wanted.origin == TextOrigin::Dump, limit / 3 * 2);
     }
     if wanted.origin == TextOrigin::Writing {
-        choice.keep_some(0, usize::MAX, limit / 4 * 3);
+        choice.keep_units(0, usize::MAX, limit / 4 * 3);
     }
     choice.keep_ends(limit);
-    choice.stretches(text)
+    choice.collect_parts(text)
 }
 
 /// Splits a text into its words, in lower case.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1).map(str::to_lowercase)
 }
 
-/// A line, or a stretch of a long one.
-struct Unit {
+/// A line, or a part of a long one.
+struct ExcerptUnit {
     start: usize,
     end: usize,
-    /// It goes on with a line that began in an earlier unit.
+    /// True if it continues a line that began in an earlier unit.
     is_rest: bool,
     is_kept: bool,
 }
 
-struct Choice {
-    units: Vec<Unit>,
+struct ExcerptSelection {
+    units: Vec<ExcerptUnit>,
     spent: usize,
 }
 
-impl Choice {
+impl ExcerptSelection {
     fn keep_range(&mut self, start: usize, end: usize) {
         let first = self.units.partition_point(|unit| unit.end <= start);
         for unit in self.units.iter_mut().skip(first).take_while(|unit| unit.start < end).filter(|unit| !unit.is_kept) {
@@ -103,11 +103,14 @@ impl Choice {
         }
     }
 
-    /// Keeps lines with words of complaints, those first whose words are rare in this text.
-    fn keep_trouble(&mut self, text: &str, trouble: &BTreeSet<String>, limit: usize) {
-        let line = |unit: &Unit| text.get(unit.start..unit.end).unwrap_or_default();
-        let told: Vec<BTreeSet<String>> =
-            self.units.iter().map(|unit| words(line(unit)).filter(|word| trouble.contains(word)).collect()).collect();
+    /// Keeps lines with the given words, first those whose words are rare in this text.
+    fn keep_lines_with_words(&mut self, text: &str, trouble: &BTreeSet<String>, limit: usize) {
+        let line = |unit: &ExcerptUnit| text.get(unit.start..unit.end).unwrap_or_default();
+        let told: Vec<BTreeSet<String>> = self
+            .units
+            .iter()
+            .map(|unit| lowercase_words(line(unit)).filter(|word| trouble.contains(word)).collect())
+            .collect();
         let mut lines: BTreeMap<&str, u32> = BTreeMap::new();
         for word in told.iter().flatten() {
             *lines.entry(word).or_default() += 1;
@@ -117,12 +120,12 @@ impl Choice {
             told.iter().map(|words| words.iter().map(weight).sum()).zip(0..).filter(|(sum, _)| *sum > 0).collect();
         ranked.sort_by_key(|(sum, at)| (std::cmp::Reverse(*sum), *at));
         for (_, at) in ranked {
-            self.keep_some(at, 1, limit);
+            self.keep_units(at, 1, limit);
         }
     }
 
-    /// Keeps so many units from this one on, as far as there is room.
-    fn keep_some(&mut self, at: usize, count: usize, limit: usize) {
+    /// Keeps up to `count` units from `at` on, as far as there is room.
+    fn keep_units(&mut self, at: usize, count: usize, limit: usize) {
         for unit in self.units.iter_mut().skip(at).take(count).filter(|unit| !unit.is_kept) {
             let length = unit.end - unit.start;
             if self.spent + length > limit {
@@ -133,13 +136,13 @@ impl Choice {
         }
     }
 
-    /// Keeps lines that complain and what follows them, the loudest first.
-    fn keep_complaints(&mut self, text: &str, is_dump: bool, limit: usize) {
+    /// Keeps error lines and the lines after them, the strongest first.
+    fn keep_error_lines(&mut self, text: &str, is_dump: bool, limit: usize) {
         let mut alike: BTreeMap<(u8, &str), usize> = BTreeMap::new();
         let mut loud: Vec<(u8, usize)> = Vec::new();
         for (at, unit) in self.units.iter().enumerate().filter(|(_, unit)| !unit.is_rest) {
             let line = text.get(unit.start..unit.end).unwrap_or_default();
-            let weight = complaint_weight(line, is_dump);
+            let weight = rate_error_line(line, is_dump);
             if weight == 0 {
                 continue;
             }
@@ -151,11 +154,11 @@ impl Choice {
         }
         loud.sort_by_key(|(weight, at)| (std::cmp::Reverse(*weight), *at));
         for (_, at) in loud {
-            self.keep_some(at, EXPLAINED + 1, limit);
+            self.keep_units(at, EXPLAINED + 1, limit);
         }
     }
 
-    /// Keeps lines from both ends towards the middle; of long ones the beginning, and more of them where there is room.
+    /// Keeps lines from both ends towards the middle: first the beginnings of long lines, then the rest of them.
     fn keep_ends(&mut self, limit: usize) {
         for with_rest in [self.units.iter().filter(|unit| !unit.is_rest).count() < 2, true] {
             let mut ends = self.units.iter_mut().filter(|unit| with_rest || !unit.is_rest);
@@ -176,7 +179,7 @@ impl Choice {
         }
     }
 
-    fn stretches<'t>(&self, text: &'t str) -> Vec<Stretch<'t>> {
+    fn collect_parts<'t>(&self, text: &'t str) -> Vec<ExcerptPart<'t>> {
         let mut stretches = Vec::new();
         let (mut start, mut end) = (0, 0);
         for unit in self.units.iter().filter(|unit| unit.is_kept) {
@@ -193,21 +196,21 @@ impl Choice {
     }
 }
 
-fn push_kept<'t>(stretches: &mut Vec<Stretch<'t>>, text: &'t str, start: usize, end: usize) {
+fn push_kept<'t>(stretches: &mut Vec<ExcerptPart<'t>>, text: &'t str, start: usize, end: usize) {
     if let Some(kept) = text.get(start..end).filter(|kept| !kept.is_empty()) {
-        stretches.push(Stretch::Kept(kept));
+        stretches.push(ExcerptPart::Kept(kept));
     }
 }
 
-fn push_gap(stretches: &mut Vec<Stretch<'_>>, text: &str, start: usize, end: usize) {
+fn push_gap(stretches: &mut Vec<ExcerptPart<'_>>, text: &str, start: usize, end: usize) {
     if let Some(gap) = text.get(start..end).filter(|gap| !gap.is_empty()) {
         let lines = memchr::memchr_iter(b'\n', gap.as_bytes()).count();
-        stretches.push(Stretch::Gap { lines, bytes: gap.len() });
+        stretches.push(ExcerptPart::Gap { lines, bytes: gap.len() });
     }
 }
 
-/// The lines of a text; long ones in stretches, so that one line does not take everything or nothing.
-fn units(text: &str, limit: usize) -> Vec<Unit> {
+/// Splits a text into lines, and long lines into parts, so that one line does not take everything or nothing.
+fn split_units(text: &str, limit: usize) -> Vec<ExcerptUnit> {
     let longest = (limit / 3).clamp(160, 400);
     let mut units = Vec::new();
     let mut start = 0;
@@ -218,11 +221,11 @@ fn units(text: &str, limit: usize) -> Vec<Unit> {
             let cut = text.floor_char_boundary(start + longest);
             let near = text.floor_char_boundary(start + longest - longest / 4);
             let at = text.get(near..cut).and_then(|end| end.rfind(' ')).map_or(cut, |space| near + space + 1);
-            units.push(Unit { start, end: at, is_rest: start > line_start, is_kept: false });
+            units.push(ExcerptUnit { start, end: at, is_rest: start > line_start, is_kept: false });
             start = at;
         }
         if start < line_end {
-            units.push(Unit { start, end: line_end, is_rest: start > line_start, is_kept: false });
+            units.push(ExcerptUnit { start, end: line_end, is_rest: start > line_start, is_kept: false });
         }
         start = line_end;
     }

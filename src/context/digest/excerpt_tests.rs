@@ -3,15 +3,15 @@ use proptest::prelude::*;
 use super::*;
 
 fn shown(text: &str, limit: usize, quotes: &[&str]) -> String {
-    show(text, limit, Wanted { quotes, origin: TextOrigin::Command, ..Wanted::default() })
+    show(text, limit, ExcerptFocus { quotes, origin: TextOrigin::Command, ..ExcerptFocus::default() })
 }
 
-fn show(text: &str, limit: usize, wanted: Wanted<'_>) -> String {
-    excerpt(text, limit, wanted)
+fn show(text: &str, limit: usize, wanted: ExcerptFocus<'_>) -> String {
+    choose_excerpt(text, limit, wanted)
         .into_iter()
         .map(|stretch| match stretch {
-            Stretch::Kept(kept) => kept.to_owned(),
-            Stretch::Gap { lines, bytes } => format!("<{lines} lines, {bytes} bytes>\n"),
+            ExcerptPart::Kept(kept) => kept.to_owned(),
+            ExcerptPart::Gap { lines, bytes } => format!("<{lines} lines, {bytes} bytes>\n"),
         })
         .collect()
 }
@@ -70,10 +70,10 @@ fn where_a_text_comes_from_tells_what_matters_in_it() {
         (TextOrigin::Writing, "error: linker `cc` not found", false),
     ];
     for (origin, line, is_shown) in cases {
-        let shown = show(&middle(line), 300, Wanted { origin, ..Wanted::default() });
+        let shown = show(&middle(line), 300, ExcerptFocus { origin, ..ExcerptFocus::default() });
         assert_eq!(shown.contains(line), is_shown, "{origin:?} {line}\n{shown}");
     }
-    let written = show(&middle(""), 300, Wanted::default());
+    let written = show(&middle(""), 300, ExcerptFocus::default());
     assert!(written.matches("is as it was").count() > 4 && written.contains("part5.rs"), "{written}");
 }
 
@@ -102,8 +102,8 @@ fn rules_that_bear_on_what_failed_are_shown() {
     let rules = (0..90).map(|at| format!("- Write tests of part {at} and not found elsewhere."));
     let mut rules: Vec<String> = rules.collect();
     rules[50] = "- Run `hk install --mise` once.".to_owned();
-    let trouble: BTreeSet<String> = words("zsh:2: command not found: hk").collect();
-    let wanted = Wanted { trouble: Some(&trouble), ..Wanted::default() };
+    let trouble: BTreeSet<String> = lowercase_words("zsh:2: command not found: hk").collect();
+    let wanted = ExcerptFocus { trouble: Some(&trouble), ..ExcerptFocus::default() };
     let shown = show(&rules.join("\n"), 300, wanted);
     assert!(shown.contains("hk install --mise") && shown.contains("part 0 "), "{shown}");
 }
@@ -112,17 +112,17 @@ proptest! {
     #[test]
     fn nothing_is_made_up_or_lost(text in "([a-zé]{0,30}[ \n]){0,60}", limit in 0..600_usize, quote in "[a-zé ]{0,3}", origin in origin()) {
         let quotes = [quote.as_str()];
-        let stretches = excerpt(&text, limit, Wanted { quotes: &quotes, origin, ..Wanted::default() });
+        let stretches = choose_excerpt(&text, limit, ExcerptFocus { quotes: &quotes, origin, ..ExcerptFocus::default() });
         let mut rest = text.as_str();
         for stretch in &stretches {
             rest = match stretch {
-                Stretch::Kept(kept) => rest.strip_prefix(kept).unwrap(),
-                Stretch::Gap { bytes, .. } => rest.split_at(*bytes).1,
+                ExcerptPart::Kept(kept) => rest.strip_prefix(kept).unwrap(),
+                ExcerptPart::Gap { bytes, .. } => rest.split_at(*bytes).1,
             };
         }
         prop_assert_eq!(rest, "");
         if text.contains(&quote) {
-            prop_assert!(stretches.iter().any(|stretch| matches!(stretch, Stretch::Kept(kept) if kept.contains(&quote)))
+            prop_assert!(stretches.iter().any(|stretch| matches!(stretch, ExcerptPart::Kept(kept) if kept.contains(&quote)))
                 || quote.is_empty());
         }
     }

@@ -1,44 +1,44 @@
-//! Spends the budget: first on what is known, then on signals, then on steps, best first.
+//! Spends the token budget of a digest: first on the head, then on signals, then on steps, best first.
 
 use std::collections::BTreeMap;
 
-use super::excerpt::Wanted;
-use super::marks::{GapLabels, mark};
-use super::order::{Order, Place};
-use super::render::{self, Telling};
-use super::{Digest, Material};
+use super::excerpt::ExcerptFocus;
+use super::marks::{GapLabels, choose_line_mark};
+use super::order::{DigestRanking, Place};
+use super::render::{self, SignalDetail};
+use super::{Digest, DigestInput};
 use crate::domain::{Speaker, Step, Trajectory};
 use crate::text::Tokenizer;
 
-/// Shares of the budget, in hundredths, that may be spent when something is done.
+/// Percentages of the budget up to which each part of the digest may spend.
 mod share {
-    /// Telling what is known of the session.
+    /// The limit for the head of the digest.
     pub(super) const HEAD: usize = 20;
-    /// Telling every signal at all, in brief, and in full.
+    /// The limits for listing every signal bare, in brief and in full.
     pub(super) const BARE: usize = 75;
     pub(super) const BRIEF: usize = 55;
     pub(super) const WHOLE: usize = 40;
-    /// Showing more of what signals rest on, before everybody's words.
+    /// The limit for steps that signals rest on, before any words are shown.
     pub(super) const SIGNALS: usize = 20;
-    /// Showing what everybody said.
+    /// The limit for showing what was said.
     pub(super) const WORDS: usize = 80;
-    /// Showing steps word for word, before every other step gets its line.
+    /// The limit for showing steps word for word, before every other step gets its line.
     pub(super) const BODIES: usize = 97;
-    /// Showing notes in short.
+    /// The limit for showing notes in short.
     pub(super) const NOTES: usize = 90;
-    /// Everything.
+    /// The whole token budget.
     pub(super) const ALL: usize = 100;
 }
 
-/// After so many misses in a row nothing more is tried.
+/// The number of misses in a row after which nothing more is tried.
 const MAX_MISSES: usize = 24;
 
-/// How much of notes is shown, when room is scarce and when it is not.
+/// The number of bytes shown of notes, when room is scarce and when it is not.
 const NOTES_BYTES: [usize; 2] = [800, 4000];
 
-/// How much of each part of a step is shown.
+/// The level of detail at which a step is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Detail {
+enum StepDetail {
     Line,
     Words,
     Brief,
@@ -49,8 +49,8 @@ enum Detail {
     Whole,
 }
 
-impl Detail {
-    fn bytes(self) -> usize {
+impl StepDetail {
+    fn byte_limit(self) -> usize {
         match self {
             Self::Line => 0,
             Self::Words => 3000,
@@ -64,63 +64,63 @@ impl Detail {
     }
 }
 
-/// Renders a session in at most `budget` tokens, as far as parts cost together what they cost apart.
-pub(super) fn compose(material: &Material<'_>, budget: usize, tokenizer: &Tokenizer) -> Digest {
-    let order = Order::new(material.trajectories, material.signals);
-    let mut purse = Purse { tokenizer: *tokenizer, budget, spent: 0 };
-    let head = head(material, &mut purse);
-    let (signals, signals_left_out) = signals(material, &order, &mut purse);
-    let mut steps = Steps::open(material, &order, &mut purse);
-    let notes = steps.spend(material, &mut purse);
+/// Renders a session in about `budget` tokens, with the cost of each part counted separately.
+pub(super) fn compose_digest(material: &DigestInput<'_>, budget: usize, tokenizer: &Tokenizer) -> Digest {
+    let order = DigestRanking::new(material.trajectories, material.signals);
+    let mut purse = DigestBudget { tokenizer: *tokenizer, budget, spent: 0 };
+    let head = render_head(material, &mut purse);
+    let (signals, signals_left_out) = render_signals(material, &order, &mut purse);
+    let mut steps = StepSection::open_trajectories(material, &order, &mut purse);
+    let notes = steps.fill_budget(material, &mut purse);
     let mut text = head + &signals;
-    steps.render(&mut text);
+    steps.render_into(&mut text);
     text.push_str(&notes);
-    let shown = steps.shown(material);
+    let shown = steps.shown_steps(material);
     let all: usize = material.trajectories.iter().map(|trajectory| trajectory.steps.len()).sum();
     let elided = all - shown.len();
     Digest { text, tokens: purse.spent, shown, elided, signals_left_out }
 }
 
-/// What there is to spend.
-struct Purse {
+/// The token budget and what is spent of it.
+struct DigestBudget {
     tokenizer: Tokenizer,
     budget: usize,
     spent: usize,
 }
 
-impl Purse {
-    /// Pays for something new in place of something old, unless that goes beyond a share of the budget.
-    fn swap(&mut self, new: usize, old: usize, share: usize) -> bool {
+impl DigestBudget {
+    /// Replaces a cost by another and returns true, unless that would exceed a share of the budget.
+    fn try_replace(&mut self, new: usize, old: usize, share: usize) -> bool {
         let after = (self.spent + new).saturating_sub(old);
-        let is_paid = after <= self.limit(share);
+        let is_paid = after <= self.share_limit(share);
         if is_paid {
             self.spent = after;
         }
         is_paid
     }
 
-    fn buy(&mut self, text: &str, share: usize) -> bool {
-        let cost = self.tokenizer.count(text);
-        self.swap(cost, 0, share)
+    fn try_spend(&mut self, text: &str, share: usize) -> bool {
+        let cost = self.tokenizer.count_tokens(text);
+        self.try_replace(cost, 0, share)
     }
 
-    fn limit(&self, share: usize) -> usize {
-        // Without the product, which a huge budget would overflow.
+    fn share_limit(&self, share: usize) -> usize {
+        // Computed in two parts, because the product would overflow with a huge budget.
         if share >= 100 { self.budget } else { self.budget / 100 * share + self.budget % 100 * share / 100 }
     }
 }
 
-/// What is known of the first trajectory, a line each, and of the others, all in one line.
-fn head(material: &Material<'_>, purse: &mut Purse) -> String {
+/// Renders the facts of the first trajectory in a line each, and those of every other in one line.
+fn render_head(material: &DigestInput<'_>, purse: &mut DigestBudget) -> String {
     let mut head = String::new();
     let mut push = |line: String, share: usize| {
-        if purse.buy(&line, share) {
+        if purse.try_spend(&line, share) {
             head.push_str(&line);
         }
     };
     for (trajectory, index) in material.trajectories.iter().zip(0_u32..) {
         let signals = material.signals.iter().filter(|signal| signal.trajectory == index).count();
-        let facts = render::facts(trajectory, signals);
+        let facts = render::trajectory_facts(trajectory, signals);
         if index == 0 {
             push("# Session\n".to_owned(), share::HEAD);
             facts.into_iter().for_each(|fact| push(fact + "\n", share::HEAD));
@@ -134,28 +134,28 @@ fn head(material: &Material<'_>, purse: &mut Purse) -> String {
     head
 }
 
-/// A line for every signal: all of them a little, then the best of them more.
-fn signals(material: &Material<'_>, order: &Order<'_>, purse: &mut Purse) -> (String, usize) {
+/// Renders a line for every signal: first all of them bare, then the best in more detail.
+fn render_signals(material: &DigestInput<'_>, order: &DigestRanking<'_>, purse: &mut DigestBudget) -> (String, usize) {
     const HEADING: &str = "## Signals\n";
     let count = material.signals.len();
-    if count == 0 || !purse.buy(HEADING, share::BARE) {
+    if count == 0 || !purse.try_spend(HEADING, share::BARE) {
         return (String::new(), count);
     }
     let mut lines: BTreeMap<usize, (String, usize)> = BTreeMap::new();
     for (telling, share) in
-        [(Telling::Bare, share::BARE), (Telling::Brief, share::BRIEF), (Telling::Whole, share::WHOLE)]
+        [(SignalDetail::Bare, share::BARE), (SignalDetail::Brief, share::BRIEF), (SignalDetail::Whole, share::WHOLE)]
     {
         let mut misses = 0;
         for at in &order.wanted {
             let Some(signal) = material.signals.get(*at) else { continue };
-            if telling != Telling::Bare && !lines.contains_key(at) {
+            if telling != SignalDetail::Bare && !lines.contains_key(at) {
                 continue;
             }
-            let label = format!("{}s{}", prefix(material.trajectories, signal.trajectory), signal.step);
-            let line = render::signal(signal, &label, telling);
-            let cost = purse.tokenizer.count(&line);
+            let label = format!("{}s{}", trajectory_prefix(material.trajectories, signal.trajectory), signal.step);
+            let line = render::render_signal(signal, &label, telling);
+            let cost = purse.tokenizer.count_tokens(&line);
             let old = lines.get(at).map_or(0, |(_, cost)| *cost);
-            if purse.swap(cost, old, share) {
+            if purse.try_replace(cost, old, share) {
                 lines.insert(*at, (line, cost));
                 misses = 0;
             } else {
@@ -171,45 +171,45 @@ fn signals(material: &Material<'_>, order: &Order<'_>, purse: &mut Purse) -> (St
     let left_out = count - lines.len();
     if left_out > 0 {
         let line = format!("[… {left_out} signals …]\n");
-        if purse.buy(&line, share::ALL) {
+        if purse.try_spend(&line, share::ALL) {
             text.push_str(&line);
         }
     }
     (text, left_out)
 }
 
-/// What tells steps of several trajectories apart.
-fn prefix(trajectories: &[Trajectory], index: u32) -> String {
+/// Returns the prefix that distinguishes steps of several trajectories.
+fn trajectory_prefix(trajectories: &[Trajectory], index: u32) -> String {
     if trajectories.len() > 1 { format!("t{index}.") } else { String::new() }
 }
 
-/// A step that is shown.
-struct Shown {
+/// A step that the digest shows.
+struct ShownStep {
     text: String,
     cost: usize,
-    detail: Detail,
+    detail: StepDetail,
     is_whole: bool,
 }
 
-/// A trajectory that there is room to mention.
-struct Opened<'a> {
+/// A trajectory that the digest mentions.
+struct OpenedTrajectory<'a> {
     prefix: String,
     steps: &'a [Step],
     labels: GapLabels,
-    shown: BTreeMap<usize, Shown>,
+    shown: BTreeMap<usize, ShownStep>,
 }
 
-struct Steps<'a> {
-    order: &'a Order<'a>,
+struct StepSection<'a> {
+    order: &'a DigestRanking<'a>,
     mark: String,
     heading: String,
-    opened: BTreeMap<usize, Opened<'a>>,
+    opened: BTreeMap<usize, OpenedTrajectory<'a>>,
 }
 
-impl<'a> Steps<'a> {
-    /// Mentions as many trajectories as possible, those with signals first; their steps are elided so far.
-    fn open(material: &Material<'a>, order: &'a Order<'a>, purse: &mut Purse) -> Self {
-        let mark = mark(material.trajectories, material.notes);
+impl<'a> StepSection<'a> {
+    /// Opens as many trajectories as there is room for, those with signals first; their steps are still elided.
+    fn open_trajectories(material: &DigestInput<'a>, order: &'a DigestRanking<'a>, purse: &mut DigestBudget) -> Self {
+        let mark = choose_line_mark(material.trajectories, material.notes);
         let heading = format!(
             "## Steps\nLines that begin with `{mark} ` are not of the log; those without a number go on with the step above. \
              All others are of the log, word for word.\n"
@@ -217,7 +217,7 @@ impl<'a> Steps<'a> {
         let mut steps = Self { order, mark, heading: String::new(), opened: BTreeMap::new() };
         let has_something =
             material.notes.is_some() || material.trajectories.iter().any(|trajectory| !trajectory.steps.is_empty());
-        if !has_something || !purse.buy(&heading, share::ALL) {
+        if !has_something || !purse.try_spend(&heading, share::ALL) {
             return steps;
         }
         steps.heading = heading;
@@ -232,10 +232,10 @@ impl<'a> Steps<'a> {
             if trajectory.steps.is_empty() {
                 continue;
             }
-            let prefix = prefix(material.trajectories, u32::try_from(index).unwrap_or(u32::MAX));
+            let prefix = trajectory_prefix(material.trajectories, u32::try_from(index).unwrap_or(u32::MAX));
             let labels = GapLabels::new(&trajectory.steps);
-            let opened = Opened { prefix, steps: &trajectory.steps, labels, shown: BTreeMap::new() };
-            if !purse.buy(&opened.gap(0, trajectory.steps.len(), &steps.mark), share::ALL) {
+            let opened = OpenedTrajectory { prefix, steps: &trajectory.steps, labels, shown: BTreeMap::new() };
+            if !purse.try_spend(&opened.render_gap(0, trajectory.steps.len(), &steps.mark), share::ALL) {
                 break;
             }
             steps.opened.insert(index, opened);
@@ -243,41 +243,48 @@ impl<'a> Steps<'a> {
         steps
     }
 
-    /// Shows what there is room for, and returns the notes.
-    fn spend(&mut self, material: &Material<'_>, purse: &mut Purse) -> String {
+    /// Shows as much of the steps as there is room for, and returns the notes.
+    fn fill_budget(&mut self, material: &DigestInput<'_>, purse: &mut DigestBudget) -> String {
         let order = self.order;
-        let (first, last) = (first_words(material.trajectories), last_words(material.trajectories));
-        self.raise(&order.best, Detail::Brief, share::SIGNALS, purse);
-        self.raise(&order.failing, Detail::Brief, share::SIGNALS, purse);
-        self.raise(first.as_slice(), Detail::Long, share::BODIES, purse);
-        self.raise(last.as_slice(), Detail::Short, share::BODIES, purse);
-        self.raise(&order.users, Detail::Short, share::BODIES, purse);
+        let (first, last) = (find_first_request(material.trajectories), find_last_answer(material.trajectories));
+        self.raise_detail(&order.best, StepDetail::Brief, share::SIGNALS, purse);
+        self.raise_detail(&order.failing, StepDetail::Brief, share::SIGNALS, purse);
+        self.raise_detail(first.as_slice(), StepDetail::Long, share::BODIES, purse);
+        self.raise_detail(last.as_slice(), StepDetail::Short, share::BODIES, purse);
+        self.raise_detail(&order.users, StepDetail::Short, share::BODIES, purse);
         let mut notes = String::new();
-        self.note(&mut notes, material, NOTES_BYTES[0], share::NOTES, purse);
-        self.raise(&order.spoken, Detail::Words, share::WORDS, purse);
+        self.show_notes(&mut notes, material, NOTES_BYTES[0], share::NOTES, purse);
+        self.raise_detail(&order.spoken, StepDetail::Words, share::WORDS, purse);
         for places in [&order.best, &order.witnesses, &order.failing, &order.near] {
-            self.raise(places, Detail::Brief, share::BODIES, purse);
+            self.raise_detail(places, StepDetail::Brief, share::BODIES, purse);
         }
-        self.note(&mut notes, material, NOTES_BYTES[1], share::ALL, purse);
-        self.raise(&order.near, Detail::Line, share::ALL, purse);
-        self.raise(&order.users, Detail::Long, share::ALL, purse);
-        for detail in
-            [Detail::Words, Detail::Brief, Detail::Medium, Detail::Short, Detail::Long, Detail::Ample, Detail::Whole]
-        {
+        self.show_notes(&mut notes, material, NOTES_BYTES[1], share::ALL, purse);
+        self.raise_detail(&order.near, StepDetail::Line, share::ALL, purse);
+        self.raise_detail(&order.users, StepDetail::Long, share::ALL, purse);
+        for detail in [
+            StepDetail::Words,
+            StepDetail::Brief,
+            StepDetail::Medium,
+            StepDetail::Short,
+            StepDetail::Long,
+            StepDetail::Ample,
+            StepDetail::Whole,
+        ] {
             for places in [&order.best, &order.witnesses, &order.users, &order.failing, &order.spoken, &order.near] {
-                self.raise(places, detail, share::ALL, purse);
+                self.raise_detail(places, detail, share::ALL, purse);
             }
         }
         notes
     }
 
-    /// Shows steps in more detail, until there is no room.
-    fn raise(&mut self, places: &[Place], detail: Detail, share: usize, purse: &mut Purse) {
+    /// Shows steps in more detail until there is no room.
+    fn raise_detail(&mut self, places: &[Place], detail: StepDetail, share: usize, purse: &mut DigestBudget) {
         let mut misses = 0;
         for place in places {
-            let is_done = self.raise_one(*place, detail, share, purse);
-            // Something is better than nothing, for a step that matters.
-            let is_told = is_done || detail == Detail::Line || self.raise_one(*place, Detail::Line, share, purse);
+            let is_done = self.raise_step_detail(*place, detail, share, purse);
+            // A step that matters is shown as a line rather than not at all.
+            let is_told =
+                is_done || detail == StepDetail::Line || self.raise_step_detail(*place, StepDetail::Line, share, purse);
             misses = if is_told { 0 } else { misses + 1 };
             if misses > MAX_MISSES {
                 return;
@@ -285,7 +292,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn raise_one(&mut self, place: Place, detail: Detail, share: usize, purse: &mut Purse) -> bool {
+    fn raise_step_detail(&mut self, place: Place, detail: StepDetail, share: usize, purse: &mut DigestBudget) -> bool {
         let (index, at) = place;
         let Some(opened) = self.opened.get_mut(&index) else { return false };
         let Some(step) = opened.steps.get(at) else { return false };
@@ -295,59 +302,73 @@ impl<'a> Steps<'a> {
         }
         let label = format!("{}s{}", opened.prefix, step.number);
         let (text, is_whole) = match detail {
-            Detail::Line => (render::line(step, &label, &self.mark), false),
-            Detail::Words => render::words(step, &label, &self.mark, detail.bytes()),
+            StepDetail::Line => (render::render_step_line(step, &label, &self.mark), false),
+            StepDetail::Words => render::render_step_words(step, &label, &self.mark, detail.byte_limit()),
             detail => {
                 let trouble = (step.speaker == Speaker::System).then_some(&self.order.trouble);
-                let wanted = Wanted { quotes: self.order.quotes(place), trouble, ..Wanted::default() };
-                render::body(step, &label, &self.mark, detail.bytes(), wanted, self.order.again(place))
+                let wanted = ExcerptFocus { quotes: self.order.step_quotes(place), trouble, ..ExcerptFocus::default() };
+                render::render_step_body(
+                    step,
+                    &label,
+                    &self.mark,
+                    detail.byte_limit(),
+                    wanted,
+                    self.order.earlier_same_command(place),
+                )
             }
         };
-        let cost = purse.tokenizer.count(&text);
+        let cost = purse.tokenizer.count_tokens(&text);
         let (new, old) = match known {
             Some(shown) => (cost, shown.cost),
             None => {
                 let before = opened.shown.range(..at).next_back().map_or(0, |(before, _)| before + 1);
                 let after = opened.shown.range(at..).next().map_or(opened.steps.len(), |(after, _)| *after);
-                let gap = |start, end| purse.tokenizer.count(&opened.gap(start, end, &self.mark));
+                let gap = |start, end| purse.tokenizer.count_tokens(&opened.render_gap(start, end, &self.mark));
                 (cost + gap(before, at) + gap(at + 1, after), gap(before, after))
             }
         };
-        let is_paid = purse.swap(new, old, share);
+        let is_paid = purse.try_replace(new, old, share);
         if is_paid {
-            opened.shown.insert(at, Shown { text, cost, detail, is_whole });
+            opened.shown.insert(at, ShownStep { text, cost, detail, is_whole });
         }
         is_paid
     }
 
-    /// Shows notes, or more of them.
-    fn note(&self, shown: &mut String, material: &Material<'_>, limit: usize, share: usize, purse: &mut Purse) {
+    /// Shows the notes, or more of them.
+    fn show_notes(
+        &self,
+        shown: &mut String,
+        material: &DigestInput<'_>,
+        limit: usize,
+        share: usize,
+        purse: &mut DigestBudget,
+    ) {
         let Some(notes) = material.notes.map(str::trim).filter(|notes| !notes.is_empty()) else { return };
         if self.heading.is_empty() {
             return;
         }
         let mut text = format!("{} notes of the agent\n", self.mark);
-        render::push_excerpt(&mut text, notes, &self.mark, limit, Wanted::default());
-        let (new, old) = (purse.tokenizer.count(&text), purse.tokenizer.count(shown));
-        if purse.swap(new, old, share) {
+        render::push_excerpt(&mut text, notes, &self.mark, limit, ExcerptFocus::default());
+        let (new, old) = (purse.tokenizer.count_tokens(&text), purse.tokenizer.count_tokens(shown));
+        if purse.try_replace(new, old, share) {
             *shown = text;
         }
     }
 
-    fn render(&self, text: &mut String) {
+    fn render_into(&self, text: &mut String) {
         text.push_str(&self.heading);
         for opened in self.opened.values() {
             let mut next = 0;
             for (at, shown) in &opened.shown {
-                text.push_str(&opened.gap(next, *at, &self.mark));
+                text.push_str(&opened.render_gap(next, *at, &self.mark));
                 text.push_str(&shown.text);
                 next = at + 1;
             }
-            text.push_str(&opened.gap(next, opened.steps.len(), &self.mark));
+            text.push_str(&opened.render_gap(next, opened.steps.len(), &self.mark));
         }
     }
 
-    fn shown(&self, material: &Material<'_>) -> Vec<(u32, u32)> {
+    fn shown_steps(&self, material: &DigestInput<'_>) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (index, (_, number)) in material.trajectories.iter().zip(0_u32..).enumerate() {
             let Some(opened) = self.opened.get(&index) else { continue };
@@ -357,20 +378,20 @@ impl<'a> Steps<'a> {
     }
 }
 
-impl Opened<'_> {
-    fn gap(&self, start: usize, end: usize, mark: &str) -> String {
-        self.labels.gap(self.steps, start, end, &self.prefix, mark)
+impl OpenedTrajectory<'_> {
+    fn render_gap(&self, start: usize, end: usize, mark: &str) -> String {
+        self.labels.render_gap(self.steps, start, end, &self.prefix, mark)
     }
 }
 
-/// What was asked for in the beginning.
-fn first_words(trajectories: &[Trajectory]) -> Option<Place> {
+/// Finds the first request of the user.
+fn find_first_request(trajectories: &[Trajectory]) -> Option<Place> {
     let steps = &trajectories.first()?.steps;
     Some((0, steps.iter().position(|step| step.speaker == Speaker::User && !step.copied)?))
 }
 
-/// What the agent said in the end.
-fn last_words(trajectories: &[Trajectory]) -> Option<Place> {
+/// Finds the last words of the agent.
+fn find_last_answer(trajectories: &[Trajectory]) -> Option<Place> {
     let steps = &trajectories.first()?.steps;
     let is_last = |step: &Step| step.speaker == Speaker::Agent && !step.copied && !step.text.trim().is_empty();
     Some((0, steps.iter().rposition(is_last)?))

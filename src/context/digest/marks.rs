@@ -1,30 +1,31 @@
-//! How lines of ours are told from lines of the log, and what stands for steps that are not shown.
+//! Marks that distinguish the digest's own lines from lines of the log, and labels for steps that are not shown.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::render::{flat, without_preamble};
-use crate::context::action::{Action, Part, parts};
-use crate::domain::{Call, Step, Trajectory};
+use super::render::{flatten_line, without_preamble};
+use crate::context::action::{ShellCommand, ToolAction, parse_shell_commands};
+use crate::domain::{Step, ToolCall, Trajectory};
 
-/// So much is named of what a gap holds.
+/// The number of labels named for a gap.
 const NAMED: usize = 3;
 
-/// So many steps of a gap are looked at for it.
+/// The number of steps of a gap that are searched for labels.
 const LOOKED_AT: usize = 64;
 
-/// A program or a file.
+/// The longest label of a program or a file, in bytes.
 const LABEL_BYTES: usize = 30;
 
 const SIGN: char = '§';
 
-/// The sign that begins our lines: `§`, or `§2`, `§3` and so on, the first that the log itself does not use.
+/// Chooses the mark that begins the digest's own lines: the first of `§`, `§2`, `§3` and so on that the log does not
+/// use.
 ///
-/// A log may hold anything, also a digest. Text that is shown word for word cannot be told from ours by looks or by
-/// indentation, only by something that does not occur in it.
-pub(super) fn mark<'t>(trajectories: &'t [Trajectory], notes: Option<&'t str>) -> String {
+/// A log may contain anything, even a digest. Text that is shown word for word can only be distinguished from the
+/// digest's own lines by something that does not occur in it.
+pub(super) fn choose_line_mark<'t>(trajectories: &'t [Trajectory], notes: Option<&'t str>) -> String {
     let mut used = BTreeSet::new();
     let mut look = |text: &str| {
         for (at, sign) in text.match_indices(SIGN) {
@@ -39,7 +40,7 @@ pub(super) fn mark<'t>(trajectories: &'t [Trajectory], notes: Option<&'t str>) -
         look(&step.text);
         step.reasoning.iter().for_each(|thought| look(thought));
         for call in &step.calls {
-            look_into(&call.arguments, &mut look);
+            visit_strings(&call.arguments, &mut look);
             call.output.iter().for_each(|output| look(&output.text));
         }
         step.outputs.iter().for_each(|output| look(&output.text));
@@ -50,21 +51,21 @@ pub(super) fn mark<'t>(trajectories: &'t [Trajectory], notes: Option<&'t str>) -
     }
 }
 
-fn look_into(value: &Value, look: &mut impl FnMut(&str)) {
+fn visit_strings(value: &Value, look: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => look(text),
-        Value::Array(list) => list.iter().for_each(|value| look_into(value, look)),
+        Value::Array(list) => list.iter().for_each(|value| visit_strings(value, look)),
         Value::Object(fields) => {
             for (key, value) in fields {
                 look(key);
-                look_into(value, look);
+                visit_strings(value, look);
             }
         }
         _ => {}
     }
 }
 
-/// What each step of a trajectory was about, in a word or two.
+/// Short labels of what each step of a trajectory did.
 pub(super) struct GapLabels {
     of_steps: Vec<Vec<String>>,
 }
@@ -78,8 +79,8 @@ impl GapLabels {
         Self { of_steps: steps.iter().map(label).collect() }
     }
 
-    /// What stands for the steps from `start` up to `end`; nothing for no steps.
-    pub(super) fn gap(&self, steps: &[Step], start: usize, end: usize, prefix: &str, mark: &str) -> String {
+    /// Renders the line for the elided steps from `start` up to `end`; an empty string for no steps.
+    pub(super) fn render_gap(&self, steps: &[Step], start: usize, end: usize, prefix: &str, mark: &str) -> String {
         let (Some(first), Some(last)) = (steps.get(start), end.checked_sub(1).and_then(|at| steps.get(at))) else {
             return String::new();
         };
@@ -110,23 +111,23 @@ impl GapLabels {
 }
 
 /// Names the program that a call ran, the file that it read or changed, or its tool.
-fn label_call(call: &Call) -> String {
+fn label_call(call: &ToolCall) -> String {
     let file = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-    let label = match Action::of(&call.tool, &call.arguments) {
-        Action::Run { command } => name_program(&command),
-        Action::Read { path: Some(path) } => format!("read {}", file(&path)),
-        Action::Edit(changes) => {
+    let label = match ToolAction::from_call(&call.tool, &call.arguments) {
+        ToolAction::Run { command } => name_program(&command),
+        ToolAction::Read { path: Some(path) } => format!("read {}", file(&path)),
+        ToolAction::Edit(changes) => {
             changes.first().map_or_else(String::new, |change| format!("edit {}", file(&change.path)))
         }
         _ => String::new(),
     };
-    flat(if label.is_empty() { &call.tool } else { &label }, LABEL_BYTES)
+    flatten_line(if label.is_empty() { &call.tool } else { &label }, LABEL_BYTES)
 }
 
-/// Names the first program of a command that does not only prepare for others, and what that is told to do.
+/// Names the first program of a command after its preamble, with its subcommand.
 fn name_program(command: &str) -> String {
-    let parts = parts(without_preamble(command));
-    let words = parts.first().map(Part::words).unwrap_or_default();
+    let parts = parse_shell_commands(without_preamble(command));
+    let words = parts.first().map(ShellCommand::command_words).unwrap_or_default();
     let is_verb = |word: &&String| word.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b':'));
     let verb = words.get(1).filter(|word| is_verb(word) && !word.starts_with('-'));
     let program = words.first().map(|word| word.rsplit('/').next().unwrap_or_default()).unwrap_or_default();

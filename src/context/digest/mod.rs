@@ -1,13 +1,13 @@
-//! What happened in a session, word for word where it matters, in as many tokens as there are to spend.
+//! Renders a session within a token budget, word for word where it matters.
 //!
-//! First comes what is known of the session, then every signal in a line, then the steps in the order of the log. What
-//! a signal rests on, what everybody said, and the outputs of commands that complain or tell something new are shown as
-//! they stand in the log; other steps get a line each as long as there is room, and of the rest it is named what they
-//! ran and which files they touched.
+//! A digest begins with the facts of the session, then lists every signal in a line, then the steps in the order of the
+//! log. What a signal rests on, what was said, and outputs of commands that report errors or something new are shown as
+//! they appear in the log. Other steps get a line each while there is room; for the rest the digest names what they ran
+//! and which files they touched.
 //!
-//! A model quotes from a digest, and its quotations are looked up in the log. So shown text is never indented, escaped
-//! or wrapped. Instead, among the steps, every line of ours begins with a sign that occurs nowhere in the log, and text
-//! is only ever cut at such a line.
+//! A model quotes from a digest, and its quotes are looked up in the log. So shown text is never indented, escaped or
+//! wrapped. Instead, every line of the digest's own among the steps begins with a mark that does not occur in the log,
+//! and text is only cut at such a line.
 
 mod excerpt;
 mod fit;
@@ -24,45 +24,45 @@ use super::signal::Signal;
 use crate::domain::Trajectory;
 use crate::text::Tokenizer;
 
-pub use parts::texts;
-pub(super) use parts::{What, parts};
+pub use parts::shown_texts;
+pub(super) use parts::{StepPartKind, split_step_parts};
 
-/// A session in few words.
+/// A session rendered for a limited number of tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// For a model or a person to read.
+    /// The text, for a model or a person to read.
     pub text: String,
-    /// What it costs.
+    /// The number of tokens that the text costs.
     pub tokens: usize,
-    /// Which steps it shows, whole or in part: the trajectory, counted from 0, and the number of the step.
+    /// The steps it shows, whole or in part: the trajectory's index from 0, and the number of the step.
     pub shown: Vec<(u32, u32)>,
-    /// How many steps it does not show.
+    /// The number of steps it does not show.
     pub elided: usize,
-    /// How many signals it does not tell.
+    /// The number of signals it does not list.
     pub signals_left_out: usize,
 }
 
-/// What a digest is made of. All of it has been through the redactor.
+/// The input of a digest, all of it redacted.
 #[derive(Debug, Clone, Copy)]
-pub struct Material<'a> {
-    /// Everything that was read together.
+pub struct DigestInput<'a> {
+    /// All trajectories of the session.
     pub trajectories: &'a [Trajectory],
-    /// What was found in it.
+    /// The signals found in them.
     pub signals: &'a [Signal],
-    /// What the agent noted for the next session.
+    /// The notes that the agent left for the next session.
     pub notes: Option<&'a str>,
 }
 
 /// Renders a session in at most `budget` tokens.
-pub fn digest(material: &Material<'_>, budget: usize, tokenizer: &Tokenizer) -> Digest {
+pub fn render_digest(material: &DigestInput<'_>, budget: usize, tokenizer: &Tokenizer) -> Digest {
     let mut allowed = budget;
     loop {
-        let mut digest = fit::compose(material, allowed, tokenizer);
-        digest.tokens = tokenizer.count(&digest.text);
+        let mut digest = fit::compose_digest(material, allowed, tokenizer);
+        digest.tokens = tokenizer.count_tokens(&digest.text);
         if digest.tokens <= budget || allowed == 0 {
             return digest;
         }
-        // The parts are counted one by one. Should they ever cost more together, there is less to spend.
+        // The parts are counted one by one. If they cost more together, the next try gets a smaller budget.
         allowed = (allowed / 10 * 9).min(allowed.saturating_sub(digest.tokens - budget));
     }
 }

@@ -1,11 +1,11 @@
-//! What comes first when there is not room for everything.
+//! Ranks signals and steps for when there is not room for everything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::excerpt::words;
-use super::parts::{says_something, texts};
-use super::render::{complaints, is_look_call};
-use crate::context::action::Action;
+use super::excerpt::lowercase_words;
+use super::parts::{has_spoken_text, shown_texts};
+use super::render::{find_error_lines, is_read_only_call};
+use crate::context::action::ToolAction;
 use crate::context::signal::{Signal, SignalKind};
 use crate::domain::{ErrorFamily, Speaker, Step, Trajectory};
 
@@ -13,63 +13,64 @@ use crate::domain::{ErrorFamily, Speaker, Step, Trajectory};
 #[path = "order_tests.rs"]
 mod tests;
 
-/// So many signals of each kind come before any kind gets more.
+/// The number of signals of each kind that come before any kind gets more.
 const ROUND: usize = 16;
 
-/// So many steps beside its best one speak for a signal.
+/// The number of steps besides its best one that support a signal.
 const WITNESSES: usize = 6;
 
-/// So many quotations are looked for in one step.
+/// The number of quotes that are searched for in one step.
 const QUOTES: usize = 8;
 
-/// For so many signals, the step that holds the quotation is looked for.
+/// The number of signals for which the step that holds the quote is searched.
 const LOOKED_FOR: usize = 512;
 
-/// Outputs up to this are small.
+/// The size up to which the outputs of a step count as small.
 const SMALL_BYTES: usize = 800;
 
-/// A remark is about so long.
+/// The length of a typical remark, in bytes.
 const REMARK_BYTES: usize = 400;
 
-/// A step: the place of its trajectory and its own place there.
+/// A step: the index of its trajectory and its index within that.
 pub(super) type Place = (usize, usize);
 
-/// The steps that matter, best first.
-pub(super) struct Order<'a> {
-    /// Signals as they are told.
+/// The signals and steps of a digest, ranked best first.
+pub(super) struct DigestRanking<'a> {
+    /// The signals in the order in which they are listed.
     pub(super) told: Vec<usize>,
-    /// Signals as they are given room.
+    /// The signals in the order in which they get room.
     pub(super) wanted: Vec<usize>,
-    /// Where signals show best.
+    /// The best step of each signal.
     pub(super) best: Vec<Place>,
-    /// What else they rest on.
+    /// The other steps that support signals.
     pub(super) witnesses: Vec<Place>,
-    /// Steps that failed or in which something complains, near signals first.
+    /// Steps that failed or whose output has error lines, those near signals first.
     pub(super) failing: Vec<Place>,
-    /// What a person said, near signals first.
+    /// Steps in which a person says something, those near signals first.
     pub(super) users: Vec<Place>,
-    /// Steps in which the agent says something, near signals first.
+    /// Steps in which the agent says something, answers first.
     pub(super) spoken: Vec<Place>,
-    /// Every step, near signals first.
+    /// All steps, those near signals first.
     pub(super) near: Vec<Place>,
     quotes: BTreeMap<Place, Vec<&'a str>>,
-    /// The words of complaints, in lower case.
+    /// The words of error lines, in lower case.
     pub(super) trouble: BTreeSet<String>,
     again: BTreeMap<Place, u32>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> DigestRanking<'a> {
     pub(super) fn new(trajectories: &[Trajectory], signals: &'a [Signal]) -> Self {
-        let places = places(trajectories);
+        let places = index_steps(trajectories);
         let place = |signal: &Signal, step: u32| places.get(&(signal.trajectory, step)).copied();
-        let told = told(signals);
-        let (wanted, repeats) = wanted(signals, &told);
+        let told = sort_by_rank(signals);
+        let (wanted, repeats) = sort_in_rounds(signals, &told);
         let mut quotes: BTreeMap<Place, Vec<&'a str>> = BTreeMap::new();
-        let (mut best, mut witnesses, mut repeated) = (Unique::default(), Unique::default(), Unique::default());
+        let (mut best, mut witnesses, mut repeated) =
+            (UniquePlaces::default(), UniquePlaces::default(), UniquePlaces::default());
         let mut rounds: Vec<Vec<Place>> = Vec::new();
         for at in &wanted {
             let Some(signal) = signals.get(*at) else { continue };
-            let rest = rest(signal);
+            let rest = supporting_steps(signal);
             let is_repeat = repeats.contains(at);
             let main = place(signal, signal.step);
             if is_repeat { &mut repeated } else { &mut best }.extend(main);
@@ -81,9 +82,11 @@ impl<'a> Order<'a> {
                         known.push(quote);
                     }
                 }
-                if !is_repeat && rounds.len() < LOOKED_FOR && !main.is_some_and(|main| says(trajectories, main, quote))
+                if !is_repeat
+                    && rounds.len() < LOOKED_FOR
+                    && !main.is_some_and(|main| contains_quote(trajectories, main, quote))
                 {
-                    rest.sort_by_key(|place| !says(trajectories, *place, quote));
+                    rest.sort_by_key(|place| !contains_quote(trajectories, *place, quote));
                 }
             }
             if is_repeat { repeated.extend(rest) } else { rounds.push(rest) }
@@ -91,17 +94,17 @@ impl<'a> Order<'a> {
         for round in 0..WITNESSES {
             witnesses.extend(rounds.iter().filter_map(|rest| rest.get(round).copied()));
         }
-        let near = near(trajectories, signals, &places);
+        let near = sort_by_nearness(trajectories, signals, &places);
         let said_by = |speaker: Speaker| {
             let is_said = |(trajectory, step): &Place| {
                 let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
-                step.is_some_and(|step| step.speaker == speaker && says_something(step))
+                step.is_some_and(|step| step.speaker == speaker && has_spoken_text(step))
             };
             near.iter().copied().filter(is_said).collect()
         };
         let users: Vec<Place> = said_by(Speaker::User);
         let mut spoken: Vec<Place> = said_by(Speaker::Agent);
-        // Answers first, then what was said on the way, short before long.
+        // Answers come first, then remarks between calls, short before long.
         spoken.sort_by_key(|(trajectory, step)| {
             let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
             step.map(|step| {
@@ -112,12 +115,12 @@ impl<'a> Order<'a> {
         let mut trouble = BTreeSet::new();
         let complains = |(trajectory, step): &Place| {
             let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
-            let (has_failed, lines) = step.map(complaints).unwrap_or_default();
-            trouble.extend(lines.iter().flat_map(|line| words(line)));
+            let (has_failed, lines) = step.map(find_error_lines).unwrap_or_default();
+            trouble.extend(lines.iter().flat_map(|line| lowercase_words(line)));
             has_failed || !lines.is_empty()
         };
         let failing: Vec<Place> = near.iter().copied().filter(complains).collect();
-        let again = given_again(trajectories);
+        let again = find_repeated_commands(trajectories);
         Self {
             told,
             wanted,
@@ -133,24 +136,24 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What signals quote, and should be found in this step.
-    pub(super) fn quotes(&self, place: Place) -> &[&'a str] {
+    /// Returns the quotes of signals that should be found in this step.
+    pub(super) fn step_quotes(&self, place: Place) -> &[&'a str] {
         self.quotes.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the step that gave the same command before this one.
-    pub(super) fn again(&self, place: Place) -> Option<u32> {
+    pub(super) fn earlier_same_command(&self, place: Place) -> Option<u32> {
         self.again.get(&place).copied()
     }
 }
 
 #[derive(Default)]
-struct Unique {
+struct UniquePlaces {
     known: BTreeSet<Place>,
     list: Vec<Place>,
 }
 
-impl Unique {
+impl UniquePlaces {
     fn extend(&mut self, places: impl IntoIterator<Item = Place>) {
         for place in places {
             if self.known.insert(place) {
@@ -160,13 +163,13 @@ impl Unique {
     }
 }
 
-/// Whether a quotation stands in a step.
-fn says(trajectories: &[Trajectory], (index, at): Place, quote: &str) -> bool {
+/// Returns true if a step contains a quote.
+fn contains_quote(trajectories: &[Trajectory], (index, at): Place, quote: &str) -> bool {
     let step = trajectories.get(index).and_then(|trajectory| trajectory.steps.get(at));
-    step.is_some_and(|step| texts(step).iter().any(|text| text.contains(quote)))
+    step.is_some_and(|step| shown_texts(step).iter().any(|text| text.contains(quote)))
 }
 
-fn places(trajectories: &[Trajectory]) -> BTreeMap<(u32, u32), Place> {
+fn index_steps(trajectories: &[Trajectory]) -> BTreeMap<(u32, u32), Place> {
     let mut places = BTreeMap::new();
     for (index, (trajectory, number)) in trajectories.iter().zip(0_u32..).enumerate() {
         for (at, step) in trajectory.steps.iter().enumerate().filter(|(_, step)| !step.copied) {
@@ -176,7 +179,7 @@ fn places(trajectories: &[Trajectory]) -> BTreeMap<(u32, u32), Place> {
     places
 }
 
-fn rank(kind: &SignalKind) -> usize {
+fn rank_kind(kind: &SignalKind) -> usize {
     match kind {
         SignalKind::RepeatedFailure => 0,
         SignalKind::Fixed => 1,
@@ -196,24 +199,24 @@ fn rank(kind: &SignalKind) -> usize {
     }
 }
 
-/// The most telling kinds first, in them what happened most often.
-fn told(signals: &[Signal]) -> Vec<usize> {
+/// Sorts signals by the rank of their kind, then by how often they occurred.
+fn sort_by_rank(signals: &[Signal]) -> Vec<usize> {
     let mut told: Vec<(usize, &Signal)> = signals.iter().enumerate().collect();
     told.sort_by_key(|(at, signal)| {
-        (rank(&signal.kind), std::cmp::Reverse(signal.times), signal.trajectory, signal.step, *at)
+        (rank_kind(&signal.kind), std::cmp::Reverse(signal.times), signal.trajectory, signal.step, *at)
     });
     told.into_iter().map(|(at, _)| at).collect()
 }
 
-/// No kind crowds out the others, no failure its like: each kind gets a round before the next one begins, and what was
-/// told of a failure already comes last. Of those that look alike, the first and the last are not repeats.
-fn wanted(signals: &[Signal], told: &[usize]) -> (Vec<usize>, BTreeSet<usize>) {
+/// Sorts signals in rounds, so that no kind crowds out the others: each kind gets a round before the next one begins,
+/// and repeats of a failure come last. Of signals that look alike, the first and the last are not repeats.
+fn sort_in_rounds(signals: &[Signal], told: &[usize]) -> (Vec<usize>, BTreeSet<usize>) {
     let mut alike: BTreeMap<(usize, &ErrorFamily), Vec<usize>> = BTreeMap::new();
     for at in told {
         if let Some((signal, family)) =
             signals.get(*at).and_then(|signal| Some((signal, signal.error_family.as_ref()?)))
         {
-            alike.entry((rank(&signal.kind), family)).or_default().push(*at);
+            alike.entry((rank_kind(&signal.kind), family)).or_default().push(*at);
         }
     }
     let mut repeats = BTreeSet::new();
@@ -226,7 +229,7 @@ fn wanted(signals: &[Signal], told: &[usize]) -> (Vec<usize>, BTreeSet<usize>) {
     let mut wanted: Vec<((bool, usize), usize)> = Vec::new();
     for at in told {
         let is_repeat = repeats.contains(at);
-        let count = seen.entry(signals.get(*at).map_or(0, |signal| rank(&signal.kind))).or_default();
+        let count = seen.entry(signals.get(*at).map_or(0, |signal| rank_kind(&signal.kind))).or_default();
         wanted.push(((is_repeat, *count / ROUND), *at));
         *count += usize::from(!is_repeat);
     }
@@ -234,9 +237,9 @@ fn wanted(signals: &[Signal], told: &[usize]) -> (Vec<usize>, BTreeSet<usize>) {
     (wanted.into_iter().map(|(_, at)| at).collect(), repeats)
 }
 
-/// What a signal rests on beside its best step: both ends, then from the last one back, for what came just before the
-/// end explains it.
-fn rest(signal: &Signal) -> Vec<u32> {
+/// Returns the steps that support a signal besides its best one: both ends, then from the last one back, because what
+/// came just before the end explains it.
+fn supporting_steps(signal: &Signal) -> Vec<u32> {
     let mut rest: Vec<u32> = Vec::new();
     let ends = [signal.steps.first(), signal.steps.last()].into_iter().flatten();
     let is_many = matches!(signal.kind, SignalKind::RepeatedFailure | SignalKind::RetryLoop);
@@ -249,14 +252,14 @@ fn rest(signal: &Signal) -> Vec<u32> {
     rest
 }
 
-/// Finds the steps that give one command which an earlier step gave: most of them wait for it.
-fn given_again(trajectories: &[Trajectory]) -> BTreeMap<Place, u32> {
+/// Finds the steps that repeat the command of an earlier step; most of them wait for its result.
+fn find_repeated_commands(trajectories: &[Trajectory]) -> BTreeMap<Place, u32> {
     let mut again = BTreeMap::new();
     for (index, trajectory) in trajectories.iter().enumerate() {
         let mut given: HashMap<String, u32> = HashMap::new();
         for (at, step) in trajectory.steps.iter().enumerate().filter(|(_, step)| !step.copied) {
             if let [call] = step.calls.as_slice()
-                && let Action::Run { command } = Action::of(&call.tool, &call.arguments)
+                && let ToolAction::Run { command } = ToolAction::from_call(&call.tool, &call.arguments)
             {
                 let first = *given.entry(command).or_insert(step.number);
                 if first != step.number {
@@ -268,40 +271,40 @@ fn given_again(trajectories: &[Trajectory]) -> BTreeMap<Place, u32> {
     again
 }
 
-/// How much the outputs of a step are likely to tell.
+/// A rank of how much the outputs of a step are likely to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NewsRank {
-    /// It ran something, and little came back that was not seen before.
+    /// The step ran something with little output, some of it new.
     SmallRun,
-    /// It ran something, and more came back.
+    /// The step ran something with more output.
     LongRun,
-    /// It looked at something, and little came back.
+    /// The step only read or said something, with little output.
     SmallLook,
-    /// It ran something once more.
+    /// The step repeated an earlier command.
     Again,
-    /// It only looked at something, said something or changed a file.
+    /// The step only read something, with more output.
     Look,
-    /// Nothing new came back.
+    /// The outputs contain nothing new.
     Nothing,
 }
 
-/// Ranks the steps of a trajectory by what they ran and what came back.
+/// Ranks the steps of a trajectory by what they ran and what it returned.
 fn rank_news(steps: &[Step]) -> Vec<NewsRank> {
     let (mut seen, mut told): (HashSet<String>, HashSet<String>) = Default::default();
     let mut ranks = Vec::with_capacity(steps.len());
     for step in steps {
         let outputs = || step.calls.iter().filter_map(|call| call.output.as_ref()).chain(&step.outputs);
-        // Numbers of processes and times are no news.
+        // Process numbers and times do not count as new.
         let lines = outputs().flat_map(|output| output.text.lines());
         let lines = lines.map(|line| line.replace(|c: char| c.is_ascii_digit() || c.is_whitespace(), ""));
         let has_news = lines.filter(|line| !line.is_empty() && seen.insert(line.clone())).count() > 0;
         let bytes: usize = outputs().map(|output| output.text.len()).sum();
         let is_again = has_news
-            && step.calls.iter().all(|call| match Action::of(&call.tool, &call.arguments) {
-                Action::Run { command } => !told.insert(command),
+            && step.calls.iter().all(|call| match ToolAction::from_call(&call.tool, &call.arguments) {
+                ToolAction::Run { command } => !told.insert(command),
                 _ => false,
             });
-        ranks.push(match step.calls.iter().all(is_look_call) {
+        ranks.push(match step.calls.iter().all(is_read_only_call) {
             true if bytes <= SMALL_BYTES => NewsRank::SmallLook,
             true => NewsRank::Look,
             false if !has_news => NewsRank::Nothing,
@@ -313,8 +316,12 @@ fn rank_news(steps: &[Step]) -> Vec<NewsRank> {
     ranks
 }
 
-/// Every step that is not a copy, those near signals first; where there are none, those near the beginning and the end.
-fn near(trajectories: &[Trajectory], signals: &[Signal], places: &BTreeMap<(u32, u32), Place>) -> Vec<Place> {
+/// Sorts all steps that are not copies, those near signals first, or else those near the beginning and the end.
+fn sort_by_nearness(
+    trajectories: &[Trajectory],
+    signals: &[Signal],
+    places: &BTreeMap<(u32, u32), Place>,
+) -> Vec<Place> {
     let mut at_signal = BTreeSet::new();
     for signal in signals {
         let steps = signal.steps.iter().chain([&signal.step]);

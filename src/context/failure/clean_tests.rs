@@ -1,19 +1,19 @@
 use proptest::prelude::*;
 
-use super::Told;
-use super::read;
+use super::LoggedResult;
+use super::detect_failure;
 
-const SILENT: Told = Told { failed: None, exit_code: None, interrupted: false };
-const FLAGGED: Told = Told { failed: Some(true), exit_code: None, interrupted: false };
-const FINE: Told = Told { failed: Some(false), exit_code: None, interrupted: false };
+const SILENT: LoggedResult = LoggedResult { failed: None, exit_code: None, interrupted: false };
+const FLAGGED: LoggedResult = LoggedResult { failed: Some(true), exit_code: None, interrupted: false };
+const FINE: LoggedResult = LoggedResult { failed: Some(false), exit_code: None, interrupted: false };
 
-fn exited(code: i32) -> Told {
-    Told { exit_code: Some(code), ..SILENT }
+fn exited(code: i32) -> LoggedResult {
+    LoggedResult { exit_code: Some(code), ..SILENT }
 }
 
-fn clean(told: Told, tool: &str, command: &str, output: &str) {
+fn clean(told: LoggedResult, tool: &str, command: &str, output: &str) {
     let command = Some(command).filter(|command| !command.is_empty());
-    assert_eq!(read(tool, command, &told, output), None, "{tool} {command:?}\n{output}");
+    assert_eq!(detect_failure(tool, command, &told, output), None, "{tool} {command:?}\n{output}");
 }
 
 /// Tool, command, output: none of them failed.
@@ -115,8 +115,8 @@ fn a_file_shown_beside_other_work_is_no_failure() {
 proptest! {
     #[test]
     fn nothing_panics(tool in "Bash|Read|Edit|Task|x", command in any::<Option<String>>(), failed in any::<Option<bool>>(), code in any::<Option<i32>>(), interrupted in any::<bool>(), output in any::<String>()) {
-        let told = Told { failed, exit_code: code, interrupted };
-        if let Some(failure) = read(&tool, command.as_deref(), &told, &output) {
+        let told = LoggedResult { failed, exit_code: code, interrupted };
+        if let Some(failure) = detect_failure(&tool, command.as_deref(), &told, &output) {
             prop_assert!(!failure.headline.trim().is_empty());
             prop_assert!(failure.headline.chars().count() <= 300);
         }
@@ -124,8 +124,8 @@ proptest! {
 
     #[test]
     fn nothing_panics_on_lookalikes(output in "(error: |Traceback \\(most recent call last\\):|\n|  |thread 'a' panicked at |:|\\{\"exit_code\":|é|\u{1b}\\[31m|FAILED |not ok |Exit code |[0-9]|Tests: |failed|\\}){0,30}", command in "(bash -lc |'|\"|cargo test|<<E\n|\\||&&|;|\\\\|é| ){0,12}") {
-        let _ = read("Bash", Some(&command), &SILENT, &output);
-        let _ = read("Bash", Some(&command), &FLAGGED, &output);
-        let _ = crate::context::failure::outcome_of_tests(&output);
+        let _ = detect_failure("Bash", Some(&command), &SILENT, &output);
+        let _ = detect_failure("Bash", Some(&command), &FLAGGED, &output);
+        let _ = crate::context::failure::read_test_outcome(&output);
     }
 }

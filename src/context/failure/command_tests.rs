@@ -1,4 +1,4 @@
-use super::Line;
+use super::ParsedCommandLine;
 use super::is_verification;
 
 #[test]
@@ -114,7 +114,7 @@ fn a_hidden_exit_code_is_seen() {
         ("python x.py\necho done", true),
         ("python - <<'E'\na | b; c\nE", false),
     ] {
-        assert_eq!(Line::parse(command).hides_failure(), hidden, "{command}");
+        assert_eq!(ParsedCommandLine::parse(command).hides_failure(), hidden, "{command}");
     }
 }
 
@@ -132,6 +132,6 @@ fn reading_is_told_from_doing() {
         ("python x.py", false),
         ("", false),
     ] {
-        assert_eq!(Line::parse(command).only_reads(), reads, "{command}");
+        assert_eq!(ParsedCommandLine::parse(command).only_reads(), reads, "{command}");
     }
 }

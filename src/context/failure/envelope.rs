@@ -1,4 +1,4 @@
-//! What harnesses write around an output: exit codes in words, JSON with the output in a field.
+//! Reads what harnesses write around an output: exit codes in words, JSON with the output in a field.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -6,42 +6,42 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use serde_json::Value;
 
-use super::plain::{from_byte, to_byte};
-use super::read::Kind;
+use super::plain::{prefix_to_byte, suffix_from_byte};
+use super::read::ToolPurpose;
 
-/// A harness writes its own words within the first or last so many bytes.
+/// The number of bytes at each end of an output in which a harness writes its own words.
 const EDGE_BYTES: usize = 400;
 
-/// Larger JSON is a document, not an envelope.
+/// The largest JSON that is read as an envelope; anything larger is a document.
 const MAX_JSON_BYTES: usize = 4 * 1024 * 1024;
 
 /// An output taken out of its envelope.
 #[derive(Debug, PartialEq)]
-pub(super) struct Opened<'a> {
+pub(super) struct UnwrappedOutput<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) exit_code: Option<i32>,
     pub(super) failed: Option<bool>,
 }
 
-/// The exit code that a harness wrote into the text.
-pub(super) fn stated_exit(output: &str, told: Option<bool>) -> Option<i32> {
-    let head = to_byte(output, EDGE_BYTES);
-    let tail = from_byte(output, output.len().saturating_sub(EDGE_BYTES));
+/// Returns the exit code that a harness wrote into the text.
+pub(super) fn stated_exit_code(output: &str, told: Option<bool>) -> Option<i32> {
+    let head = prefix_to_byte(output, EDGE_BYTES);
+    let tail = suffix_from_byte(output, output.len().saturating_sub(EDGE_BYTES));
     if output.trim_start().starts_with('{') {
-        return [tail, head].iter().find_map(|edge| json_exit(edge));
+        return [tail, head].iter().find_map(|edge| json_exit_code(edge));
     }
     let lines = head.lines().take(8).chain(tail.lines().rev().take(4));
-    lines.into_iter().find_map(exit_of_line).or_else(|| {
+    lines.into_iter().find_map(exit_code_of_line).or_else(|| {
         if told == Some(false) {
             return None;
         }
         static FINDER: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\n[exit_code] "));
         let at = FINDER.find_iter(output.as_bytes()).last()?;
-        exit_of_line(to_byte(from_byte(output, at + 1), 64).lines().next()?)
+        exit_code_of_line(prefix_to_byte(suffix_from_byte(output, at + 1), 64).lines().next()?)
     })
 }
 
-fn exit_of_line(line: &str) -> Option<i32> {
+fn exit_code_of_line(line: &str) -> Option<i32> {
     const STARTS: &[&str] = &[
         "Exit code: ",
         "Exit code ",
@@ -67,18 +67,18 @@ fn exit_of_line(line: &str) -> Option<i32> {
         return rest.split_once("exit code: ").and_then(|(_, rest)| leading_number(rest)).or(Some(1));
     }
     let rest = STARTS.iter().find_map(|start| line.strip_prefix(start))?;
-    // Only the number may stand there: "Exit code 1 means that …" is prose.
+    // Only the number may follow: "Exit code 1 means that …" is prose.
     let code = leading_number(rest)?;
     let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').trim_start();
     (behind.is_empty() || behind.starts_with([')', ']', '<', '.', ',', ':', '('])).then_some(code)
 }
 
-/// The exit code that a command prints itself: `make; echo "EXIT: $?"`.
-pub(super) fn echoed_exit(command: &str, output: &str) -> Option<i32> {
+/// Returns the exit code that a command prints itself: `make; echo "EXIT: $?"`.
+pub(super) fn echoed_exit_code(command: &str, output: &str) -> Option<i32> {
     let at = command.rfind("$?").or_else(|| command.rfind("${PIPESTATUS[0]}"))?;
     let (_, label) = command.get(..at)?.rsplit_once("echo ")?;
     let label = label.trim_start_matches(['"', '\'', ' ']);
-    let tail = from_byte(output, output.len().saturating_sub(EDGE_BYTES));
+    let tail = suffix_from_byte(output, output.len().saturating_sub(EDGE_BYTES));
     if label.contains(['\n', ';', '|', '$', '`']) {
         return None;
     }
@@ -89,7 +89,7 @@ pub(super) fn echoed_exit(command: &str, output: &str) -> Option<i32> {
     })
 }
 
-fn json_exit(edge: &str) -> Option<i32> {
+fn json_exit_code(edge: &str) -> Option<i32> {
     for key in ["\"exit_code\"", "\"exitCode\"", "\"returncode\""] {
         if let Some(at) = edge.rfind(key) {
             let rest = edge.get(at + key.len()..)?.trim_start().strip_prefix(':')?.trim_start();
@@ -104,7 +104,7 @@ fn leading_number(text: &str) -> Option<i32> {
     text.get(..digits)?.parse().ok()
 }
 
-/// Whether the text holds a harness's line that says "this failed".
+/// Returns true if the text contains a harness's line that reports a failure.
 pub(super) fn reports_failure(output: &str) -> bool {
     const LINE: &str = "[error] tool reported failure";
     static FINDER: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(LINE));
@@ -115,8 +115,8 @@ pub(super) fn reports_failure(output: &str) -> bool {
     })
 }
 
-/// The exit code of a program inside the output, where it is the last thing said.
-pub(super) fn inner_exit(text: &str) -> Option<i32> {
+/// Returns the last exit code other than 0 that a program reports near the end of the output.
+pub(super) fn inner_exit_code(text: &str) -> Option<i32> {
     const PHRASES: &[&str] = &[
         "exited with code ",
         "failed with exit code ",
@@ -126,16 +126,16 @@ pub(super) fn inner_exit(text: &str) -> Option<i32> {
         "] Error ",
         "exit code: ",
     ];
-    let tail = from_byte(text, text.len().saturating_sub(EDGE_BYTES * 2));
+    let tail = suffix_from_byte(text, text.len().saturating_sub(EDGE_BYTES * 2));
     tail.lines().rev().take(12).find_map(|line| {
         let at = PHRASES.iter().find_map(|phrase| line.rfind(phrase).map(|at| at + phrase.len()))?;
         leading_number(line.get(at..)?).filter(|code| *code != 0)
     })
 }
 
-/// Takes the output out of a JSON object that a harness put it in. Other text stays as it is.
-pub(super) fn open(kind: Kind, output: &str) -> Opened<'_> {
-    let closed = Opened { text: Cow::Borrowed(output), exit_code: None, failed: None };
+/// Takes the output out of a JSON object in which a harness wrapped it. Other text is returned unchanged.
+pub(super) fn unwrap_output(kind: ToolPurpose, output: &str) -> UnwrappedOutput<'_> {
+    let closed = UnwrappedOutput { text: Cow::Borrowed(output), exit_code: None, failed: None };
     if !output.trim_start().starts_with('{') || output.len() > MAX_JSON_BYTES || !may_be_envelope(output) {
         return closed;
     }
@@ -151,12 +151,12 @@ pub(super) fn open(kind: Kind, output: &str) -> Opened<'_> {
         ["output", "stdout", "passed", "success", "status", "tool"].iter().any(|key| fields.contains_key(*key));
     let shows = ["content", "text", "matches", "data", "results"].iter().any(|key| fields.contains_key(*key));
     let failed = match said("status") {
-        _ if shows && kind == Kind::Shows => None,
+        _ if shows && kind == ToolPurpose::Shows => None,
         Some("error" | "failed" | "failure" | "timeout") => Some(true),
         _ if [flag("success"), flag("passed"), flag("ok")].contains(&Some(false)) => Some(true),
         _ if [flag("is_error"), flag("isError")].contains(&Some(true)) => Some(true),
-        // A server's answer is also JSON with an error in it, but then nothing ran.
-        _ if complains && (is_run || kind != Kind::Runs) => Some(true),
+        // A server's answer may also be JSON with an error in it, but then nothing ran.
+        _ if complains && (is_run || kind != ToolPurpose::Runs) => Some(true),
         Some("success" | "ok" | "completed") => Some(false),
         _ if [flag("success"), flag("passed")].contains(&Some(true)) => Some(false),
         _ => None,
@@ -171,7 +171,7 @@ pub(super) fn open(kind: Kind, output: &str) -> Opened<'_> {
     } else {
         Cow::Owned(parts.join("\n"))
     };
-    Opened { text, exit_code, failed }
+    UnwrappedOutput { text, exit_code, failed }
 }
 
 fn may_be_envelope(output: &str) -> bool {
@@ -185,7 +185,7 @@ fn may_be_envelope(output: &str) -> bool {
         "\"isError\"",
         "\"is_error\"",
     ];
-    let head = to_byte(output, EDGE_BYTES);
-    let tail = from_byte(output, output.len().saturating_sub(EDGE_BYTES));
+    let head = prefix_to_byte(output, EDGE_BYTES);
+    let tail = suffix_from_byte(output, output.len().saturating_sub(EDGE_BYTES));
     KEYS.iter().any(|key| head.contains(key) || tail.contains(key))
 }

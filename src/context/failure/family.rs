@@ -1,38 +1,38 @@
-//! How "the same failure" is known: by the message with everything masked that changes from run to run.
+//! Identifies the same failure across runs by its message, with everything masked that changes between runs.
 
-use super::command::lists;
-use super::plain::{plain, to_byte};
-use super::read::Kind;
+use super::command::contains_word;
+use super::plain::{prefix_to_byte, strip_control_codes};
+use super::read::ToolPurpose;
 use crate::domain::ErrorFamily;
 
 #[cfg(test)]
 #[path = "family_tests.rs"]
 mod tests;
 
-/// What stands for counts, sizes, times and places in a file, and for ids, hashes and addresses: some hashes are all
-/// digits, and one commit must not be another thing than the next.
+/// The mask of counts, sizes, times, line numbers, ids, hashes and addresses. One mask serves all, because some hashes
+/// are all digits, and two commits must not differ.
 const NUMBER: &str = "<n>";
-/// What stands for a temporary file or directory.
+/// The mask of a temporary file or directory.
 const TEMPORARY: &str = "<tmp>";
 
-/// The rest of a longer message is its data.
+/// The number of bytes of a message that are read; the rest of a longer one is its data.
 const MAX_MESSAGE_BYTES: usize = 4000;
 
-/// Wrappers that some layers put before a message and others do not.
+/// Prefixes that some layers put before a message and others do not.
 const WRAPPERS: &[&str] = &["outcome: error - ", "outcome: failure - ", "error: ", "error - ", "uncaught ", "e "];
 
-/// Words after which a number is the name of an error.
+/// Words after which a number names an error.
 const NUMBERS_THAT_NAME: &[&str] = &["code", "status", "errno", "signal", "http", "exit", "error", "err", "exit_code"];
 
-/// The message with everything that changes from run to run masked: directories, line and column numbers, addresses,
-/// ids, hashes, times, durations, sizes, ports, temporary names, colours, percentages, counters.
+/// Masks everything in a message that changes between runs: directories, line and column numbers, addresses, ids,
+/// hashes, times, durations, sizes, ports, temporary names, colours, percentages, counters.
 ///
-/// Names stay: of files, without their directories; of tests, of variables, of errors; and exit codes.
-pub(super) fn masked(message: &str) -> String {
-    let mut text = pass(to_byte(message, MAX_MESSAGE_BYTES));
-    // What one pass leaves may join to something that the next masks. Every change shortens or settles it.
+/// Names are kept: of files, without their directories; of tests, variables and errors; and exit codes.
+pub(super) fn mask_message(message: &str) -> String {
+    let mut text = mask_once(prefix_to_byte(message, MAX_MESSAGE_BYTES));
+    // One pass may join words into something that the next one masks; every change shortens the text.
     for _ in 0..8 {
-        let next = pass(&text);
+        let next = mask_once(&text);
         if next == text {
             break;
         }
@@ -41,18 +41,19 @@ pub(super) fn masked(message: &str) -> String {
     text
 }
 
-/// The family of a failure: the tool, its class and the masked message.
-pub(in crate::context) fn family(tool: &str, class: &str, message: &str) -> ErrorFamily {
+/// Identifies the error family of a failure by the tool, its class and the masked message.
+pub(in crate::context) fn identify_family(tool: &str, class: &str, message: &str) -> ErrorFamily {
     // Every harness has its own name for its shell; the failure is the same.
-    let tool = if Kind::of(tool) == Kind::Runs { "run".to_owned() } else { tool.to_ascii_lowercase() };
-    ErrorFamily::of(&[&tool, class, &masked(message)])
+    let tool =
+        if ToolPurpose::from_tool(tool) == ToolPurpose::Runs { "run".to_owned() } else { tool.to_ascii_lowercase() };
+    ErrorFamily::from_parts(&[&tool, class, &mask_message(message)])
 }
 
-fn pass(message: &str) -> String {
-    let text = plain(message);
-    let mut out = Masked::default();
+fn mask_once(message: &str) -> String {
+    let text = strip_control_codes(message);
+    let mut out = MessageMasker::default();
     let mut word_start = 0;
-    let text = unwrapped(text.trim());
+    let text = strip_message_wrappers(text.trim());
     for (at, character) in text.char_indices() {
         let is_between_digits = character == ','
             && text.get(..at).is_some_and(|head| head.ends_with(|c: char| c.is_ascii_digit()))
@@ -63,11 +64,11 @@ fn pass(message: &str) -> String {
         if !is_delimiter(character) || is_between_digits || is_drive || is_query {
             continue;
         }
-        out.word(text.get(word_start..at).unwrap_or_default());
-        out.delimiter(character);
+        out.push_word(text.get(word_start..at).unwrap_or_default());
+        out.push_delimiter(character);
         word_start = at + character.len_utf8();
     }
-    out.word(text.get(word_start..).unwrap_or_default());
+    out.push_word(text.get(word_start..).unwrap_or_default());
     out.finish()
 }
 
@@ -80,10 +81,10 @@ fn is_windows_path(word: &str) -> bool {
     matches!((characters.next(), characters.next(), characters.next()), (Some(drive), Some(':'), Some('\\')) if drive.is_ascii_alphabetic())
 }
 
-/// Takes off what layers put before a message, as often as it stands there.
-fn unwrapped(mut text: &str) -> &str {
+/// Strips the prefixes that layers put before a message, repeatedly.
+fn strip_message_wrappers(mut text: &str) -> &str {
     loop {
-        let lower = to_byte(text, 24).to_ascii_lowercase();
+        let lower = prefix_to_byte(text, 24).to_ascii_lowercase();
         let rest = WRAPPERS
             .iter()
             .filter(|wrapper| lower.starts_with(**wrapper))
@@ -97,21 +98,21 @@ fn unwrapped(mut text: &str) -> &str {
     }
 }
 
-/// What a number may be counted in; `30s` and `30 seconds` are the same.
+/// Units of numbers; `30s` and `30 seconds` are masked alike.
 const UNIT_WORDS: &str = "\
     milliseconds millisecond ms seconds second secs sec s minutes minute mins min hours hour days day \
     bytes byte kb mb gb";
 
-/// Puts the masked words together again.
+/// Assembles the masked words of a message.
 #[derive(Default)]
-struct Masked {
+struct MessageMasker {
     out: String,
     /// The last word, in lower case, for numbers that depend on it.
     previous: String,
 }
 
-impl Masked {
-    fn word(&mut self, word: &str) {
+impl MessageMasker {
+    fn push_word(&mut self, word: &str) {
         if word.is_empty() {
             return;
         }
@@ -121,12 +122,12 @@ impl Masked {
         let (lead, core) = if core.starts_with('/') && lead.ends_with(['.', '~']) { ("", word) } else { (lead, core) };
         let inner = core.trim_end_matches([':', '.', '-', '+', '/', '#', '&']);
         let trail = core.get(inner.len()..).unwrap_or_default();
-        if self.out.trim_end_matches(' ').ends_with(NUMBER) && lists(UNIT_WORDS, &inner.to_ascii_lowercase()) {
+        if self.out.trim_end_matches(' ').ends_with(NUMBER) && contains_word(UNIT_WORDS, &inner.to_ascii_lowercase()) {
             self.out.truncate(self.out.trim_end_matches(' ').len());
             self.push_trail(trail);
             return;
         }
-        // `1 error` and `2 errors`.
+        // `1 error` and `2 errors` are masked alike.
         let is_counted = lead.is_empty() && self.out.trim_end_matches(' ').ends_with(NUMBER);
         let inner = if is_counted && inner.len() > 3 { inner.strip_suffix('s').unwrap_or(inner) } else { inner };
         let kept = self.names_error(inner);
@@ -142,12 +143,12 @@ impl Masked {
         self.previous = inner.to_ascii_lowercase();
     }
 
-    /// A slash or a dash at the end is taste; a colon and a full stop are grammar.
+    /// Pushes the punctuation at the end of a word, without slashes.
     fn push_trail(&mut self, trail: &str) {
         self.out.extend(trail.chars().filter(|c| !matches!(c, '/')));
     }
 
-    /// `2025-01-01 12:00:00` and `1m 30s` are one thing.
+    /// Returns true if a number joins the one before it, as in `2025-01-01 12:00:00` and `1m 30s`.
     fn joins_number(&self, lead: &str) -> bool {
         lead.is_empty() && self.out.trim_end_matches(' ').ends_with(NUMBER)
     }
@@ -157,7 +158,7 @@ impl Masked {
         short && NUMBERS_THAT_NAME.contains(&self.previous.as_str())
     }
 
-    fn delimiter(&mut self, character: char) {
+    fn push_delimiter(&mut self, character: char) {
         if !character.is_whitespace() {
             self.out.push(character);
         } else if !self.out.is_empty() && !self.out.ends_with(' ') {
@@ -185,7 +186,7 @@ fn mask_word(word: &str) -> String {
     {
         return format!("{}::{}", mask_word(head), mask_word(test));
     }
-    let (name, numbers) = without_place(word);
+    let (name, numbers) = strip_line_numbers(word);
     if is_path(name) {
         return mask_path(name, numbers);
     }
@@ -196,8 +197,8 @@ fn mask_word(word: &str) -> String {
     if numbers && !has_extension(name) { format!("{masked}:{NUMBER}") } else { masked }
 }
 
-/// `x.rs:12:5` is `x.rs`, and it had numbers.
-fn without_place(word: &str) -> (&str, bool) {
+/// Strips line and column numbers: `x.rs:12:5` becomes `x.rs`; the flag tells whether there were any.
+fn strip_line_numbers(word: &str) -> (&str, bool) {
     let mut name = word;
     while let Some((head, number)) = name.rsplit_once(':') {
         let is_place = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
@@ -210,7 +211,7 @@ fn without_place(word: &str) -> (&str, bool) {
     if name.is_empty() { (word, false) } else { (name, name.len() != word.len()) }
 }
 
-/// Numbers, with their units: counts, sizes, durations, dates, times, versions, percentages, places.
+/// Returns true for numbers with their units: counts, sizes, durations, dates, times, versions, percentages.
 fn is_numeric(word: &str) -> bool {
     const UNITS: &[&str] = &[
         "ns", "us", "µs", "μs", "ms", "s", "sec", "secs", "m", "min", "mins", "h", "hr", "hrs", "d", "b", "kb", "mb",
@@ -225,7 +226,7 @@ fn is_numeric(word: &str) -> bool {
         return version.contains('.') && is_numeric(version);
     }
     let lower = word.to_lowercase();
-    // Digits and what stands between them; letters only as units, exponents, or the T and Z of a time.
+    // Digits and separators; letters only as units, exponents, or the T and Z of a time.
     lower
         .split(|c: char| c.is_ascii_digit() || ".,:-+/_".contains(c))
         .all(|letters| letters.is_empty() || letters == "t" || letters == "e" || UNITS.contains(&letters))
@@ -233,20 +234,20 @@ fn is_numeric(word: &str) -> bool {
 
 fn mask_address(scheme: &str, rest: &str) -> String {
     if scheme.eq_ignore_ascii_case("file") {
-        let (name, numbers) = without_place(rest);
+        let (name, numbers) = strip_line_numbers(rest);
         return mask_path(name, numbers);
     }
     let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let host = rest.get(..host_end).unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or(host);
-    let (host, _) = without_place(host);
+    let (host, _) = strip_line_numbers(host);
     let host =
         if is_numeric(host) { NUMBER.to_owned() } else { host.split('.').map(mask_name).collect::<Vec<_>>().join(".") };
     let path = rest.get(host_end..).unwrap_or_default().trim_matches('/');
     if path.is_empty() { format!("{scheme}://{host}") } else { format!("{scheme}://{host}/path") }
 }
 
-/// `/a/b`, `./a`, `~/a`, `a/b/c`, `a/b.rs`; but not `and/or`, `origin/main` or `@scope/name`.
+/// Returns true for `/a/b`, `./a`, `~/a`, `a/b/c`, `a/b.rs`; but not for `and/or`, `origin/main` or `@scope/name`.
 fn is_path(word: &str) -> bool {
     if !word.contains('/') || word.starts_with('@') {
         return false;
@@ -264,7 +265,7 @@ fn has_extension(word: &str) -> bool {
     })
 }
 
-/// The last part of a path. What lies in a temporary directory has no name worth keeping unless it looks like a source.
+/// Returns the last part of a path. A file in a temporary directory keeps its name only if that looks like a source's.
 fn mask_path(path: &str, numbers: bool) -> String {
     const TEMPORARY_ROOTS: &[&str] =
         &["/tmp/", "/var/folders/", "/private/", "/dev/shm/", "/var/tmp/", "/Temp/", "/TEMP/"];
@@ -277,7 +278,7 @@ fn mask_path(path: &str, numbers: bool) -> String {
     if numbers && !has_extension(name) { format!("{masked}:{NUMBER}") } else { masked }
 }
 
-/// A name with the parts masked that a machine drew.
+/// Masks the machine-generated parts of a name.
 fn mask_name(name: &str) -> String {
     if is_uuid(name) || is_hash(name) {
         return NUMBER.to_owned();
@@ -291,15 +292,15 @@ fn mask_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut start = 0;
     for (at, separator) in name.char_indices().filter(|(_, c)| matches!(c, '_' | '-' | '.' | ':' | '/' | '@')) {
-        push_part(&mut out, name.get(start..at).unwrap_or_default());
+        push_masked_part(&mut out, name.get(start..at).unwrap_or_default());
         out.push(separator);
         start = at + 1;
     }
-    push_part(&mut out, name.get(start..).unwrap_or_default());
+    push_masked_part(&mut out, name.get(start..).unwrap_or_default());
     out
 }
 
-fn push_part(out: &mut String, part: &str) {
+fn push_masked_part(out: &mut String, part: &str) {
     let is_number = part.len() >= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || is_hash(part) || is_random(part) {
         out.push_str(NUMBER);
@@ -308,7 +309,7 @@ fn push_part(out: &mut String, part: &str) {
     }
 }
 
-/// `ORA-00942`, `TS-2345`.
+/// Returns true for error codes such as `ORA-00942` and `TS-2345`.
 fn is_error_code(name: &str) -> bool {
     name.split_once('-').is_some_and(|(letters, digits)| {
         (2..=6).contains(&letters.len())
@@ -324,7 +325,7 @@ fn is_uuid(word: &str) -> bool {
     lengths == [8, 4, 4, 4, 12] && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Seven or more hexadecimal digits of both sorts, or so many that it is no word.
+/// Returns true for seven or more hexadecimal characters with digits and letters, or for sixteen of any kind.
 fn is_hash(word: &str) -> bool {
     let hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
@@ -332,7 +333,7 @@ fn is_hash(word: &str) -> bool {
     hex && (word.len() >= 7 && has_digit && has_letter || word.len() >= 16)
 }
 
-/// Letters and digits in turn, as no person names a thing.
+/// Returns true if letters and digits alternate as in a machine-generated name.
 fn is_random(part: &str) -> bool {
     let bytes = part.as_bytes();
     if bytes.len() < 6 || !part.is_ascii() {
@@ -346,7 +347,7 @@ fn is_random(part: &str) -> bool {
     turns >= 3 || is_drawn || (bytes.len() >= 20 && has_digit && turns >= 2)
 }
 
-/// `tmpab12cd`, `tmp.XyZ12`, `.tmpAbCd`.
+/// Returns true for temporary names such as `tmpab12cd`, `tmp.XyZ12` and `.tmpAbCd`.
 fn is_temporary_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let Some(rest) = ["tmp", "temp"].iter().find_map(|start| lower.strip_prefix(start)) else { return false };
@@ -357,7 +358,7 @@ fn is_temporary_name(name: &str) -> bool {
     let mixed =
         stem.bytes().any(|byte| byte.is_ascii_uppercase()) && stem.bytes().any(|byte| byte.is_ascii_lowercase());
     let drawn_length = (4..=12).contains(&stem.len());
-    // `tmpabcdef` of eight letters is Python's; `template` and `tempo` are words.
+    // `tmpabcdef` with eight letters is Python's; `template` and `tempo` are words.
     let python =
         stem.len() == 8 && lower.starts_with("tmp") && original.len() >= 8 && !original.starts_with(['-', '_']);
     drawn_length && (has_digit || mixed && !original.starts_with(['-', '_']) && lower.starts_with("tmp") || python)

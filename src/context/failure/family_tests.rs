@@ -1,5 +1,5 @@
-use super::family;
-use super::masked;
+use super::identify_family;
+use super::mask_message;
 use proptest::prelude::*;
 
 #[test]
@@ -56,8 +56,8 @@ fn messages_that_differ_by_run_are_one() {
         ("  too   many\tspaces ", "too many spaces"),
         ("\u{1b}]8;;http://x\u{7}link\u{1b}]8;;\u{7} broken", "link broken"),
     ] {
-        assert_eq!(masked(one), masked(other));
-        assert_eq!(family("Bash", "command", one), family("Bash", "command", other));
+        assert_eq!(mask_message(one), mask_message(other));
+        assert_eq!(identify_family("Bash", "command", one), identify_family("Bash", "command", other));
     }
 }
 
@@ -90,16 +90,16 @@ fn different_errors_stay_different() {
         ("tmp_dir is unset", "tmp_file is unset"),
         ("merge conflict in origin/main", "merge conflict in origin/dev"),
     ] {
-        assert_ne!(masked(one), masked(other));
+        assert_ne!(mask_message(one), mask_message(other));
     }
 }
 
 #[test]
 fn the_tool_and_the_class_count_but_shells_are_one() {
-    assert_ne!(family("Bash", "test", "x"), family("Bash", "compile", "x"));
-    assert_ne!(family("Edit", "edit", "x"), family("Bash", "edit", "x"));
-    assert_eq!(family("Bash", "test", "x"), family("exec_command", "test", "x"));
-    assert_ne!(family("a", "bc", "x"), family("ab", "c", "x"));
+    assert_ne!(identify_family("Bash", "test", "x"), identify_family("Bash", "compile", "x"));
+    assert_ne!(identify_family("Edit", "edit", "x"), identify_family("Bash", "edit", "x"));
+    assert_eq!(identify_family("Bash", "test", "x"), identify_family("exec_command", "test", "x"));
+    assert_ne!(identify_family("a", "bc", "x"), identify_family("ab", "c", "x"));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn masks_are_readable() {
         ("curl: (6) Could not resolve host: x.com", "curl: (<n>) Could not resolve host: x.com"),
         ("", ""),
     ] {
-        assert_eq!(masked(message), expected);
+        assert_eq!(mask_message(message), expected);
     }
 }
 
@@ -179,20 +179,20 @@ fn filled(template: &str, values: &Values) -> String {
 proptest! {
     #[test]
     fn masking_is_idempotent(text in any::<String>()) {
-        let once = masked(&text);
-        prop_assert_eq!(masked(&once), once);
+        let once = mask_message(&text);
+        prop_assert_eq!(mask_message(&once), once);
     }
 
     #[test]
     fn masking_is_idempotent_on_lookalikes(text in "([a-fA-FtmpeE0-9/:.,_<>n~@#%+ \\\\-]|error: |/tmp/|\\.rs|::|://|0x|\u{1b}\\[|ms){0,40}") {
-        let once = masked(&text);
-        prop_assert_eq!(masked(&once), once);
+        let once = mask_message(&text);
+        prop_assert_eq!(mask_message(&once), once);
     }
 
     #[test]
     fn a_family_survives_what_changes(template in prop::sample::select(TEMPLATES), one in values(), other in values()) {
         let (one, other) = (filled(template, &one), filled(template, &other));
-        prop_assert_eq!(masked(&one), masked(&other));
-        prop_assert_eq!(family("Bash", "command", &one), family("shell", "command", &other));
+        prop_assert_eq!(mask_message(&one), mask_message(&other));
+        prop_assert_eq!(identify_family("Bash", "command", &one), identify_family("shell", "command", &other));
     }
 }

@@ -15,8 +15,8 @@ mod verifiers;
 mod wordings;
 
 pub(crate) use command::is_verification;
-pub(super) use evidence::complaint_weight;
-pub(super) use family::family;
-pub(super) use read::{Class, Failure, Told, read};
-pub(super) use split::{Characters, document_end, skip_document};
-pub(super) use verification::{TestOutcome, outcome_of_tests};
+pub(super) use evidence::rate_error_line;
+pub(super) use family::identify_family;
+pub(super) use read::{DetectedFailure, FailureClass, LoggedResult, detect_failure};
+pub(super) use split::{Characters, here_document_end, skip_here_document};
+pub(super) use verification::{TestOutcome, read_test_outcome};

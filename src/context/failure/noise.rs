@@ -1,4 +1,4 @@
-//! What a harness says about its own rules. It teaches nothing about the project, so nothing is learned from it.
+//! Recognizes messages of a harness about its own rules. They teach nothing about the project and are ignored.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 #[path = "noise_tests.rs"]
 mod tests;
 
-/// How such messages are worded, in lower case.
+/// The wordings of such messages, in lower case.
 const WORDINGS: &[&str] = &[
     // Reading before writing.
     "file has not been read yet",
@@ -26,7 +26,7 @@ const WORDINGS: &[&str] = &[
     "tool call arguments could not be parsed",
     "old_string and new_string are exactly the same",
     "no changes to make: old_string",
-    // The person or the policy said no.
+    // The user or the policy refused.
     "the user doesn't want to proceed",
     "the user doesn't want to take this action",
     "haven't granted it yet",
@@ -51,7 +51,7 @@ const WORDINGS: &[&str] = &[
     "sibling tool call errored",
     "cancelled: parallel tool call",
     "streaming fallback - tool execution discarded",
-    // The agent's own form of speech.
+    // The agent's own protocol errors.
     "previous response had parsing errors",
     "exceeds maximum allowed tokens",
     "unchanged since last read",
@@ -61,8 +61,8 @@ const WORDINGS: &[&str] = &[
 static SEARCH: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(WORDINGS).ok());
 
-/// Whether a headline is a rule of the harness and not a fact about the project.
-pub(in crate::context) fn is_noise(headline: &str) -> bool {
+/// Returns true if a headline states a rule of the harness and not a fact about the project.
+pub(in crate::context) fn is_harness_rule(headline: &str) -> bool {
     let headline =
         if headline.is_ascii() { Cow::Borrowed(headline) } else { Cow::Owned(headline.replace('\u{2019}', "'")) };
     let is_refusal = headline.contains("ermission to use ") && headline.contains("denied");
@@ -72,7 +72,7 @@ pub(in crate::context) fn is_noise(headline: &str) -> bool {
     let bare = headline.trim();
     let bare = bare.strip_prefix("<tool_use_error>").unwrap_or(bare);
     let bare = bare.strip_suffix("</tool_use_error>").unwrap_or(bare).trim();
-    // The wrapper alone says nothing; what stands in it is judged for itself.
+    // The wrapper alone says nothing; the text in it is judged by itself.
     ["", "error", "error:", "interrupted", "aborted", "user interrupted"]
         .iter()
         .any(|word| bare.eq_ignore_ascii_case(word))

@@ -1,4 +1,4 @@
-use super::is_noise;
+use super::is_harness_rule;
 
 #[test]
 fn rules_of_the_harness_are_noise() {
@@ -18,7 +18,7 @@ fn rules_of_the_harness_are_noise() {
         "File content (31000 tokens) exceeds maximum allowed tokens (25000).",
         "exec_command failed: rejected by user",
     ] {
-        assert!(is_noise(headline), "{headline}");
+        assert!(is_harness_rule(headline), "{headline}");
     }
 }
 
@@ -34,6 +34,6 @@ fn facts_about_the_project_are_not() {
         "Command timed out after 2m 0.0s",
         "KeyError: 'user'",
     ] {
-        assert!(!is_noise(headline), "{headline}");
+        assert!(!is_harness_rule(headline), "{headline}");
     }
 }

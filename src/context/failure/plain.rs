@@ -1,9 +1,9 @@
-//! Output as a person would see it: without colours, one line at a time, no longer than can be read.
+//! Turns output into plain text: without colour codes, line by line, and cut to a readable length.
 
 use std::borrow::Cow;
 
-/// The text without colour codes and control characters. Line ends and tabs stay.
-pub(super) fn plain(text: &str) -> Cow<'_, str> {
+/// Returns the text without colour codes and control characters. Line ends and tabs are kept.
+pub(super) fn strip_control_codes(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\n' | b'\t') || byte == 0x7f) {
         return Cow::Borrowed(text);
     }
@@ -11,8 +11,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            '\u{1b}' => skip_escape(&mut characters),
-            // A carriage return starts the line anew; what stood there was progress.
+            '\u{1b}' => skip_escape_sequence(&mut characters),
+            // A carriage return restarts the line; the overwritten text was progress.
             '\r' => out.push('\n'),
             '\n' | '\t' => out.push(character),
             _ if character.is_control() => {}
@@ -22,7 +22,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+fn skip_escape_sequence(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match characters.peek() {
         Some('[') => {
             characters.next();
@@ -45,15 +45,15 @@ fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// At most `limit` characters, whole ones.
-pub(super) fn clip(text: &str, limit: usize) -> &str {
+/// Returns at most `limit` characters of a text.
+pub(super) fn clip_characters(text: &str, limit: usize) -> &str {
     match text.char_indices().nth(limit) {
         Some((end, _)) => text.get(..end).unwrap_or(text).trim_end(),
         None => text,
     }
 }
 
-/// The line around a byte of the text, with where it ends.
+/// Returns the line around a byte of the text, and the offset of its end.
 pub(super) fn line_at(text: &str, at: usize) -> (&str, usize) {
     let bytes = text.as_bytes();
     let before = bytes.get(..at).unwrap_or_default();
@@ -63,14 +63,14 @@ pub(super) fn line_at(text: &str, at: usize) -> (&str, usize) {
     (text.get(start..end).unwrap_or_default(), end)
 }
 
-/// The part from the first byte that begins a character at or after `from`.
-pub(super) fn from_byte(text: &str, from: usize) -> &str {
+/// Returns the text from the first character that begins at or after byte `from`.
+pub(super) fn suffix_from_byte(text: &str, from: usize) -> &str {
     let from = (from..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
     text.get(from..).unwrap_or_default()
 }
 
-/// The part up to the last character that ends at or before `to`.
-pub(super) fn to_byte(text: &str, to: usize) -> &str {
+/// Returns the text up to the last character that ends at or before byte `to`.
+pub(super) fn prefix_to_byte(text: &str, to: usize) -> &str {
     let to = (0..=to.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text.get(..to).unwrap_or_default()
 }

@@ -1,66 +1,66 @@
-//! Two forms that many programs share: `program: what: why`, and the name of an exception before its message.
+//! Reads two forms of error that many programs share: `program: what: why`, and an exception's name before its message.
 
-use super::evidence::Belief;
-use super::evidence::Saying;
-use super::read::Class;
+use super::evidence::ClueCredibility;
+use super::evidence::FailureClue;
+use super::read::FailureClass;
 
-/// What programs say after their own name when the system refuses them something.
-const REFUSALS: &[(&str, Class)] = &[
-    ("No such file or directory", Class::NotFound),
-    ("command not found", Class::NotFound),
-    ("not found", Class::NotFound),
-    ("No such command", Class::NotFound),
-    ("Permission denied", Class::Permission),
-    ("Operation not permitted", Class::Permission),
-    ("Read-only file system", Class::Permission),
-    ("Is a directory", Class::Command),
-    ("Not a directory", Class::NotFound),
-    ("File exists", Class::Command),
-    ("Directory not empty", Class::Command),
-    ("Exec format error", Class::Command),
-    ("cannot execute binary file", Class::Command),
-    ("Argument list too long", Class::Command),
-    ("syntax error near unexpected token", Class::Command),
-    ("unexpected EOF while looking for matching", Class::Command),
-    ("unbound variable", Class::Command),
-    ("unrecognized option", Class::Command),
-    ("invalid option", Class::Command),
-    ("unknown option", Class::Command),
-    ("illegal option", Class::Command),
-    ("missing operand", Class::Command),
+/// Messages of programs, after their own name, when the system refuses something.
+const REFUSALS: &[(&str, FailureClass)] = &[
+    ("No such file or directory", FailureClass::NotFound),
+    ("command not found", FailureClass::NotFound),
+    ("not found", FailureClass::NotFound),
+    ("No such command", FailureClass::NotFound),
+    ("Permission denied", FailureClass::Permission),
+    ("Operation not permitted", FailureClass::Permission),
+    ("Read-only file system", FailureClass::Permission),
+    ("Is a directory", FailureClass::Command),
+    ("Not a directory", FailureClass::NotFound),
+    ("File exists", FailureClass::Command),
+    ("Directory not empty", FailureClass::Command),
+    ("Exec format error", FailureClass::Command),
+    ("cannot execute binary file", FailureClass::Command),
+    ("Argument list too long", FailureClass::Command),
+    ("syntax error near unexpected token", FailureClass::Command),
+    ("unexpected EOF while looking for matching", FailureClass::Command),
+    ("unbound variable", FailureClass::Command),
+    ("unrecognized option", FailureClass::Command),
+    ("invalid option", FailureClass::Command),
+    ("unknown option", FailureClass::Command),
+    ("illegal option", FailureClass::Command),
+    ("missing operand", FailureClass::Command),
 ];
 
-/// Tells whether a shell complains and says where: `zsh:2: command not found: foo`, `(eval):1: file exists: a.txt`.
-pub(super) fn names_its_line(line: &str) -> bool {
+/// Returns true if a shell names its line: `zsh:2: command not found: foo`, `(eval):1: file exists: a.txt`.
+pub(super) fn names_shell_line(line: &str) -> bool {
     let rest = ["zsh:", "bash:", "sh:", "(eval):"].iter().find_map(|shell| line.strip_prefix(shell));
     let place = rest.and_then(|rest| rest.split_once(": ")).map(|(place, _)| place.trim_start_matches(" line "));
     place.is_some_and(|place| !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `bash: foo: command not found`, `cat: x: No such file or directory`.
-pub(super) fn complaint(bare: &str, indented: bool) -> Option<Saying> {
+/// Reads errors of programs: `bash: foo: command not found`, `cat: x: No such file or directory`.
+pub(super) fn program_error_clue(bare: &str, indented: bool) -> Option<FailureClue> {
     if indented || bare.len() > 500 {
         return None;
     }
     if bare.starts_with("zsh: command not found: ")
         || bare.starts_with("fish: Unknown command")
-        || is_unmatched(bare)
+        || is_unmatched_glob(bare)
         || bare.contains("is not recognized as an internal or external command")
         || bare.contains("is not recognized as the name of a cmdlet")
     {
-        return Some(Saying { class: Class::NotFound, weight: 82, belief: Belief::Own });
+        return Some(FailureClue { class: FailureClass::NotFound, weight: 82, belief: ClueCredibility::Own });
     }
     let (program, rest) = bare.split_once(": ")?;
     program_name(program)?;
     if rest.starts_with("No module named ") {
-        return Some(Saying { class: Class::NotFound, weight: 84, belief: Belief::Content });
+        return Some(FailureClue { class: FailureClass::NotFound, weight: 84, belief: ClueCredibility::Content });
     }
-    let own = |class, weight| Some(Saying { class, weight, belief: Belief::Own });
+    let own = |class, weight| Some(FailureClue { class, weight, belief: ClueCredibility::Own });
     if program == "curl" && rest.starts_with('(') {
-        return own(Class::Network, 82);
+        return own(FailureClass::Network, 82);
     }
     if rest.ends_with(": not found") || rest == "command not found" || rest.ends_with(": command not found") {
-        return own(Class::NotFound, 82);
+        return own(FailureClass::NotFound, 82);
     }
     let &(_, class) = REFUSALS.iter().find(|(refusal, _)| {
         *refusal != "not found"
@@ -70,32 +70,32 @@ pub(super) fn complaint(bare: &str, indented: bool) -> Option<Saying> {
     own(class, 78)
 }
 
-/// zsh runs nothing if a pattern matches no file: `(eval):1: no matches found: *.go`.
-pub(super) fn is_unmatched(bare: &str) -> bool {
+/// Returns true if a pattern matched no file, so that zsh ran nothing: `(eval):1: no matches found: *.go`.
+pub(super) fn is_unmatched_glob(bare: &str) -> bool {
     (bare.starts_with("zsh") || bare.starts_with("(eval)")) && bare.contains(": no matches found: ")
 }
 
-/// The program that a complaint names, or nothing if this cannot be one.
+/// Returns the program that an error line names, or `None` if the text cannot be a program.
 pub(super) fn program_name(program: &str) -> Option<&str> {
     let plain = program.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/+[\\:".contains(&byte));
-    let name = super::command::base(program).trim_start_matches('-');
+    let name = super::command::base_name(program).trim_start_matches('-');
     let is_file_place = name.contains(':') || program.starts_with("--");
     (plain && !is_file_place && !name.is_empty() && program.len() <= 80).then_some(name)
 }
 
-/// The exception that a line names behind other words: `failed at line 'f()' due to: ValueError: no`.
-pub(super) fn inner_exception(bare: &str) -> Option<Saying> {
+/// Reads an exception named after other words: `failed at line 'f()' due to: ValueError: no`.
+pub(super) fn inner_exception_clue(bare: &str) -> Option<FailureClue> {
     ["Error: ", "Exception: "].iter().filter_map(|mark| bare.find(mark)).min().and_then(|at| {
         let start = bare.get(..at)?.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_')?;
-        exception(bare.get(start..)?.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()), true)
+        exception_clue(bare.get(start..)?.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()), true)
     })
 }
 
-/// `TypeError: x is not a function`, `java.lang.IllegalStateException: no`, `x.rb:3:in 'f': no (NoMethodError)`.
-pub(super) fn exception(bare: &str, indented: bool) -> Option<Saying> {
-    let belief = if indented { Belief::Weak } else { Belief::Content };
+/// Reads `TypeError: x is not a function`, `java.lang.IllegalStateException: no`, `x.rb:3:in 'f': no (NoMethodError)`.
+pub(super) fn exception_clue(bare: &str, indented: bool) -> Option<FailureClue> {
+    let belief = if indented { ClueCredibility::Weak } else { ClueCredibility::Content };
     if bare.contains(":in ") && bare.ends_with("Error)") {
-        return Some(Saying { class: Class::Exception, weight: 82, belief });
+        return Some(FailureClue { class: FailureClass::Exception, weight: 82, belief });
     }
     let bare = bare.strip_prefix("Uncaught ").unwrap_or(bare);
     let (name, message) = match bare.split_once(": ") {
@@ -123,23 +123,23 @@ pub(super) fn exception(bare: &str, indented: bool) -> Option<Saying> {
     }
     let class = match last {
         "ModuleNotFoundError" | "FileNotFoundError" | "ImportError" | "NotFoundError" | "FileNotFoundException" => {
-            Class::NotFound
+            FailureClass::NotFound
         }
-        "PermissionError" | "AccessDeniedException" => Class::Permission,
-        "TimeoutError" | "TimeoutExpired" | "TimeoutException" => Class::Timeout,
+        "PermissionError" | "AccessDeniedException" => FailureClass::Permission,
+        "TimeoutError" | "TimeoutExpired" | "TimeoutException" => FailureClass::Timeout,
         "ConnectionError" | "ConnectionRefusedError" | "ConnectionResetError" | "ConnectException" | "URLError" => {
-            Class::Network
+            FailureClass::Network
         }
-        "AssertionError" | "AssertionFailedError" | "ExpectationFailedException" => Class::Assertion,
-        "SyntaxError" | "IndentationError" | "TabError" => Class::Compile,
-        "MemoryError" | "OutOfMemoryError" => Class::Resource,
-        "KeyboardInterrupt" => Class::Interrupted,
-        "RateLimitError" => Class::RateLimit,
-        _ => Class::Exception,
+        "AssertionError" | "AssertionFailedError" | "ExpectationFailedException" => FailureClass::Assertion,
+        "SyntaxError" | "IndentationError" | "TabError" => FailureClass::Compile,
+        "MemoryError" | "OutOfMemoryError" => FailureClass::Resource,
+        "KeyboardInterrupt" => FailureClass::Interrupted,
+        "RateLimitError" => FailureClass::RateLimit,
+        _ => FailureClass::Exception,
     };
-    Some(Saying {
+    Some(FailureClue {
         class,
         weight: if message.is_empty() { 66 } else { 82 },
-        belief: if message.is_empty() { Belief::Weak } else { belief },
+        belief: if message.is_empty() { ClueCredibility::Weak } else { belief },
     })
 }

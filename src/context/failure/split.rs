@@ -1,8 +1,8 @@
-//! Cuts a shell line into commands and words.
+//! Splits a shell line into commands and words.
 
-/// What joins a command to the next.
+/// The operator that separates a command from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Joint {
+pub(super) enum CommandSeparator {
     And,
     Or,
     Pipe,
@@ -10,15 +10,15 @@ pub(super) enum Joint {
     End,
 }
 
-/// One command of a line, wrappers and assignments taken off.
+/// One command of a line with its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     pub(super) words: Vec<String>,
-    pub(super) then: Joint,
+    pub(super) then: CommandSeparator,
 }
 
-/// Cuts a line at its operators, minding quotes and leaving here-documents out.
-pub(super) fn split(command: &str) -> Vec<Simple> {
+/// Splits a line at its operators, respecting quotes and skipping here-documents.
+pub(super) fn split_commands(command: &str) -> Vec<SimpleCommand> {
     let mut simples = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
@@ -36,7 +36,7 @@ pub(super) fn split(command: &str) -> Vec<Simple> {
                 continue;
             }
             '\'' | '"' => {
-                quoted(character, &mut characters, word.get_or_insert_default());
+                read_quoted(character, &mut characters, word.get_or_insert_default());
                 continue;
             }
             '#' if previous.is_whitespace() => {
@@ -46,15 +46,15 @@ pub(super) fn split(command: &str) -> Vec<Simple> {
             '<' if characters.peek() == Some(&'<') && previous != '<' => {
                 characters.next();
                 if characters.next_if_eq(&'<').is_none() {
-                    document = Some(document_end(&mut characters));
+                    document = Some(here_document_end(&mut characters));
                 }
                 continue;
             }
-            '&' if characters.next_if_eq(&'&').is_some() => Joint::And,
-            '|' if characters.next_if_eq(&'|').is_some() => Joint::Or,
+            '&' if characters.next_if_eq(&'&').is_some() => CommandSeparator::And,
+            '|' if characters.next_if_eq(&'|').is_some() => CommandSeparator::Or,
             '|' => {
                 characters.next_if_eq(&'&');
-                Joint::Pipe
+                CommandSeparator::Pipe
             }
             '&' if previous == '>' || characters.peek() == Some(&'>') => {
                 word.get_or_insert_default().push(character);
@@ -62,11 +62,11 @@ pub(super) fn split(command: &str) -> Vec<Simple> {
             }
             '\n' => {
                 if let Some(end) = document.take() {
-                    skip_document(&mut characters, &end);
+                    skip_here_document(&mut characters, &end);
                 }
-                Joint::Next
+                CommandSeparator::Next
             }
-            ';' | '&' => Joint::Next,
+            ';' | '&' => CommandSeparator::Next,
             '(' | ')' => {
                 words.extend(word.take());
                 continue;
@@ -82,20 +82,20 @@ pub(super) fn split(command: &str) -> Vec<Simple> {
         };
         words.extend(word.take());
         if !words.is_empty() {
-            simples.push(Simple { words: std::mem::take(&mut words), then: joint });
+            simples.push(SimpleCommand { words: std::mem::take(&mut words), then: joint });
         }
     }
     words.extend(word);
     if !words.is_empty() {
-        simples.push(Simple { words, then: Joint::End });
+        simples.push(SimpleCommand { words, then: CommandSeparator::End });
     }
     simples
 }
 
-/// A line that is being taken apart.
+/// The characters of a line that is being parsed.
 pub(in crate::context) type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn quoted(quote: char, characters: &mut Characters<'_>, into: &mut String) {
+fn read_quoted(quote: char, characters: &mut Characters<'_>, into: &mut String) {
     while let Some(inner) = characters.next() {
         if inner == quote {
             return;
@@ -108,8 +108,8 @@ fn quoted(quote: char, characters: &mut Characters<'_>, into: &mut String) {
     }
 }
 
-/// The word at which a here-document ends, read from behind its `<<`.
-pub(in crate::context) fn document_end(characters: &mut Characters<'_>) -> String {
+/// Reads the word that ends a here-document, after its `<<`.
+pub(in crate::context) fn here_document_end(characters: &mut Characters<'_>) -> String {
     let mut end = String::new();
     while characters.next_if(|next| matches!(next, '-' | ' ')).is_some() {}
     while let Some(next) =
@@ -122,8 +122,8 @@ pub(in crate::context) fn document_end(characters: &mut Characters<'_>) -> Strin
     end
 }
 
-/// Passes over a here-document.
-pub(in crate::context) fn skip_document(characters: &mut Characters<'_>, end: &str) {
+/// Skips the lines of a here-document.
+pub(in crate::context) fn skip_here_document(characters: &mut Characters<'_>, end: &str) {
     let mut line = String::new();
     for character in characters.by_ref() {
         if character == '\n' {

@@ -1,33 +1,33 @@
-//! What a test run says of itself: how many passed, how many failed, and which.
+//! Reads from the output of a test run how many tests passed, how many failed, and which.
 
 use std::collections::BTreeMap;
 
-use super::plain::{clip, plain};
+use super::plain::{clip_characters, strip_control_codes};
 
 #[cfg(test)]
 #[path = "verification_tests.rs"]
 mod tests;
 
-/// More failing tests than these are one failure.
+/// The number of failing tests that are listed.
 const MAX_NAMES: usize = 100;
 
-/// Longer names are not names.
+/// The longest name of a test, in characters.
 const MAX_NAME_CHARACTERS: usize = 200;
 
-/// What a test run came to.
+/// The outcome of a test run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::context) struct TestOutcome {
-    /// Tests that passed, as far as the runner says.
+    /// The number of tests that passed, as far as the runner says.
     pub passed: u64,
-    /// Tests that failed or broke.
+    /// The number of tests that failed or broke.
     pub failed: u64,
-    /// The failing ones, in order of appearance, each once.
+    /// The names of the failing tests, in order of appearance, each once.
     pub names: Vec<String>,
 }
 
-/// Who printed a summary. One run may hold many of one kind, and a runner may call another.
+/// The test runner that printed a summary. One run may print many of one kind, and a runner may call another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Runner {
+enum TestRunner {
     Cargo,
     Nextest,
     Pytest,
@@ -52,9 +52,9 @@ enum Runner {
     Deno,
 }
 
-impl Runner {
-    /// Cargo and others print one summary a target; the rest repeat or correct themselves.
-    fn adds_up(self) -> bool {
+impl TestRunner {
+    /// Returns true if the runner prints one summary per target, to be added up; others repeat or correct themselves.
+    fn prints_partial_counts(self) -> bool {
         matches!(
             self,
             Self::Cargo
@@ -69,42 +69,44 @@ impl Runner {
     }
 }
 
-/// What one line adds.
+/// The tests that one line of output counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Count {
-    runner: Runner,
+struct TestCount {
+    runner: TestRunner,
     passed: u64,
     failed: u64,
 }
 
-/// Reads the outcome of a test run from its output; `None` if it is not one, or says nothing.
-pub(in crate::context) fn outcome_of_tests(output: &str) -> Option<TestOutcome> {
-    let text = plain(output);
-    let mut sums: BTreeMap<Runner, (u64, u64)> = BTreeMap::new();
-    let mut names = Names::default();
+/// Reads the outcome of a test run from its output; `None` if there is no count of tests in it.
+pub(in crate::context) fn read_test_outcome(output: &str) -> Option<TestOutcome> {
+    let text = strip_control_codes(output);
+    let mut sums: BTreeMap<TestRunner, (u64, u64)> = BTreeMap::new();
+    let mut names = FailedTestNames::default();
     for line in text.lines() {
         if line.len() > 600 {
             continue;
         }
-        if let Some(Count { runner, passed, failed }) = counted(line) {
+        if let Some(TestCount { runner, passed, failed }) = read_test_count(line) {
             let sum = sums.entry(runner).or_default();
             *sum = match runner {
-                _ if runner.adds_up() => (sum.0.saturating_add(passed), sum.1.saturating_add(failed)),
+                _ if runner.prints_partial_counts() => (sum.0.saturating_add(passed), sum.1.saturating_add(failed)),
                 // "Ran 5 tests" came before.
-                Runner::Unittest if failed > 0 => (sum.0.saturating_sub(failed), failed),
+                TestRunner::Unittest if failed > 0 => (sum.0.saturating_sub(failed), failed),
                 _ => (passed, failed),
             };
         }
-        names.see(line);
+        names.read_line(line);
     }
-    if sums.contains_key(&Runner::TapSum) {
-        sums.remove(&Runner::TapLine);
+    if sums.contains_key(&TestRunner::TapSum) {
+        sums.remove(&TestRunner::TapLine);
     }
     // Single tests say more than packages, except that a package may fail without one.
-    if let (Some(packages), Some(tests)) = (sums.get(&Runner::GoPackage).copied(), sums.get(&Runner::GoTest).copied()) {
+    if let (Some(packages), Some(tests)) =
+        (sums.get(&TestRunner::GoPackage).copied(), sums.get(&TestRunner::GoTest).copied())
+    {
         let failed = if tests.1 == 0 { packages.1 } else { tests.1 };
-        sums.insert(Runner::GoTest, (tests.0.max(if tests.0 == 0 { packages.0 } else { 0 }), failed));
-        sums.remove(&Runner::GoPackage);
+        sums.insert(TestRunner::GoTest, (tests.0.max(if tests.0 == 0 { packages.0 } else { 0 }), failed));
+        sums.remove(&TestRunner::GoPackage);
     }
     if sums.is_empty() {
         return None;
@@ -117,149 +119,164 @@ pub(in crate::context) fn outcome_of_tests(output: &str) -> Option<TestOutcome> 
     Some(TestOutcome { passed, failed, names: if failed > 0 { names.found } else { Vec::new() } })
 }
 
-/// Whether a line is the summary of a run in which something failed.
+/// Returns true if a line is the summary of a test run in which something failed.
 pub(super) fn is_failed_summary(line: &str) -> bool {
-    counted(line).is_some_and(|count| {
-        count.failed > 0 && !matches!(count.runner, Runner::TapLine | Runner::GoTest) && line.len() <= 600
+    read_test_count(line).is_some_and(|count| {
+        count.failed > 0 && !matches!(count.runner, TestRunner::TapLine | TestRunner::GoTest) && line.len() <= 600
     })
 }
 
-fn counted(line: &str) -> Option<Count> {
+fn read_test_count(line: &str) -> Option<TestCount> {
     let has_number = line.bytes().any(|byte| byte.is_ascii_digit());
     if !has_number && !line.starts_with("ok  \t") && !line.starts_with("FAIL\t") {
         return None;
     }
     let bare = line.trim_matches(|c: char| c.is_whitespace() || c == '=');
-    let found = |runner, passed, failed| Some(Count { runner, passed, failed });
+    let found = |runner, passed, failed| Some(TestCount { runner, passed, failed });
     let first = bare.chars().next()?;
     if let Some(rest) = bare.strip_prefix("test result: ") {
-        return found(Runner::Cargo, before(rest, "passed")?, before(rest, "failed")?);
+        return found(TestRunner::Cargo, number_before(rest, "passed")?, number_before(rest, "failed")?);
     }
     if bare.starts_with("Summary [") && bare.contains("tests run:") {
-        return found(Runner::Nextest, before(bare, "passed").unwrap_or(0), before(bare, "failed").unwrap_or(0));
+        return found(
+            TestRunner::Nextest,
+            number_before(bare, "passed").unwrap_or(0),
+            number_before(bare, "failed").unwrap_or(0),
+        );
     }
     if let Some(rest) = bare.strip_prefix("Tests:").map(str::trim_start) {
         if let Some(all) = rest.split(',').next().and_then(|count| count.trim().parse::<u64>().ok()) {
-            let failed = after(bare, "Failures:").unwrap_or(0) + after(bare, "Errors:").unwrap_or(0);
-            return found(Runner::PhpUnit, all.saturating_sub(failed), failed);
+            let failed = number_after(bare, "Failures:").unwrap_or(0) + number_after(bare, "Errors:").unwrap_or(0);
+            return found(TestRunner::PhpUnit, all.saturating_sub(failed), failed);
         }
-        before(rest, "total")?;
-        return found(Runner::Jest, before(rest, "passed").unwrap_or(0), before(rest, "failed").unwrap_or(0));
+        number_before(rest, "total")?;
+        return found(
+            TestRunner::Jest,
+            number_before(rest, "passed").unwrap_or(0),
+            number_before(rest, "failed").unwrap_or(0),
+        );
     }
     if bare.starts_with("Tests ") && bare.ends_with(')') {
-        let (passed, failed) = (before(bare, "passed"), before(bare, "failed"));
+        let (passed, failed) = (number_before(bare, "passed"), number_before(bare, "failed"));
         passed.or(failed)?;
-        return found(Runner::Vitest, passed.unwrap_or(0), failed.unwrap_or(0));
+        return found(TestRunner::Vitest, passed.unwrap_or(0), failed.unwrap_or(0));
     }
     if let Some(at) = bare.find("Tests run: ") {
         let rest = bare.get(at..).unwrap_or_default();
-        let all = after(rest, "Tests run:")?;
-        let failed = after(rest, "Failures:")? + after(rest, "Errors:").unwrap_or(0);
-        let passed = all.saturating_sub(failed + after(rest, "Skipped:").unwrap_or(0));
-        return if rest.contains("Time elapsed") { None } else { found(Runner::Maven, passed, failed) };
+        let all = number_after(rest, "Tests run:")?;
+        let failed = number_after(rest, "Failures:")? + number_after(rest, "Errors:").unwrap_or(0);
+        let passed = all.saturating_sub(failed + number_after(rest, "Skipped:").unwrap_or(0));
+        return if rest.contains("Time elapsed") { None } else { found(TestRunner::Maven, passed, failed) };
     }
     if let Some(at) = bare.find("Failed: ").filter(|_| bare.contains("Passed: ") && bare.contains("Total: ")) {
         let rest = bare.get(at..).unwrap_or_default();
-        return found(Runner::Dotnet, after(rest, "Passed:")?, after(rest, "Failed:")?);
+        return found(TestRunner::Dotnet, number_after(rest, "Passed:")?, number_after(rest, "Failed:")?);
     }
     if bare.contains("% tests passed, ") && bare.contains(" out of ") {
-        let (failed, all) =
-            (before(bare, "tests failed").or_else(|| before(bare, "test failed"))?, after(bare, "out of")?);
-        return found(Runner::Ctest, all.saturating_sub(failed), failed);
+        let (failed, all) = (
+            number_before(bare, "tests failed").or_else(|| number_before(bare, "test failed"))?,
+            number_after(bare, "out of")?,
+        );
+        return found(TestRunner::Ctest, all.saturating_sub(failed), failed);
     }
     if let Some(rest) = bare.strip_prefix("Executed ").filter(|rest| rest.contains(" test") && rest.contains("failure"))
     {
         let all = rest.split(' ').next()?.parse::<u64>().ok()?;
-        let failed = before(rest, "failures").or_else(|| before(rest, "failure"))?;
-        return found(Runner::Swift, all.saturating_sub(failed), failed);
+        let failed = number_before(rest, "failures").or_else(|| number_before(rest, "failure"))?;
+        return found(TestRunner::Swift, all.saturating_sub(failed), failed);
     }
     if let Some(rest) = bare.strip_prefix("FAILED | ").or_else(|| bare.strip_prefix("ok | ")) {
-        return found(Runner::Deno, before(rest, "passed")?, before(rest, "failed")?);
+        return found(TestRunner::Deno, number_before(rest, "passed")?, number_before(rest, "failed")?);
     }
     if let Some(rest) = bare.strip_prefix("FAILED (") {
         let count = |key: &str| {
             rest.split([',', ')']).find_map(|part| part.trim().strip_prefix(key)?.parse::<u64>().ok()).unwrap_or(0)
         };
         let failed = count("failures=") + count("errors=");
-        return if failed > 0 { found(Runner::Unittest, 0, failed) } else { None };
+        return if failed > 0 { found(TestRunner::Unittest, 0, failed) } else { None };
     }
     if let Some(rest) = bare.strip_prefix("Ran ").filter(|rest| rest.contains(" test") && rest.contains(" in ")) {
-        // What failed stands on a later line and takes this one's place.
-        return found(Runner::Unittest, rest.split(' ').next()?.parse().ok()?, 0).filter(|_| !rest.contains("across"));
+        // The failures follow on a later line that replaces this count.
+        return found(TestRunner::Unittest, rest.split(' ').next()?.parse().ok()?, 0)
+            .filter(|_| !rest.contains("across"));
     }
     if let Some(rest) = bare.strip_prefix("OK (").filter(|rest| rest.contains(" assertion")) {
-        return found(Runner::PhpUnit, rest.split(' ').next()?.parse().ok()?, 0);
+        return found(TestRunner::PhpUnit, rest.split(' ').next()?.parse().ok()?, 0);
     }
     if line.starts_with("--- FAIL: ") || line.starts_with("--- PASS: ") {
         let failed = u64::from(line.starts_with("--- FAIL"));
-        return found(Runner::GoTest, 1 - failed, failed);
+        return found(TestRunner::GoTest, 1 - failed, failed);
     }
     if line.starts_with("ok  \t") || line.starts_with("FAIL\t") {
         let failed = u64::from(line.starts_with("FAIL"));
-        return found(Runner::GoPackage, 1 - failed, failed);
+        return found(TestRunner::GoPackage, 1 - failed, failed);
     }
     if let Some(rest) = bare.strip_prefix("# ").or_else(|| bare.strip_prefix("ℹ ")) {
         let (word, number) = rest.split_once(' ')?;
         let number = number.trim().parse().ok()?;
         return match word {
-            "pass" => found(Runner::TapSum, number, 0),
-            "fail" => found(Runner::TapSum, 0, number),
+            "pass" => found(TestRunner::TapSum, number, 0),
+            "fail" => found(TestRunner::TapSum, 0, number),
             _ => None,
         };
     }
-    if bare.starts_with("not ok ") || (bare.starts_with("ok ") && bare.get(3..4).is_some_and(is_digit)) {
-        bare.trim_start_matches("not ").get(3..4).filter(|digit| is_digit(digit))?;
+    if bare.starts_with("not ok ") || (bare.starts_with("ok ") && bare.get(3..4).is_some_and(is_all_digits)) {
+        bare.trim_start_matches("not ").get(3..4).filter(|digit| is_all_digits(digit))?;
         let failed = u64::from(bare.starts_with("not") && !bare.contains("# TODO") && !bare.contains("# SKIP"));
-        return found(Runner::TapLine, 1 - failed, failed);
+        return found(TestRunner::TapLine, 1 - failed, failed);
     }
-    if first.is_ascii_digit() { starting_with_a_number(line, bare) } else { None }
+    if first.is_ascii_digit() { read_leading_count(line, bare) } else { None }
 }
 
-/// `2 failed, 3 passed in 0.1s`, `3 passing`, `5 examples, 1 failure`, `1 fail`.
-fn starting_with_a_number(line: &str, bare: &str) -> Option<Count> {
+/// Reads `2 failed, 3 passed in 0.1s`, `3 passing`, `5 examples, 1 failure`, `1 fail`.
+fn read_leading_count(line: &str, bare: &str) -> Option<TestCount> {
     let (number, rest) = bare.split_once(' ')?;
     let number = number.parse::<u64>().ok()?;
-    let found = |runner, passed, failed| Some(Count { runner, passed, failed });
+    let found = |runner, passed, failed| Some(TestCount { runner, passed, failed });
     let word = rest.split([' ', ',']).next().unwrap_or_default();
-    let failures = || before(bare, "failures").or_else(|| before(bare, "failure"));
+    let failures = || number_before(bare, "failures").or_else(|| number_before(bare, "failure"));
     match word {
-        "passing" if !rest.contains(", ") => found(Runner::Mocha, number, 0),
-        "failing" if rest == "failing" => found(Runner::Mocha, 0, number),
-        "pass" if rest == "pass" && line.starts_with(' ') => found(Runner::Bun, number, 0),
-        "fail" if rest == "fail" && line.starts_with(' ') => found(Runner::Bun, 0, number),
+        "passing" if !rest.contains(", ") => found(TestRunner::Mocha, number, 0),
+        "failing" if rest == "failing" => found(TestRunner::Mocha, 0, number),
+        "pass" if rest == "pass" && line.starts_with(' ') => found(TestRunner::Bun, number, 0),
+        "fail" if rest == "fail" && line.starts_with(' ') => found(TestRunner::Bun, 0, number),
         "examples" | "example" => {
             let failed = failures()?;
-            found(Runner::Rspec, number.saturating_sub(failed + before(bare, "pending").unwrap_or(0)), failed)
+            found(
+                TestRunner::Rspec,
+                number.saturating_sub(failed + number_before(bare, "pending").unwrap_or(0)),
+                failed,
+            )
         }
         "runs" if bare.contains("assertions") => {
-            let failed = failures()? + before(bare, "errors").unwrap_or(0);
-            found(Runner::Minitest, number.saturating_sub(failed), failed)
+            let failed = failures()? + number_before(bare, "errors").unwrap_or(0);
+            found(TestRunner::Minitest, number.saturating_sub(failed), failed)
         }
         "tests" | "test" if rest.contains("completed, ") => {
-            let failed = before(bare, "failed")?;
-            found(Runner::Gradle, number.saturating_sub(failed), failed)
+            let failed = number_before(bare, "failed")?;
+            found(TestRunner::Gradle, number.saturating_sub(failed), failed)
         }
         "tests" | "test" | "doctest" | "doctests" if rest.contains(", ") => {
             let failed = failures()?;
-            found(Runner::Elixir, number.saturating_sub(failed), failed)
+            found(TestRunner::Elixir, number.saturating_sub(failed), failed)
         }
         "failed" | "passed" | "error" | "errors" | "skipped" | "warnings" | "warning" | "deselected" | "xfailed"
             if bare.contains(" in ") && bare.split(" in ").last().is_some_and(|time| time.contains('s')) =>
         {
-            let failed = before(bare, "failed").unwrap_or(0);
-            let errors = before(bare, "errors").or_else(|| before(bare, "error")).unwrap_or(0);
-            found(Runner::Pytest, before(bare, "passed").unwrap_or(0), failed + errors)
+            let failed = number_before(bare, "failed").unwrap_or(0);
+            let errors = number_before(bare, "errors").or_else(|| number_before(bare, "error")).unwrap_or(0);
+            found(TestRunner::Pytest, number_before(bare, "passed").unwrap_or(0), failed + errors)
         }
         _ => None,
     }
 }
 
-fn is_digit(text: &str) -> bool {
+fn is_all_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number right before a word.
-fn before(text: &str, word: &str) -> Option<u64> {
+/// Returns the number right before a word.
+fn number_before(text: &str, word: &str) -> Option<u64> {
     let mut from = 0;
     while let Some(at) = text.get(from..)?.find(word).map(|at| at + from) {
         let ends = !text.get(at + word.len()..)?.starts_with(|c: char| c.is_alphanumeric());
@@ -273,60 +290,60 @@ fn before(text: &str, word: &str) -> Option<u64> {
     None
 }
 
-/// The number right behind a word.
-fn after(text: &str, word: &str) -> Option<u64> {
+/// Returns the number right after a word.
+fn number_after(text: &str, word: &str) -> Option<u64> {
     let at = text.find(word)? + word.len();
     let rest = text.get(at..)?.trim_start();
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Gathers the names of failing tests.
+/// Collects the names of failing tests.
 #[derive(Default)]
-struct Names {
+struct FailedTestNames {
     found: Vec<String>,
-    /// Mocha, PHPUnit and Elixir list the failures at the end, numbered.
+    /// True inside the numbered list of failures that Mocha, PHPUnit and Elixir print at the end.
     in_list: bool,
-    /// The suite of a mocha failure whose own name is still to come.
+    /// The suite of a Mocha failure whose own name follows on a later line.
     suite: Option<String>,
 }
 
-impl Names {
-    fn see(&mut self, line: &str) {
+impl FailedTestNames {
+    fn read_line(&mut self, line: &str) {
         if let Some(suite) = self.suite.take() {
             let part = line.trim();
             match part.strip_suffix(':') {
-                Some(last) => self.add(&format!("{suite} {last}")),
-                None if part.is_empty() || suite.len() > MAX_NAME_CHARACTERS => self.add(&suite),
+                Some(last) => self.add_name(&format!("{suite} {last}")),
+                None if part.is_empty() || suite.len() > MAX_NAME_CHARACTERS => self.add_name(&suite),
                 None => self.suite = Some(format!("{suite} {part}")),
             }
             return;
         }
         let bare = line.trim();
-        if let Some(name) = name_of(line, bare) {
-            self.add(name);
+        if let Some(name) = failed_test_name(line, bare) {
+            self.add_name(name);
         } else if bare.ends_with("failing") || bare.starts_with("There was") || bare.starts_with("There were") {
             self.in_list = true;
-        } else if let Some((number, name)) = bare.split_once(") ").filter(|(number, _)| is_digit(number)) {
+        } else if let Some((number, name)) = bare.split_once(") ").filter(|(number, _)| is_all_digits(number)) {
             if name.contains("::") || name.starts_with("test ") {
-                self.add(name);
+                self.add_name(name);
             } else if self.in_list && !number.is_empty() {
                 match name.strip_suffix(':') {
-                    Some(name) => self.add(name),
+                    Some(name) => self.add_name(name),
                     None => self.suite = Some(name.to_owned()),
                 }
             }
         }
     }
 
-    fn add(&mut self, name: &str) {
-        let name = clip(name.trim(), MAX_NAME_CHARACTERS);
+    fn add_name(&mut self, name: &str) {
+        let name = clip_characters(name.trim(), MAX_NAME_CHARACTERS);
         if !name.is_empty() && self.found.len() < MAX_NAMES && !self.found.iter().any(|known| known == name) {
             self.found.push(name.to_owned());
         }
     }
 }
 
-fn name_of<'a>(line: &'a str, bare: &'a str) -> Option<&'a str> {
+fn failed_test_name<'a>(line: &'a str, bare: &'a str) -> Option<&'a str> {
     let untimed = |name: &'a str| {
         let cut = name
             .rfind([' ', '\t'])
@@ -370,7 +387,7 @@ fn name_of<'a>(line: &'a str, bare: &'a str) -> Option<&'a str> {
         return rest.contains(" > ").then_some(rest);
     }
     if let Some(rest) = bare.strip_suffix(" (Failed)").or_else(|| bare.strip_suffix(" (Timeout)")) {
-        return rest.split_once(" - ").filter(|(number, _)| is_digit(number)).map(|(_, name)| name);
+        return rest.split_once(" - ").filter(|(number, _)| is_all_digits(number)).map(|(_, name)| name);
     }
     if let Some(rest) = bare.strip_prefix("[ERROR] ").map(str::trim_start) {
         let name = rest.split([':', ' ']).next()?;

@@ -1,10 +1,10 @@
 use super::TestOutcome;
 use super::is_failed_summary;
-use super::outcome_of_tests;
+use super::read_test_outcome;
 
 fn check(output: &str, passed: u64, failed: u64, names: &[&str]) {
     let expected = TestOutcome { passed, failed, names: names.iter().map(|name| (*name).to_owned()).collect() };
-    assert_eq!(outcome_of_tests(output), Some(expected), "{output}");
+    assert_eq!(read_test_outcome(output), Some(expected), "{output}");
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn other_text_is_no_test_run() {
         "# Heading\n# fail safe\n",
         "ok then",
     ] {
-        assert_eq!(outcome_of_tests(output), None, "{output}");
+        assert_eq!(read_test_outcome(output), None, "{output}");
     }
 }
 

@@ -1,8 +1,8 @@
-//! Which commands check work: tests, builds, type checks, linters.
+//! Recognizes commands that check work: tests, builds, type checks, linters.
 
-use super::command::{base, lists};
+use super::command::{base_name, contains_word};
 
-/// Programs that do nothing else.
+/// Programs that do nothing but check.
 const ALWAYS: &str = "\
     pytest py.test tox nox unittest tsc vue-tsc svelte-check eslint oxlint biome prettier ruff flake8 \
     pylint mypy pyright basedpyright black isort jest vitest mocha ava tap karma cypress playwright \
@@ -12,7 +12,7 @@ const ALWAYS: &str = "\
     stylelint trybuild cargo-nextest coverage py_compile compileall busted runtests.py webpack esbuild \
     rollup xcodebuild";
 
-/// A program and the first words behind it that make it a check.
+/// Programs with the first words after them that make them a check.
 const VERBS: &[(&[&str], &[&str])] = &[
     (
         &["cargo"],
@@ -42,48 +42,48 @@ const CHECK_WORDS: &str = "\
     test tests spec check checks build lint typecheck tsc types verify validate ci compile clippy unit \
     e2e integration format fmt style vet coverage jest vitest eslint pytest";
 
-/// Whether one command, wrappers taken off, checks work.
-pub(super) fn verifies(words: &[String]) -> bool {
+/// Returns true if one command, stripped of wrappers, checks work.
+pub(super) fn is_check_command(words: &[String]) -> bool {
     let Some(head) = words.first() else { return false };
-    let name = base(head);
+    let name = base_name(head);
     let rest = || words.iter().skip(1).map(String::as_str);
     if rest().any(|word| matches!(word, "--version" | "--help" | "-V")) && words.len() == 2 {
         return false;
     }
-    if lists(ALWAYS, name) || (name.starts_with("python") && runs_tests(words)) {
+    if contains_word(ALWAYS, name) || (name.starts_with("python") && runs_python_tests(words)) {
         return true;
     }
     match name {
-        "npm" | "pnpm" | "yarn" | "bun" => return manager_verifies(words),
-        "make" | "gmake" | "just" | "task" | "mage" | "invoke" | "ant" => return targets_verify(words),
+        "npm" | "pnpm" | "yarn" | "bun" => return package_manager_checks(words),
+        "make" | "gmake" | "just" | "task" | "mage" | "invoke" | "ant" => return targets_are_checks(words),
         "gradle" | "gradlew" | "mvn" | "mvnw" => return true,
-        "sh" | "bash" | "zsh" => return words.get(1).is_some_and(|script| is_check(base(script))),
+        "sh" | "bash" | "zsh" => return words.get(1).is_some_and(|script| is_check_name(base_name(script))),
         _ => {}
     }
     if let Some((_, verbs)) = VERBS.iter().find(|(programs, _)| programs.contains(&name)) {
         return rest().filter(|word| !word.starts_with('+')).take(3).any(|word| verbs.contains(&word));
     }
     // `./scripts/test`, `./run_tests.sh`
-    head.contains('/') && is_check(name)
+    head.contains('/') && is_check_name(name)
 }
 
-/// Whether one command that checks is a linter or a formatter: what it reports is its work, not its failure.
-pub(super) fn lints(words: &[String]) -> bool {
+/// Returns true if a check is a linter or a formatter: what it reports is its job, not its failure.
+pub(super) fn is_lint_command(words: &[String]) -> bool {
     const LINTS: &str = "\
         lint fmt format style clippy eslint oxlint biome ruff flake8 pylint black isort prettier gofmt \
         goimports golangci rustfmt shellcheck rubocop stylelint markdownlint actionlint hadolint yamllint \
         standard xo";
-    let is_lint = |word: &str| base(word).split([':', '-', '_', '.']).any(|part| lists(LINTS, part));
+    let is_lint = |word: &str| base_name(word).split([':', '-', '_', '.']).any(|part| contains_word(LINTS, part));
     words.iter().filter(|word| !word.starts_with('-')).take(3).any(|word| is_lint(word))
 }
 
-/// Whether one command builds or checks types.
-pub(super) fn compiles(words: &[String]) -> bool {
+/// Returns true if one command builds or checks types.
+pub(super) fn is_compile_command(words: &[String]) -> bool {
     const COMPILERS: &str = "\
         tsc vue-tsc rustc javac kotlinc scalac ghc gcc g++ clang clang++ cc ninja mypy pyright svelte-check \
         make cmake esbuild webpack";
     let Some(head) = words.first() else { return false };
-    lists(COMPILERS, base(head))
+    contains_word(COMPILERS, base_name(head))
         || words.iter().skip(1).take(3).any(|word| {
             matches!(
                 word.as_str(),
@@ -92,35 +92,35 @@ pub(super) fn compiles(words: &[String]) -> bool {
         })
 }
 
-fn runs_tests(words: &[String]) -> bool {
+fn runs_python_tests(words: &[String]) -> bool {
     words.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|script| {
-        let name = base(script);
+        let name = base_name(script);
         name == "runtests.py"
             || name.starts_with("test_") && name.ends_with(".py")
             || name.ends_with("_test.py")
             || (matches!(name, "manage.py" | "setup.py")
                 && words.iter().any(|word| matches!(word.as_str(), "test" | "check")))
-    }) || words.windows(2).any(|pair| matches!(pair, [module, test] if base(module) == "django" && test == "test"))
+    }) || words.windows(2).any(|pair| matches!(pair, [module, test] if base_name(module) == "django" && test == "test"))
 }
 
-fn manager_verifies(words: &[String]) -> bool {
+fn package_manager_checks(words: &[String]) -> bool {
     let mut rest = words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-'));
     match rest.next() {
-        Some("run" | "run-script" | "workspace" | "workspaces") => rest.take(2).any(is_check),
+        Some("run" | "run-script" | "workspace" | "workspaces") => rest.take(2).any(is_check_name),
         Some("test" | "t" | "tst" | "audit") => true,
         Some("install" | "i" | "add" | "ci" | "remove" | "init" | "create" | "exec" | "why" | "pm" | "update") => false,
-        Some(word) => is_check(word) || lists(ALWAYS, word) || rest.take(2).any(is_check),
+        Some(word) => is_check_name(word) || contains_word(ALWAYS, word) || rest.take(2).any(is_check_name),
         None => false,
     }
 }
 
-fn targets_verify(words: &[String]) -> bool {
+fn targets_are_checks(words: &[String]) -> bool {
     let mut targets = words.iter().skip(1).filter(|word| !word.starts_with('-') && !word.contains('=')).peekable();
-    targets.peek().is_none() || targets.any(|target| target == "all" || is_check(target))
+    targets.peek().is_none() || targets.any(|target| target == "all" || is_check_name(target))
 }
 
-/// `test:unit`, `check-types`, `run_tests.sh`, `lint`.
-fn is_check(name: &str) -> bool {
+/// Returns true if a script or target is named like a check: `test:unit`, `check-types`, `run_tests.sh`, `lint`.
+fn is_check_name(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    stem.split([':', '-', '_', '.', '/']).any(|part| lists(CHECK_WORDS, &part.to_ascii_lowercase()))
+    stem.split([':', '-', '_', '.', '/']).any(|part| contains_word(CHECK_WORDS, &part.to_ascii_lowercase()))
 }

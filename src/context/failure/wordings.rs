@@ -1,10 +1,10 @@
-//! Causes of failure that every service words in its own way.
+//! Recognizes causes of failure that every service words differently.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::read::Class;
+use super::read::FailureClass;
 
 /// Wordings of a full context window, in lower case.
 const CONTEXT_WINDOW: &[&str] = &[
@@ -152,28 +152,28 @@ const EDIT: &[&str] = &[
     "oldtext not found",
 ];
 
-/// Causes that have many wordings, the more telling first.
-const CAUSES: &[(&[&str], Class, u8)] = &[
-    (CONTEXT_WINDOW, Class::ContextWindow, 92),
-    (TIMEOUT, Class::Timeout, 83),
-    (RATE_LIMIT, Class::RateLimit, 86),
-    (RESOURCE, Class::Resource, 84),
-    (NETWORK, Class::Network, 80),
-    (EDIT, Class::Edit, 83),
-    (API, Class::Api, 78),
+/// Causes with their wordings, class and weight, the more specific first.
+const CAUSES: &[(&[&str], FailureClass, u8)] = &[
+    (CONTEXT_WINDOW, FailureClass::ContextWindow, 92),
+    (TIMEOUT, FailureClass::Timeout, 83),
+    (RATE_LIMIT, FailureClass::RateLimit, 86),
+    (RESOURCE, FailureClass::Resource, 84),
+    (NETWORK, FailureClass::Network, 80),
+    (EDIT, FailureClass::Edit, 83),
+    (API, FailureClass::Api, 78),
 ];
 
 static WORDINGS: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(CAUSES.iter().flat_map(|(wordings, ..)| *wordings)).ok());
 
-/// What a line in lower case gives as the cause, and how telling that is.
-pub(super) fn cause(lower: &str) -> Option<(Class, u8)> {
+/// Finds the cause that a line in lower case names, with its class and weight.
+pub(super) fn find_cause(lower: &str) -> Option<(FailureClass, u8)> {
     let first = WORDINGS.as_ref()?.find_iter(lower).map(|hit| hit.pattern().as_usize()).min()?;
-    cause_of(first)
+    cause_of_wording(first)
 }
 
-/// The cause that the wording of this number belongs to.
-fn cause_of(wording: usize) -> Option<(Class, u8)> {
+/// Returns the cause of the wording with this index.
+fn cause_of_wording(wording: usize) -> Option<(FailureClass, u8)> {
     let mut last = 0;
     CAUSES.iter().find_map(|(wordings, class, weight)| {
         last += wordings.len();

@@ -2,11 +2,11 @@ use super::*;
 
 /// What is said at the end of runs, each with its folder and whether it passed.
 fn verdict(runs: &[(&str, Option<&str>, bool)]) -> Option<bool> {
-    let mut checks = Checks::default();
+    let mut checks = CheckTracker::default();
     for (step, (command, folder, has_passed)) in (1..).zip(runs) {
-        checks.ran(Place { trajectory: 0, step }, *folder, command, *has_passed);
+        checks.record_check(StepPlace { trajectory: 0, step }, *folder, command, *has_passed);
     }
-    checks.verdict().map(|(passed, ..)| passed)
+    checks.final_verdict().map(|(passed, ..)| passed)
 }
 
 #[test]

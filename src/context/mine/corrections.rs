@@ -1,10 +1,10 @@
-//! A person setting the agent right.
+//! Finds messages in which a person corrects the agent.
 
 #[cfg(test)]
 #[path = "corrections_tests.rs"]
 mod tests;
 
-/// How a correction begins: with these words, not with words that begin like them.
+/// The openings of a correction, as whole words.
 const OPENINGS: &[&str] = &[
     "nope",
     "stop",
@@ -76,7 +76,7 @@ const OPENINGS: &[&str] = &[
     "this didn't",
 ];
 
-/// What makes a later sentence a correction.
+/// Phrases that make a later sentence a correction.
 const INSIDE: &[&str] = &[
     "not what i asked",
     "not what i wanted",
@@ -102,7 +102,7 @@ const INSIDE: &[&str] = &[
     "we always ",
 ];
 
-/// Words that begin like a correction and are none.
+/// Openings that look like a correction but are none.
 const NOT_ONE: &[&str] = &[
     "no problem",
     "no worries",
@@ -123,7 +123,7 @@ const NOT_ONE: &[&str] = &[
     "actually works",
 ];
 
-/// What people say who are content.
+/// Phrases of praise in the first sentence.
 const PRAISE: &[&str] = &[
     "great",
     "perfect",
@@ -141,41 +141,42 @@ const PRAISE: &[&str] = &[
     "nice work",
 ];
 
-/// What shows that there is more to it than praise.
+/// Phrases that show that a sentence is more than praise.
 const BUT: &[&str] = &[" but ", "instead", "wrong", " not ", "n't ", " never "];
 
-/// Words that follow a "no" without a comma when it stands for itself.
+/// Words that follow a "no" without a comma when it is a refusal.
 const AFTER_NO: &[&str] = &[
     "use", "don't", "dont", "do", "not", "never", "stop", "that", "that's", "this", "it's", "it", "you", "i", "we",
     "please", "wait", "revert", "undo", "put", "keep", "make", "leave", "change", "remove", "delete", "try", "run",
     "just", "go", "write", "add", "edit", "the", "no",
 ];
 
-/// Words that follow "next time" or "please use" when an order follows, or when none does.
+/// Words that follow "next time" in an order; `GIVEN` has those that follow "please use" without one.
 const ORDERS: &[&str] =
     &["use", "run", "ask", "please", "don't", "do", "you", "just", "check", "never", "always", "read", "try", "make"];
 const GIVEN: &[&str] = &["the attached", "attached", "the following", "this", "these", "my ", "the file", "it "];
 
-/// Beyond this a text is a new order, not a remark on the last one.
+/// The number of characters beyond which a text is a new request, not a remark on the last one.
 const MAX_CHARACTERS: usize = 4000;
 
-/// The person's words, if they correct what the agent did. After an interruption any new order is a correction.
-pub(super) fn read(words: &str, was_interrupted: bool) -> Option<&str> {
+/// Returns a person's words if they correct the agent. After an interruption any new request is a correction.
+pub(super) fn find_correction(words: &str, was_interrupted: bool) -> Option<&str> {
     let words = words.trim();
     if words.is_empty() || words.chars().nth(MAX_CHARACTERS).is_some() {
         return None;
     }
-    let lower = own(words).to_lowercase().replace('’', "'");
+    let lower = own_words(words).to_lowercase().replace('’', "'");
     let lower = lower.trim();
-    if lower.is_empty() || NOT_ONE.iter().any(|opening| opens(lower, opening)) {
+    if lower.is_empty() || NOT_ONE.iter().any(|opening| begins_with_words(lower, opening)) {
         return None;
     }
-    let is_correction = is_opening(lower) || is_inside(lower) || (was_interrupted && !is_go_on(lower));
+    let is_correction =
+        opens_with_correction(lower) || contains_correction(lower) || (was_interrupted && !asks_to_continue(lower));
     is_correction.then_some(words)
 }
 
-/// A person's own words: what is quoted or fenced was said by others.
-fn own(words: &str) -> String {
+/// Returns a person's own words, without quotes and fenced blocks.
+fn own_words(words: &str) -> String {
     let mut own = String::with_capacity(words.len());
     let mut is_fenced = false;
     for line in words.lines() {
@@ -190,21 +191,21 @@ fn own(words: &str) -> String {
     own
 }
 
-fn is_opening(lower: &str) -> bool {
+fn opens_with_correction(lower: &str) -> bool {
     let first = lower.split(['.', '!', '?', '\n']).find(|sentence| !sentence.trim().is_empty()).unwrap_or_default();
     let is_praise = PRAISE.iter().any(|praise| first.contains(praise)) && !BUT.iter().any(|but| first.contains(but));
-    !is_praise && (is_no(lower) || OPENINGS.iter().any(|opening| opens(lower, opening)))
+    !is_praise && (begins_with_no(lower) || OPENINGS.iter().any(|opening| begins_with_words(lower, opening)))
 }
 
-/// Whether a text begins with these words, whole.
-fn opens(lower: &str, opening: &str) -> bool {
+/// Returns true if a text begins with these whole words.
+fn begins_with_words(lower: &str, opening: &str) -> bool {
     lower
         .strip_prefix(opening)
         .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '_' | '-' | '\'')))
 }
 
-/// Whether a text begins with a "no" that stands for itself.
-fn is_no(lower: &str) -> bool {
+/// Returns true if a text begins with a "no" that is a refusal.
+fn begins_with_no(lower: &str) -> bool {
     let Some(rest) = lower.strip_prefix("no") else { return false };
     let mut letters = rest.chars();
     match letters.next() {
@@ -218,26 +219,27 @@ fn is_no(lower: &str) -> bool {
     }
 }
 
-fn is_inside(lower: &str) -> bool {
+fn contains_correction(lower: &str) -> bool {
     INSIDE.iter().any(|passage| lower.contains(passage))
-        || behind(lower, "next time").any(|rest| {
+        || text_after_each(lower, "next time").any(|rest| {
             let word = rest.trim_start_matches([',', ':', ' ']).split([' ', ',', '.']).next().unwrap_or_default();
             ORDERS.contains(&word)
         })
-        || behind(lower, "please use ").any(|rest| !GIVEN.iter().any(|given| rest.starts_with(given)))
-        || behind(lower, " instead").any(|rest| rest.is_empty() || rest.starts_with(['.', '!', ',', '\n']))
+        || text_after_each(lower, "please use ").any(|rest| !GIVEN.iter().any(|given| rest.starts_with(given)))
+        || text_after_each(lower, " instead").any(|rest| rest.is_empty() || rest.starts_with(['.', '!', ',', '\n']))
         || lower.split(['.', '!', '?', '\n']).any(|sentence| {
-            behind(sentence, "use ").any(|rest| rest.contains(", not ")) && !sentence.trim_start().starts_with("if ")
+            text_after_each(sentence, "use ").any(|rest| rest.contains(", not "))
+                && !sentence.trim_start().starts_with("if ")
         })
 }
 
-/// What stands behind each of some words.
-fn behind<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = &'a str> {
+/// Returns the text after each occurrence of some words.
+fn text_after_each<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(words).filter_map(move |(at, _)| text.get(at + words.len()..))
 }
 
-/// Whether a person only wants it to go on.
-fn is_go_on(lower: &str) -> bool {
+/// Returns true if a person only asks the agent to continue.
+fn asks_to_continue(lower: &str) -> bool {
     matches!(
         lower.trim_end_matches(['.', '!', ' ']),
         "continue" | "go on" | "go ahead" | "proceed" | "resume" | "ok" | "yes" | "keep going"

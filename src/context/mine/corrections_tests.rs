@@ -32,7 +32,7 @@ fn corrections_are_told_from_other_words() {
         "Never push to main",
         "its still there",
     ] {
-        assert!(read(correction, false).is_some(), "{correction}");
+        assert!(find_correction(correction, false).is_some(), "{correction}");
     }
     for other in [
         "No database is needed here, so go on with the UI.",
@@ -56,18 +56,18 @@ fn corrections_are_told_from_other_words() {
         "Could we do that instead?",
         "Notes are in notes.md",
     ] {
-        assert_eq!(read(other, false), None, "{other}");
+        assert_eq!(find_correction(other, false), None, "{other}");
     }
 }
 
 #[test]
 fn the_words_are_handed_back_as_they_were_said() {
-    assert_eq!(read("  > quoted\nNo, rebase. ", false), Some("> quoted\nNo, rebase."));
+    assert_eq!(find_correction("  > quoted\nNo, rebase. ", false), Some("> quoted\nNo, rebase."));
 }
 
 #[test]
 fn after_an_interruption_a_new_order_is_a_correction() {
-    assert!(read("Keep the database", true).is_some());
-    assert_eq!(read("continue", true), None);
-    assert_eq!(read("Keep the database", false), None);
+    assert!(find_correction("Keep the database", true).is_some());
+    assert_eq!(find_correction("continue", true), None);
+    assert_eq!(find_correction("Keep the database", false), None);
 }

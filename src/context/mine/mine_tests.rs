@@ -265,50 +265,59 @@ fn another_way_says_that_it_mends_nothing() {
 }
 
 /// A command that came back.
-fn returned(miner: &mut Miner, step: u32, command: &str, came: Came, tests: Option<TestOutcome>) {
-    let action = Action::Run { command: command.to_owned() };
-    let at = Place { trajectory: 0, step };
+fn returned(miner: &mut SignalMiner, step: u32, command: &str, came: ReturnOutcome, tests: Option<TestOutcome>) {
+    let action = ToolAction::Run { command: command.to_owned() };
+    let at = StepPlace { trajectory: 0, step };
     let is_check = command.starts_with("pytest");
     let (tool, duration_ms, directory) = ("Bash", None, None);
-    miner.returned(&Returned { at, tool, action: &action, came, tests, is_check, duration_ms, directory });
+    miner.record_returned_call(&ReturnedCall {
+        at,
+        tool,
+        action: &action,
+        came,
+        tests,
+        is_check,
+        duration_ms,
+        directory,
+    });
 }
 
-fn broken() -> Came {
-    let failure = Failure {
-        class: super::super::failure::Class::Assertion,
+fn broken() -> ReturnOutcome {
+    let failure = DetectedFailure {
+        class: super::super::failure::FailureClass::Assertion,
         headline: "AssertionError: no".to_owned(),
         exit_code: None,
     };
-    let family = super::super::failure::family("Bash", failure.class.as_str(), &failure.headline);
-    Came::Failed(failure, family)
+    let family = super::super::failure::identify_family("Bash", failure.class.as_str(), &failure.headline);
+    ReturnOutcome::Failed(failure, family)
 }
 
 #[test]
 fn what_never_ran_says_nothing() {
-    let mut miner = Miner::default();
+    let mut miner = SignalMiner::default();
     returned(&mut miner, 1, "pytest", broken(), None);
-    returned(&mut miner, 2, "rm -rf a", Came::Void, None);
-    returned(&mut miner, 3, "pytest", Came::Void, None);
-    assert_eq!(miner.over(), Some(false));
+    returned(&mut miner, 2, "rm -rf a", ReturnOutcome::Void, None);
+    returned(&mut miner, 3, "pytest", ReturnOutcome::Void, None);
+    assert_eq!(miner.end_trajectory(), Some(false));
     let kinds: Vec<String> = miner.finish().0.iter().map(|signal| signal.kind.to_string()).collect();
     assert_eq!(kinds, ["failed_call", "verification_failed"]);
-    let mut miner = Miner::default();
-    returned(&mut miner, 1, "pytest", Came::Void, None);
-    assert_eq!(miner.over(), None);
+    let mut miner = SignalMiner::default();
+    returned(&mut miner, 1, "pytest", ReturnOutcome::Void, None);
+    assert_eq!(miner.end_trajectory(), None);
 }
 
 #[test]
 fn a_run_of_no_tests_says_nothing() {
     let tests = |passed, failed| Some(TestOutcome { passed, failed, names: Vec::new() });
     for (outcome, expected) in [(tests(0, 0), None), (tests(3, 0), Some(true)), (tests(3, 1), Some(false))] {
-        let mut miner = Miner::default();
-        returned(&mut miner, 1, "pytest", Came::Passed, outcome);
-        assert_eq!(miner.over(), expected);
+        let mut miner = SignalMiner::default();
+        returned(&mut miner, 1, "pytest", ReturnOutcome::Passed, outcome);
+        assert_eq!(miner.end_trajectory(), expected);
     }
-    let mut miner = Miner::default();
+    let mut miner = SignalMiner::default();
     returned(&mut miner, 1, "pytest", broken(), None);
-    returned(&mut miner, 2, "pytest", Came::Passed, tests(0, 0));
-    assert_eq!(miner.over(), Some(false));
+    returned(&mut miner, 2, "pytest", ReturnOutcome::Passed, tests(0, 0));
+    assert_eq!(miner.end_trajectory(), Some(false));
     assert!(miner.finish().0.iter().all(|signal| signal.kind != SignalKind::FlakyTest));
 }
 

@@ -1,57 +1,58 @@
-//! What cost or took much more than the rest.
+//! Finds calls and steps that took or cost much more than the rest.
 
-use super::super::action::Action;
+use super::super::action::ToolAction;
 use super::super::signal::{Signal, SignalKind};
-use super::{Place, one_line, signal};
-use crate::domain::Usage;
+use super::{StepPlace, new_signal, shorten_command};
+use crate::domain::TokenUsage;
 
-/// Calls shorter than this are not slow.
+/// The shortest duration of a slow call, in milliseconds.
 const SLOW_MS: u64 = 120_000;
 
-/// Steps of fewer new tokens than this are not costly.
+/// The fewest new tokens of a costly step.
 const COSTLY_TOKENS: u64 = 20_000;
 
-/// A costly step costs this many times what a middling one does.
+/// The ratio between the tokens of a costly step and those of a median one.
 const COSTLY_RATIO: u64 = 4;
 
-/// Fewer steps have no middle.
+/// The fewest steps for which a median is meaningful.
 const MIN_STEPS: u64 = 8;
 
-/// How many are told.
+/// The number of slow calls and of costly steps that are reported.
 const TOLD: usize = 3;
 
-/// Keeps the few that stand out, and of the rest only how many there were of each size.
+/// Keeps the few outliers, and counts all steps by size.
 #[derive(Debug)]
-pub(super) struct Outliers {
-    slowest: Vec<(u64, Place, String, String)>,
-    costliest: Vec<(u64, Place)>,
-    last_costed: Option<Place>,
-    /// Steps that told their cost, by the number of binary digits of it.
+pub(super) struct OutlierTracker {
+    slowest: Vec<(u64, StepPlace, String, String)>,
+    costliest: Vec<(u64, StepPlace)>,
+    last_costed: Option<StepPlace>,
+    /// The number of steps with a known cost, by the number of binary digits of it.
     sizes: [u64; 65],
     steps: u64,
 }
 
-impl Default for Outliers {
+impl Default for OutlierTracker {
     fn default() -> Self {
         Self { slowest: Vec::new(), costliest: Vec::new(), last_costed: None, sizes: [0; 65], steps: 0 }
     }
 }
 
-impl Outliers {
-    /// A call took its time.
-    pub(super) fn took(&mut self, at: Place, tool: &str, action: &Action, duration_ms: Option<u64>) {
+impl OutlierTracker {
+    /// Records the duration of a call, if it is slow.
+    pub(super) fn record_duration(&mut self, at: StepPlace, tool: &str, action: &ToolAction, duration_ms: Option<u64>) {
         let Some(duration) = duration_ms.filter(|duration| *duration >= SLOW_MS) else { return };
         if self.slowest.len() >= TOLD && self.slowest.last().is_some_and(|(least, ..)| *least >= duration) {
             return;
         }
-        let what = action.command().map_or_else(|| tool.to_owned(), |command| format!("`{}`", one_line(command)));
+        let what =
+            action.command().map_or_else(|| tool.to_owned(), |command| format!("`{}`", shorten_command(command)));
         self.slowest.push((duration, at, tool.to_owned(), what));
         self.slowest.sort_by_key(|(duration, at, ..)| (std::cmp::Reverse(*duration), *at));
         self.slowest.truncate(TOLD);
     }
 
-    /// A step told its cost.
-    pub(super) fn spent(&mut self, at: Place, usage: Usage) {
+    /// Records the usage of a step.
+    pub(super) fn record_usage(&mut self, at: StepPlace, usage: TokenUsage) {
         let tokens = fresh_tokens(usage);
         if let Some(known) = self.costliest.iter_mut().find(|(_, known)| *known == at) {
             known.0 = tokens;
@@ -70,8 +71,8 @@ impl Outliers {
         }
     }
 
-    /// What a middling step costs at most: the power of two that half of the steps stay under.
-    fn middling(&self) -> u64 {
+    /// Returns an upper bound of the median cost: the power of two that half of the steps stay below.
+    fn median_bound(&self) -> u64 {
         let mut below = 0;
         for (size, count) in self.sizes.iter().enumerate() {
             below += count;
@@ -82,26 +83,26 @@ impl Outliers {
         u64::MAX
     }
 
-    /// The slowest calls and the costliest steps.
-    pub(super) fn signals(self) -> Vec<Signal> {
-        let least = COSTLY_TOKENS.max(self.middling().saturating_mul(COSTLY_RATIO));
+    /// Returns the signals of the slowest calls and the costliest steps.
+    pub(super) fn into_signals(self) -> Vec<Signal> {
+        let least = COSTLY_TOKENS.max(self.median_bound().saturating_mul(COSTLY_RATIO));
         let mut found: Vec<Signal> = Vec::new();
         for (duration, at, tool, what) in self.slowest {
-            let mut slow = signal(SignalKind::SlowCall, at, format!("{what} took {} s", duration / 1000));
+            let mut slow = new_signal(SignalKind::SlowCall, at, format!("{what} took {} s", duration / 1000));
             slow.tool = Some(tool);
             found.push(slow);
         }
         if self.steps >= MIN_STEPS {
             for (tokens, at) in self.costliest.into_iter().filter(|(tokens, _)| *tokens >= least) {
-                found.push(signal(SignalKind::CostlyStep, at, format!("{tokens} new tokens in one step")));
+                found.push(new_signal(SignalKind::CostlyStep, at, format!("{tokens} new tokens in one step")));
             }
         }
         found
     }
 }
 
-/// Tokens that had to be worked on: those from a cache cost next to nothing.
-fn fresh_tokens(usage: Usage) -> u64 {
+/// Returns the tokens that were not read from a cache, which cost next to nothing.
+fn fresh_tokens(usage: TokenUsage) -> u64 {
     let read = usage.prompt_tokens.unwrap_or_default().saturating_sub(usage.cached_tokens.unwrap_or_default());
     read.saturating_add(usage.completion_tokens.unwrap_or_default())
 }

@@ -1,26 +1,27 @@
-//! What happened, in short: how it came out, what worked, what failed, what was decided.
+//! A short account of a session: its outcome, what worked, what failed and what was decided.
 
-use super::scene::Scene;
-use super::words::{cut, is_empty_talk, relative, telling};
+use super::scene::ActionTimeline;
+use super::words::{cut_to_length, is_uninformative, shorten_error, shorten_paths};
 use crate::context::SignalKind;
-use crate::domain::Reflection;
+use crate::domain::ReflectionSummary;
 
-/// So many bullets of a kind.
+/// The most bullets of one kind.
 const MOST: usize = 5;
 
-/// A bullet is a line.
+/// The most characters of one bullet.
 const BULLET_CHARACTERS: usize = 200;
 
-pub(super) fn reflection(scene: &Scene<'_>) -> Reflection {
+pub(super) fn build_reflection(scene: &ActionTimeline<'_>) -> ReflectionSummary {
     let context = scene.context;
-    let mut reflection = Reflection { outcome: context.episode.summary.clone(), ..Reflection::default() };
-    let root = |trajectory: u32| scene.root(trajectory).to_owned();
+    let mut reflection = ReflectionSummary { outcome: context.episode.summary.clone(), ..ReflectionSummary::default() };
+    let root = |trajectory: u32| scene.working_folder(trajectory).to_owned();
     for signal in &context.signals {
-        let text = relative(&signal.text, Some(&root(signal.trajectory)));
-        let error = signal.quote.as_deref().map(|quote| telling(&relative(quote, Some(&root(signal.trajectory)))));
+        let text = shorten_paths(&signal.text, Some(&root(signal.trajectory)));
+        let error =
+            signal.quote.as_deref().map(|quote| shorten_error(&shorten_paths(quote, Some(&root(signal.trajectory)))));
         let times = if signal.times > 1 { format!(" ({}×)", signal.times) } else { String::new() };
         match signal.kind {
-            SignalKind::Fixed | SignalKind::VerificationPassed => put(&mut reflection.worked, &text),
+            SignalKind::Fixed | SignalKind::VerificationPassed => add_bullet(&mut reflection.worked, &text),
             SignalKind::RepeatedFailure | SignalKind::RateLimit | SignalKind::ContextWindow | SignalKind::Timeout => {
                 let tool = signal
                     .tool
@@ -28,28 +29,28 @@ pub(super) fn reflection(scene: &Scene<'_>) -> Reflection {
                     .filter(|tool| !tool.is_empty())
                     .map(|tool| format!("{tool}: "))
                     .unwrap_or_default();
-                let error = error.filter(|error| !is_empty_talk(error));
+                let error = error.filter(|error| !is_uninformative(error));
                 if let Some(error) = error {
-                    // The same failure is told once, the last time with its count.
+                    // A repeated failure is listed once, with its latest count.
                     let bullet = format!("{tool}{error}");
                     reflection.failed.retain(|known| !known.starts_with(&bullet));
-                    put(&mut reflection.failed, &format!("{bullet}{times}"));
+                    add_bullet(&mut reflection.failed, &format!("{bullet}{times}"));
                 }
             }
             SignalKind::RetryLoop | SignalKind::VerificationFailed | SignalKind::FlakyTest => {
-                put(&mut reflection.failed, &text);
+                add_bullet(&mut reflection.failed, &text);
             }
-            SignalKind::UserCorrection => put(&mut reflection.decisions, &format!("The user said: {text}")),
-            SignalKind::EditReverted => put(&mut reflection.decisions, &text),
+            SignalKind::UserCorrection => add_bullet(&mut reflection.decisions, &format!("The user said: {text}")),
+            SignalKind::EditReverted => add_bullet(&mut reflection.decisions, &text),
             _ => {}
         }
     }
-    // Single failures fill what room is left.
+    // Single failures fill the remaining room.
     for signal in context.signals.iter().filter(|signal| signal.kind == SignalKind::FailedCall) {
-        let Some(quote) = signal.quote.as_deref().filter(|quote| !is_empty_talk(quote)) else { continue };
-        let error = telling(&relative(quote, Some(&root(signal.trajectory))));
+        let Some(quote) = signal.quote.as_deref().filter(|quote| !is_uninformative(quote)) else { continue };
+        let error = shorten_error(&shorten_paths(quote, Some(&root(signal.trajectory))));
         if !reflection.failed.iter().any(|known| known.contains(&error)) {
-            put(&mut reflection.failed, &error);
+            add_bullet(&mut reflection.failed, &error);
         }
     }
     if reflection.worked.is_empty() {
@@ -61,9 +62,9 @@ pub(super) fn reflection(scene: &Scene<'_>) -> Reflection {
     if reflection.decisions.is_empty() {
         let mut edited: Vec<String> = Vec::new();
         for deed in scene.deeds.iter().filter(|deed| deed.has_passed()) {
-            if let crate::context::Action::Edit(changes) = &deed.action {
+            if let crate::context::ToolAction::Edit(changes) = &deed.action {
                 for change in changes {
-                    let path = relative(&change.path, Some(scene.root(deed.place.trajectory)));
+                    let path = shorten_paths(&change.path, Some(scene.working_folder(deed.place.trajectory)));
                     if edited.len() < MOST && !edited.contains(&path) {
                         edited.push(path);
                     }
@@ -71,14 +72,14 @@ pub(super) fn reflection(scene: &Scene<'_>) -> Reflection {
             }
         }
         if !edited.is_empty() {
-            put(&mut reflection.decisions, &format!("Changed {}", super::words::list(&edited)));
+            add_bullet(&mut reflection.decisions, &format!("Changed {}", super::words::join_with_and(&edited)));
         }
     }
     reflection
 }
 
-fn put(bullets: &mut Vec<String>, text: &str) {
-    let bullet = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), BULLET_CHARACTERS);
+fn add_bullet(bullets: &mut Vec<String>, text: &str) {
+    let bullet = cut_to_length(&text.split_whitespace().collect::<Vec<_>>().join(" "), BULLET_CHARACTERS);
     if bullets.len() < MOST && !bullet.is_empty() && !bullets.contains(&bullet) {
         bullets.push(bullet);
     }

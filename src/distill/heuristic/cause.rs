@@ -1,103 +1,103 @@
-//! What stands behind a failure, as far as its words tell.
+//! The cause of a failure, as far as its error message tells.
 
 use super::naming;
-use super::words::any;
+use super::words::any_listed;
 
 #[cfg(test)]
 #[path = "cause_tests.rs"]
 mod tests;
 
-/// Why something fails.
+/// The cause of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// A package that is not installed.
+pub(super) enum FailureCause {
+    /// A package is not installed.
     Module(Option<String>),
-    /// A program that is not installed.
+    /// A program is not installed.
     Program(Option<String>),
-    /// A variable of the environment that is not set.
+    /// An environment variable is not set.
     Variable(Option<String>),
-    /// A name that nobody defined.
+    /// A name is not defined.
     Name(String),
-    /// A port that is taken.
+    /// A port is already in use.
     Port(Option<String>),
-    /// A service that does not run, or cannot be reached.
+    /// A service does not run or cannot be reached.
     Service,
-    /// A lock that somebody holds or left behind.
+    /// A lock is held by another process or was left behind.
     Lock,
-    /// A lock file that does not fit its manifest.
+    /// A lock file does not match its manifest.
     Lockfile,
-    /// A database that was not migrated.
+    /// A database was not migrated.
     Migration,
-    /// The wrong version of a language or tool.
+    /// A language or tool has the wrong version.
     Version,
-    /// A flag or argument that the program does not take.
+    /// The program does not accept a flag or argument.
     Flag,
-    /// A script or target that the project does not have.
+    /// The project does not have a script or target.
     Target(Option<String>),
-    /// Not allowed.
+    /// The operation is not allowed.
     Permission,
-    /// Not signed in.
+    /// The user is not signed in.
     Login,
-    /// The wrong folder.
+    /// The command ran in the wrong folder.
     Folder,
-    /// Something that must be made first.
+    /// Something must be built or generated first.
     Unmade,
-    /// Memory, disk or handles ran out.
+    /// Memory, disk space or file handles ran out.
     Resource,
-    /// It took too long.
+    /// It exceeded its time limit.
     Time,
-    /// A service asks for patience.
+    /// A service limits the rate of calls.
     Patience,
-    /// More text than the model takes.
+    /// The input exceeds the model's context window.
     Room,
-    /// A longer answer than the model gives.
+    /// The answer exceeds the model's output limit.
     Length,
-    /// A host that cannot be reached.
+    /// A host cannot be reached.
     Network,
-    /// The code.
+    /// The code itself is wrong.
     Code,
-    /// A text that was to be replaced was not there.
+    /// The text that an edit should replace was not found.
     Edit,
-    /// What the sandbox of the agent forbids.
+    /// The sandbox of the agent forbids it.
     Sandbox,
-    /// Nobody knows.
+    /// The cause is not known.
     Unknown,
 }
 
-/// How services ask for patience, in lower case.
+/// Phrases, in lower case, by which services report a rate limit.
 const LIMITS: &str =
     "toomanyrequests|too many requests|rate limit|rate-limit|ratelimit|secondary rate|quota exceeded|throttl";
 
-/// How models say that an answer grew too long, in lower case.
+/// Phrases, in lower case, by which models report an answer that is too long.
 const LENGTHS: &str = "output token maximum|output token limit|maximum output tokens|maximum output length";
 
-/// Wordings, in lower case, the more telling first.
-const WORDINGS: &[(Wording, &str)] = &[
+/// Phrases, in lower case, that identify a cause; the more specific ones come first.
+const WORDINGS: &[(CauseWording, &str)] = &[
     (
-        Wording::Lockfile,
+        CauseWording::Lockfile,
         "lockfile|lock file needs to be updated|--locked was passed|package-lock.json are in sync|\
         package.json and package-lock|poetry.lock|pnpm-lock|yarn.lock needs|frozen-lockfile|frozen lockfile|--frozen|gemfile.lock|go.sum|uv.lock",
     ),
     (
-        Wording::Lock,
+        CauseWording::Lock,
         ".lock': file exists|index.lock|could not get lock|unable to lock|lock file exists|is locked|\
         another git process|another process is|waiting for file lock|state lock|lock held|resource busy|\
         database is locked|already locked|stale lock|acquire lock|acquiring the state lock|pidfile|server.pid|\
         .pid already|already running",
     ),
     (
-        Wording::Port,
+        CauseWording::Port,
         "eaddrinuse|address already in use|port is already|already allocated|is already in use|port in use|\
         is in use|only one usage of each socket",
     ),
     (
-        Wording::Migration,
+        CauseWording::Migration,
         "no such table|pending migration|unapplied migration|migrations are pending|migration|undefined table|\
         undefinedtable|p2021|does not exist in the current database|no such column|undefinedcolumn|\
         table or view not found|unknown column|er_no_such_table",
     ),
     (
-        Wording::Version,
+        CauseWording::Version,
         "unsupported engine|engine \"node\" is incompatible|is incompatible with this module|ebadengine|\
         requires node|node version|node.js version|requires python|python version|requires a different python|\
         requires rustc|rustc version|unsupported class file|unsupportedclassversion|invalid target release|\
@@ -108,13 +108,13 @@ const WORDINGS: &[(Wording, &str)] = &[
         cmake 3|err_require_esm|webidl|digital envelope routines",
     ),
     (
-        Wording::Target,
+        CauseWording::Target,
         "missing script|no rule to make target|unknown task|not found in root project|error command \"|couldn't find a script|\
         script not found|does not contain recipe|don't know how to build task|does not exist in this project|no such task|\
         couldn't find any command named|task not found",
     ),
     (
-        Wording::Flag,
+        CauseWording::Flag,
         "unknown option|unrecognized argument|unrecognized option|unexpected argument|\
         flag provided but not defined|no such option|invalid option|unknown flag|unknown argument|illegal option|\
         unknown shorthand flag|unrecognised option|bad flag|unknown command|unsupported option|no such command|\
@@ -124,24 +124,24 @@ const WORDINGS: &[(Wording, &str)] = &[
         cannot be used with",
     ),
     (
-        Wording::Login,
+        CauseWording::Login,
         "401 unauthorized|403 forbidden|authentication|no password supplied|access denied for user|not logged in|could not read username|publickey|\
         invalid api key|credentials|no basic auth|unauthenticated|login required|expired token|token has expired|\
         denied: requested access|requires authentication|sso session|not authorized|unauthorized",
     ),
     (
-        Wording::Service,
+        CauseWording::Service,
         "connection refused|econnrefused|is the server running|cannot connect to the docker daemon|\
         could not connect to|couldn't connect to|can't connect to|connectionrefused|failed to connect to|\
         connection to server|no brokers available|is the docker daemon running|connect econn|error connecting",
     ),
     (
-        Wording::Variable,
+        CauseWording::Variable,
         "environment variable|env var|must be set|is not set|not set in|missing env|required env|is unset|\
         unbound variable|process.env|is required but not set|missing required config",
     ),
     (
-        Wording::Folder,
+        CauseWording::Folder,
         "could not find `cargo.toml`|not a git repository|no package.json|cannot find main module|\
         go.mod file not found|no makefile found|no targets specified|could not read package.json|\
         no such file or directory, open 'package.json'|package.json'|no pyproject.toml|could not locate gemfile|\
@@ -149,12 +149,12 @@ const WORDINGS: &[(Wording, &str)] = &[
         can't find a suitable configuration file",
     ),
     (
-        Wording::Program,
+        CauseWording::Program,
         "command not found|: not found|is not recognized as|executable file not found|no such program|\
         could not find executable",
     ),
     (
-        Wording::Module,
+        CauseWording::Module,
         "no module named|locally installed gems|.h: no such file|.hpp: no such file|cannot find module|cannot find package|modulenotfound|no required module provides|\
         could not resolve dependency|cannot load such file|could not find gem|can't resolve|\
         failed to resolve import|is not in std|could not find package|package not found|unable to find package|\
@@ -165,7 +165,7 @@ const WORDINGS: &[(Wording, &str)] = &[
         module not found|couldn't find the config|couldn't find the plugin|run `bundle install`|could not find openssl|shared libraries|shared library",
     ),
     (
-        Wording::Unmade,
+        CauseWording::Unmade,
         "did you run|have you run|please run|you need to run|must be built|needs to be generated|\
         not been generated|not been built|not initialized|initialization required|not initialised|\
         has not been initialized|is not a terraform|did not initialize|out of date|not up to date|\
@@ -173,14 +173,14 @@ const WORDINGS: &[(Wording, &str)] = &[
         needs to be initialized|submodule|not configured|improperlyconfigured|schema.prisma|uncommitted generated",
     ),
     (
-        Wording::Permission,
+        CauseWording::Permission,
         "permission denied|eacces|operation not permitted|eperm|access denied|access is denied|permissionerror|\
         read-only file system",
     ),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wording {
+enum CauseWording {
     Lockfile,
     Lock,
     Port,
@@ -198,9 +198,9 @@ enum Wording {
     Permission,
 }
 
-impl Cause {
-    /// Reads the cause from a failure's class and words.
-    pub(super) fn read(class: &str, headline: &str) -> Self {
+impl FailureCause {
+    /// Classifies the cause of a failure by its error class and its headline.
+    pub(super) fn classify(class: &str, headline: &str) -> Self {
         match class {
             "context_window" => return Self::Room,
             "rate_limit" => return Self::Patience,
@@ -208,16 +208,18 @@ impl Cause {
             _ => {}
         }
         let lower = headline.to_lowercase();
-        if any(LENGTHS, |words| lower.contains(words)) {
+        if any_listed(LENGTHS, |words| lower.contains(words)) {
             return Self::Length;
         }
         if class == "timeout" && !lower.contains("lock") {
             return Self::Time;
         }
-        if !matches!(class, "test" | "assertion" | "compile" | "lint") && any(LIMITS, |limit| lower.contains(limit)) {
+        if !matches!(class, "test" | "assertion" | "compile" | "lint")
+            && any_listed(LIMITS, |limit| lower.contains(limit))
+        {
             return Self::Patience;
         }
-        if let Some(name) = naming::undefined(headline) {
+        if let Some(name) = naming::find_undefined_name(headline) {
             return Self::Name(name);
         }
         let is_absent = lower.contains("does not exist") || lower.contains("doesn't exist");
@@ -225,7 +227,7 @@ impl Cause {
             return Self::Migration;
         }
         let is_told_by_compiler = matches!(class, "compile" | "lint") && !lower.contains("env");
-        if let Some(name) = naming::upper_name(headline).filter(|_| !is_told_by_compiler).filter(|_| {
+        if let Some(name) = naming::find_uppercase_name(headline).filter(|_| !is_told_by_compiler).filter(|_| {
             [
                 "keyerror",
                 "missing",
@@ -245,16 +247,16 @@ impl Cause {
         }) {
             return Self::Variable(Some(name));
         }
-        // A guide to a new version is no migration of a database, and what a rule needs is no target of anybody's.
+        // A "migration guide" is no database migration, and what a make rule needs is no missing target.
         let read = lower.replace("migration guide", "guide");
         let is_needed = lower.contains("needed by");
         let found = WORDINGS.iter().find(|(wording, wordings)| {
-            any(wordings, |words| read.contains(words)) && !(*wording == Wording::Target && is_needed)
+            any_listed(wordings, |words| read.contains(words)) && !(*wording == CauseWording::Target && is_needed)
         });
-        let of_words = found.map(|(wording, _)| Self::of_wording(*wording, headline, &lower));
+        let of_words = found.map(|(wording, _)| Self::from_wording(*wording, headline, &lower));
         match of_words {
-            Some(Self::Module(_)) if naming::is_of_project(headline) => Self::Code,
-            // A test that fails speaks of what it tests.
+            Some(Self::Module(_)) if naming::misses_project_module(headline) => Self::Code,
+            // The message of a failing test describes what it tests, not its environment.
             Some(
                 Self::Unmade
                 | Self::Flag
@@ -266,31 +268,31 @@ impl Cause {
                 | Self::Lockfile,
             ) if matches!(class, "assertion" | "lint" | "test") => Self::Code,
             Some(cause) => cause,
-            None => Self::of_class(class),
+            None => Self::from_error_class(class),
         }
     }
 
-    fn of_wording(wording: Wording, headline: &str, lower: &str) -> Self {
+    fn from_wording(wording: CauseWording, headline: &str, lower: &str) -> Self {
         match wording {
-            Wording::Lockfile => Self::Lockfile,
-            Wording::Lock => Self::Lock,
-            Wording::Port => Self::Port(naming::port(lower)),
-            Wording::Migration => Self::Migration,
-            Wording::Version => Self::Version,
-            Wording::Target => Self::Target(naming::quoted(headline)),
-            Wording::Flag => Self::Flag,
-            Wording::Login => Self::Login,
-            Wording::Service => Self::Service,
-            Wording::Variable => Self::Variable(naming::upper_name(headline)),
-            Wording::Folder => Self::Folder,
-            Wording::Program => Self::Program(naming::program(headline)),
-            Wording::Module => Self::Module(naming::module(headline)),
-            Wording::Unmade => Self::Unmade,
-            Wording::Permission => Self::Permission,
+            CauseWording::Lockfile => Self::Lockfile,
+            CauseWording::Lock => Self::Lock,
+            CauseWording::Port => Self::Port(naming::find_port(lower)),
+            CauseWording::Migration => Self::Migration,
+            CauseWording::Version => Self::Version,
+            CauseWording::Target => Self::Target(naming::first_quoted_name(headline)),
+            CauseWording::Flag => Self::Flag,
+            CauseWording::Login => Self::Login,
+            CauseWording::Service => Self::Service,
+            CauseWording::Variable => Self::Variable(naming::find_uppercase_name(headline)),
+            CauseWording::Folder => Self::Folder,
+            CauseWording::Program => Self::Program(naming::find_missing_program(headline)),
+            CauseWording::Module => Self::Module(naming::find_missing_package(headline)),
+            CauseWording::Unmade => Self::Unmade,
+            CauseWording::Permission => Self::Permission,
         }
     }
 
-    fn of_class(class: &str) -> Self {
+    fn from_error_class(class: &str) -> Self {
         match class {
             "network" => Self::Network,
             "resource" => Self::Resource,
@@ -300,24 +302,24 @@ impl Cause {
         }
     }
 
-    /// Tells whether a message is how a system answers to what a sandbox does not allow.
-    pub(super) fn is_forbidden(headline: &str) -> bool {
+    /// Tells whether a message is how an operating system reports what a sandbox forbids.
+    pub(super) fn is_sandbox_denial(headline: &str) -> bool {
         let lower = headline.to_lowercase();
         lower.contains("operation not permitted") || lower.contains("read-only file system")
     }
 
-    /// Whether the cause lies around the code and not in it.
-    pub(super) fn is_around(&self) -> bool {
+    /// Tells whether the cause lies in the environment and not in the code.
+    pub(super) fn is_environmental(&self) -> bool {
         !matches!(self, Self::Code | Self::Edit | Self::Unknown | Self::Name(_))
     }
 
-    /// Whether it is a limit that somebody sets.
+    /// Tells whether the cause is a limit that somebody else sets.
     pub(super) fn is_limit(&self) -> bool {
         matches!(self, Self::Room | Self::Length | Self::Patience | Self::Time)
     }
 
-    /// Words that a command which does something about it has one of.
-    pub(super) fn cures(&self) -> &'static str {
+    /// Returns words, separated by `|`, one of which a command that addresses the cause contains.
+    pub(super) fn remedy_words(&self) -> &'static str {
         match self {
             Self::Module(_) | Self::Program(_) | Self::Lockfile => {
                 "install| add|sync|npm ci|npm i |go get|restore|bundle|tidy|download|setup|bootstrap|update|lock|vendor|brew|\

@@ -1,5 +1,5 @@
 use super::super::test_support::Session;
-use crate::domain::{DropReason, Output};
+use crate::domain::{DropReason, ToolOutput};
 
 #[test]
 fn a_check_that_ran_out_of_time_is_not_flaky() {
@@ -36,7 +36,7 @@ fn every_runner_can_have_a_flaky_test() {
 #[test]
 fn what_waits_on_purpose_is_not_slow() {
     let waits = |session: Session| {
-        let output = Output { text: "ok".to_owned(), duration_ms: Some(300_000), ..Output::default() };
+        let output = ToolOutput { text: "ok".to_owned(), duration_ms: Some(300_000), ..ToolOutput::default() };
         session.call("Bash", serde_json::json!({"command": "sleep 300 && make status-report"}), output)
     };
     assert!(waits(waits(Session::new("go"))).claims().is_empty());

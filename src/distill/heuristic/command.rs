@@ -1,52 +1,52 @@
-//! Command lines: what they are about, and how two of them differ.
+//! Command lines parsed far enough to compare two of them.
 
-use super::purpose::{asks, is_inline};
-use super::words::any;
-use crate::context::{Part, parts};
+use super::purpose::{is_inline_program, is_query_command};
+use super::words::any_listed;
+use crate::context::{ShellCommand, parse_shell_commands};
 
 #[cfg(test)]
 #[path = "command_tests.rs"]
 mod tests;
 
-/// Parts that make ready for what follows.
+/// Programs that only prepare what follows.
 const SETUPS: &str = "export|source|.|nvm|fnm|asdf|pyenv|rbenv|conda|mise|eval|set|unset|corepack";
 
-/// Programs that change or move files by themselves. What they do to code is an edit.
+/// Programs that change or move files themselves. What they do to code counts as an edit.
 const FILE_TOOLS: &str = "cp|mv|rm|mkdir|touch|ln|tee|patch|ed|truncate|tar|unzip";
 
-/// How a program in the words of a command writes into files.
+/// Calls and flags, in lower case, by which an inline program writes into files.
 const WRITES: &str = "write(|write_text|write_bytes|writefile|writelines|appendfile|file.write|file_put_contents|put_bytes|\
     , 'w'|, \"w\"|,'w'|,\"w\"|, 'a'|os.replace|os.rename|renamesync|shutil.|unlink|fs.rm|fs.cp|copyfile|inplace|-pi|-i ";
 
-/// A command line, taken apart as far as two of them need to be compared.
+/// A command line, parsed far enough to compare it with another one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Line {
-    /// `NAME=value` before the command.
+pub(super) struct ComparableCommand {
+    /// The `NAME=value` assignments before the command.
     pub(super) settings: Vec<String>,
-    /// Parts that make ready: `export …`, `source …`.
+    /// The parts that only prepare: `export …`, `source …`.
     pub(super) setups: Vec<Vec<String>>,
-    /// The folder it goes to first.
+    /// The folder that it changes to first.
     pub(super) folder: Option<String>,
-    /// What it does: the words of every part that does more than look.
+    /// The words of every part that does more than look.
     pub(super) cores: Vec<Vec<String>>,
-    /// The words of its parts that only look.
+    /// The words of every part that only looks.
     looks: Vec<Vec<String>>,
-    /// Whether it waits first.
+    /// True if it waits first.
     pub(super) waits: bool,
-    /// The seconds it is given.
+    /// The time limit that it is given, in seconds.
     pub(super) limit: Option<u64>,
-    /// Whether it carries a program of its own.
+    /// True if it carries a program of its own.
     pub(super) is_script: bool,
-    /// Whether that program is one for an interpreter: it looks, or edits, and is never run again.
+    /// True if that program is for an interpreter: it looks or edits, and is never run again.
     pub(super) is_inline: bool,
-    /// Whether it writes into a file or edits one.
+    /// True if it writes into a file or edits one.
     pub(super) edits: bool,
 }
 
-/// How a later command differs from an earlier one that it stands for.
+/// The way in which a later command differs from an earlier one that it stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Difference {
-    /// Not at all.
+pub(super) enum CommandDifference {
+    /// There is no difference.
     None,
     /// Something is set or run before it.
     Before,
@@ -54,136 +54,141 @@ pub(super) enum Difference {
     Folder,
     /// It has other flags.
     Flags,
-    /// Another program, or one around it, does it.
+    /// Another program, or one wrapped around it, does it.
     Program,
     /// It waits first.
     Wait,
 }
 
-impl Line {
-    pub(super) fn read(command: &str) -> Self {
+impl ComparableCommand {
+    pub(super) fn parse(command: &str) -> Self {
         let mut line = Self { is_script: is_script(command), ..Self::default() };
-        for part in parts(command) {
-            match part.words() {
-                // What a shell is given to run is what is run.
+        for part in parse_shell_commands(command) {
+            match part.command_words() {
+                // The script that a shell is given is the command that counts.
                 [shell, flag, script, ..]
-                    if matches!(base(shell), "bash" | "sh" | "zsh")
+                    if matches!(program_basename(shell), "bash" | "sh" | "zsh")
                         && matches!(flag.as_str(), "-c" | "-lc" | "-ec") =>
                 {
-                    parts(script).iter().for_each(|part| line.take(part));
+                    parse_shell_commands(script).iter().for_each(|part| line.add_part(part));
                 }
-                _ => line.take(&part),
+                _ => line.add_part(&part),
             }
         }
         if line.is_inline {
             let lower = command.to_lowercase();
-            line.edits |= any(WRITES, |writes| lower.contains(writes));
+            line.edits |= any_listed(WRITES, |writes| lower.contains(writes));
         }
         line
     }
 
-    fn take(&mut self, part: &Part) {
-        let words = part.words();
+    fn add_part(&mut self, part: &ShellCommand) {
+        let words = part.command_words();
         let Some(head) = words.first() else { return };
         let before = part.all_words().len().saturating_sub(words.len());
         let wraps = part.all_words().iter().take(before);
-        self.settings.extend(wraps.clone().filter(|word| is_setting(word) || *word == "sudo").cloned());
-        if wraps.clone().any(|word| matches!(base(word), "timeout" | "gtimeout")) {
-            self.limit = wraps.filter_map(|word| seconds(word)).next_back();
+        self.settings.extend(wraps.clone().filter(|word| is_assignment(word) || *word == "sudo").cloned());
+        if wraps.clone().any(|word| matches!(program_basename(word), "timeout" | "gtimeout")) {
+            self.limit = wraps.filter_map(|word| parse_seconds(word)).next_back();
         }
-        match base(head) {
+        match program_basename(head) {
             "cd" | "pushd" => {
                 self.folder = self.folder.take().or_else(|| words.get(1).cloned());
             }
             "sleep" => self.waits = true,
-            // What is run by them is what is done: `mise exec -- pkl format`.
-            name if any(SETUPS, |setup| setup == name) && !words.iter().any(|word| word == "--") => {
+            // The program behind `--` is the command that counts: `mise exec -- pkl format`.
+            name if any_listed(SETUPS, |setup| setup == name) && !words.iter().any(|word| word == "--") => {
                 self.setups.push(words.to_vec());
             }
-            _ if words.iter().all(|word| is_setting(word)) => self.settings.extend(words.iter().cloned()),
-            _ if part.looks() => self.looks.push(words.to_vec()),
+            _ if words.iter().all(|word| is_assignment(word)) => self.settings.extend(words.iter().cloned()),
+            _ if part.is_read_only() => self.looks.push(words.to_vec()),
             name => {
-                self.is_inline |= is_inline(words);
+                self.is_inline |= is_inline_program(words);
                 let in_place = matches!(name, "sed" | "perl" | "git")
                     && words
                         .iter()
                         .skip(1)
                         .any(|word| word.starts_with("-i") || word.starts_with("-pi") || word == "apply");
-                self.edits |= part.writes() || in_place || any(FILE_TOOLS, |tool| tool == name);
+                self.edits |= part.may_write_files() || in_place || any_listed(FILE_TOOLS, |tool| tool == name);
                 let kept = words.iter().filter(|word| !matches!(word.as_str(), "--no-color" | "--nocapture"));
                 self.cores.push(kept.cloned().collect());
             }
         }
     }
 
-    /// What it is about: the last thing that it does.
-    pub(super) fn main(&self) -> &[String] {
+    /// Returns the words of the last part that does something.
+    pub(super) fn main_words(&self) -> &[String] {
         self.cores.last().map_or(&[], Vec::as_slice)
     }
 
-    /// The program that it is about.
-    pub(super) fn program(&self) -> &str {
-        self.main().first().map_or("", |head| base(head))
+    /// Returns the name of the main program, without its folder.
+    pub(super) fn program_name(&self) -> &str {
+        self.main_words().first().map_or("", |head| program_basename(head))
     }
 
-    /// What it is about; of a line that only looks, the first thing that it looks at.
-    pub(super) fn subject(&self) -> &[String] {
-        if self.cores.is_empty() { self.looks.first().map_or(&[], Vec::as_slice) } else { self.main() }
+    /// Returns the words of the main part, or of the first part that looks if there is no other.
+    pub(super) fn subject_words(&self) -> &[String] {
+        if self.cores.is_empty() { self.looks.first().map_or(&[], Vec::as_slice) } else { self.main_words() }
     }
 
-    /// Whether it only asks for help, a version, a list or a state.
-    pub(super) fn asks(&self) -> bool {
-        !self.edits && !self.cores.is_empty() && self.cores.iter().all(|core| asks(core))
+    /// Tells whether it only asks for help, a version, a list or a state.
+    pub(super) fn is_query(&self) -> bool {
+        !self.edits && !self.cores.is_empty() && self.cores.iter().all(|core| is_query_command(core))
     }
 
-    /// How `later` differs, if it stands for the same thing.
-    pub(super) fn difference(&self, later: &Self) -> Option<Difference> {
-        let main = self.main();
+    /// Returns how `later` differs, or `None` if it does not do the same thing.
+    pub(super) fn compare_with(&self, later: &Self) -> Option<CommandDifference> {
+        let main = self.main_words();
         if main.is_empty() || self.is_script || later.is_script {
             return None;
         }
         if let Some(at) = later.cores.iter().position(|core| core == main) {
-            let has_more = later.cores.iter().take(at).any(|core| !self.cores.contains(core) && !asks(core))
-                || later.setups.iter().any(|setup| !self.setups.contains(setup))
-                || later.settings.iter().any(|setting| !self.settings.contains(setting));
+            let has_more =
+                later.cores.iter().take(at).any(|core| !self.cores.contains(core) && !is_query_command(core))
+                    || later.setups.iter().any(|setup| !self.setups.contains(setup))
+                    || later.settings.iter().any(|setting| !self.settings.contains(setting));
             return Some(match () {
-                () if has_more => Difference::Before,
-                () if later.folder.is_some() && later.folder != self.folder => Difference::Folder,
-                () if later.waits && !self.waits => Difference::Wait,
-                () => Difference::None,
+                () if has_more => CommandDifference::Before,
+                () if later.folder.is_some() && later.folder != self.folder => CommandDifference::Folder,
+                () if later.waits && !self.waits => CommandDifference::Wait,
+                () => CommandDifference::None,
             });
         }
-        later.cores.iter().find_map(|core| different(main, core))
+        later.cores.iter().find_map(|core| compare_words(main, core))
     }
 
-    /// How `later` does the same in another way, where less is certain: other values of flags, another verb of a kindred
-    /// program, or another program for the same thing.
-    pub(super) fn stand_in(&self, later: &Self) -> Option<Difference> {
-        let main = self.main();
+    /// Returns how `later` does the same in another way, where less is certain: other values of flags, another verb of
+    /// an interchangeable program, or another program for the same thing.
+    pub(super) fn compare_loosely(&self, later: &Self) -> Option<CommandDifference> {
+        let main = self.main_words();
         if main.is_empty() || self.is_script || later.is_script || later.edits {
             return None;
         }
         later.cores.iter().find_map(|core| {
-            let is_kin = |failed: &[String], worked: &[String]| match (bare(failed).as_slice(), bare(worked).as_slice())
-            {
+            let is_kin = |failed: &[String], worked: &[String]| match (
+                strip_flags(failed).as_slice(),
+                strip_flags(worked).as_slice(),
+            ) {
                 ([head, verb, rest @ ..], [other, others_verb, others @ ..]) => {
-                    // One program has two verbs for one thing only where packages are installed.
-                    (are_kin(base(head), base(other))
-                        || (base(head) == base(other) && verb == "ci" && others_verb == "install"))
-                        && are_same_verbs(verb, others_verb)
+                    // One program has two interchangeable verbs only where packages are installed.
+                    (are_interchangeable(program_basename(head), program_basename(other))
+                        || (program_basename(head) == program_basename(other)
+                            && verb == "ci"
+                            && others_verb == "install"))
+                        && are_equivalent_verbs(verb, others_verb)
                         && rest == others
                 }
                 _ => false,
             };
             match () {
-                () if is_flags_apart(main, core) => Some(Difference::Flags),
-                () if is_kin(main, core) => Some(Difference::Program),
+                () if differ_only_in_flags(main, core) => Some(CommandDifference::Flags),
+                () if is_kin(main, core) => Some(CommandDifference::Program),
                 () => None,
             }
         })
     }
 
-    /// Whether `later` is another program for the same thing: both name the same file, address or package.
+    /// Tells whether `later` is another program for the same thing: both name the same file, address or package.
     pub(super) fn shares_object(&self, later: &Self) -> bool {
         const WORDS: &str =
             "install|build|run|test|add|start|exec|update|upgrade|sync|all|main|master|origin|true|false|deploy|apply";
@@ -191,39 +196,43 @@ impl Line {
             let objects = words
                 .iter()
                 .skip(1)
-                .filter(|word| !is_flag(word) && word.len() >= 3 && !any(WORDS, |known| known == *word));
+                .filter(|word| !is_flag(word) && word.len() >= 3 && !any_listed(WORDS, |known| known == *word));
             objects.cloned().collect::<Vec<_>>()
         };
-        let (main, other) = (self.subject(), later.subject());
+        let (main, other) = (self.subject_words(), later.subject_words());
         let (mine, others) = (objects(main), objects(other));
-        let is_other = main.first().map(|head| base(head)) != other.first().map(|head| base(head));
+        let is_other =
+            main.first().map(|head| program_basename(head)) != other.first().map(|head| program_basename(head));
         is_other && !self.is_script && !later.is_script && mine.iter().any(|word| others.contains(word))
     }
 }
 
-/// The words that are no flags, with or without the sign for the folder one is in.
-fn bare(words: &[String]) -> Vec<String> {
+/// Returns the words that are no flags, without a leading `./`.
+fn strip_flags(words: &[String]) -> Vec<String> {
     words.iter().filter(|word| !is_flag(word)).map(|word| word.strip_prefix("./").unwrap_or(word).to_owned()).collect()
 }
 
-/// How one command differs from another that does the same.
-fn different(failed: &[String], worked: &[String]) -> Option<Difference> {
-    let (failed_bare, worked_bare) = (bare(failed), bare(worked));
+/// Returns how one command differs from another that does the same, or `None` if it does something else.
+fn compare_words(failed: &[String], worked: &[String]) -> Option<CommandDifference> {
+    let (failed_bare, worked_bare) = (strip_flags(failed), strip_flags(worked));
     if failed_bare == worked_bare {
-        return Some(Difference::Flags);
+        return Some(CommandDifference::Flags);
     }
     let (head, rest) = failed_bare.split_first()?;
     let (other, others) = worked_bare.split_first()?;
     // `pytest -q` and `uv run pytest -q`, `mvn test` and `./mvnw test`, `npm install` and `pnpm install`.
     let is_wrapped = worked_bare.len() > failed_bare.len() && worked_bare.ends_with(&failed_bare);
-    let is_kin = rest == others && (are_kin(base(head), base(other)) || base(head) == base(other));
-    let is_module =
-        worked_bare.len() == failed_bare.len() + 1 && worked_bare.ends_with(rest) && are_kin(base(head), base(other));
-    (is_wrapped || is_kin || is_module).then_some(Difference::Program)
+    let is_kin = rest == others
+        && (are_interchangeable(program_basename(head), program_basename(other))
+            || program_basename(head) == program_basename(other));
+    let is_module = worked_bare.len() == failed_bare.len() + 1
+        && worked_bare.ends_with(rest)
+        && are_interchangeable(program_basename(head), program_basename(other));
+    (is_wrapped || is_kin || is_module).then_some(CommandDifference::Program)
 }
 
-/// Verbs by which kindred programs do the same.
-fn are_same_verbs(one: &str, other: &str) -> bool {
+/// Tells whether two verbs of interchangeable programs mean the same.
+fn are_equivalent_verbs(one: &str, other: &str) -> bool {
     const VERBS: &[&[&str]] = &[
         &["install", "i", "ci", "add", "sync", "get", "require", "restore", "update"],
         &["test", "t"],
@@ -233,8 +242,8 @@ fn are_same_verbs(one: &str, other: &str) -> bool {
     one == other || VERBS.iter().any(|verbs| verbs.contains(&one) && verbs.contains(&other))
 }
 
-/// Whether two commands differ in nothing but flags and what the flags are given.
-fn is_flags_apart(failed: &[String], worked: &[String]) -> bool {
+/// Tells whether two commands differ only in flags and the values of flags.
+fn differ_only_in_flags(failed: &[String], worked: &[String]) -> bool {
     let apart = |one: &[String], other: &[String]| {
         let mut values = one.iter().enumerate().filter(|(_, word)| !other.contains(word));
         values.all(|(at, word)| {
@@ -251,7 +260,7 @@ fn is_flags_apart(failed: &[String], worked: &[String]) -> bool {
     is_same_start && !is_narrower(failed, worked) && apart(failed, worked) && apart(worked, failed)
 }
 
-/// Whether a command does only a part of what another does.
+/// Tells whether a command does only a part of what another one does.
 fn is_narrower(whole: &[String], part: &[String]) -> bool {
     const NARROWING: &str = "-k|-m|-t|-g|--grep|--filter|--testnamepattern|--test-name-pattern|-run|--run|--only|--last-failed|--lf|\
         --exclude|--ignore|--deselect|--skip|--tests|--lib|--bin|-x|--collect-only|--dry-run|--help|-h|--version|--no-run|--list";
@@ -259,12 +268,12 @@ fn is_narrower(whole: &[String], part: &[String]) -> bool {
     added.peek().is_some()
         && added.any(|flag| {
             let name = flag.split('=').next().unwrap_or(flag).to_lowercase();
-            any(NARROWING, |known| known == name)
+            any_listed(NARROWING, |known| known == name)
         })
 }
 
-/// Programs that stand in for each other.
-fn are_kin(one: &str, other: &str) -> bool {
+/// Tells whether two different programs can replace each other.
+fn are_interchangeable(one: &str, other: &str) -> bool {
     const KIN: &[&[&str]] = &[
         &["npm", "pnpm", "yarn", "bun", "npx", "bunx"],
         &["python", "python3", "py", "uv", "python2"],
@@ -288,8 +297,8 @@ fn are_kin(one: &str, other: &str) -> bool {
     one != other && KIN.iter().any(|kin| kin.contains(&one) && kin.contains(&other))
 }
 
-/// `90`, `90s`, `10m`.
-fn seconds(word: &str) -> Option<u64> {
+/// Parses a duration such as `90`, `90s` or `10m` into seconds.
+fn parse_seconds(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(['s', 'm', 'h']);
     let number: u64 = digits.parse().ok()?;
     Some(match word.get(digits.len()..) {
@@ -299,23 +308,23 @@ fn seconds(word: &str) -> Option<u64> {
     })
 }
 
-/// The program's name without its folder.
-pub(super) fn base(program: &str) -> &str {
+/// Returns the name of a program without its folder.
+pub(super) fn program_basename(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
 fn is_flag(word: &str) -> bool {
-    word.starts_with('-') || word == "sudo" || is_setting(word)
+    word.starts_with('-') || word == "sudo" || is_assignment(word)
 }
 
-/// `NAME=value`.
-pub(super) fn is_setting(word: &str) -> bool {
+/// Tells whether a word is an assignment of the form `NAME=value`.
+pub(super) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
-/// Whether a command carries a program: nobody runs such a one a second time.
+/// Tells whether a command carries a program, which nobody runs a second time.
 fn is_script(command: &str) -> bool {
     const INLINE: &[&str] =
         &["python -c", "python3 -c", "node -e", "ruby -e", "perl -e", "php -r", "deno eval", "bun -e", "node --eval"];

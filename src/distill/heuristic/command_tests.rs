@@ -1,38 +1,46 @@
-use super::{Difference, Line};
+use super::{CommandDifference, ComparableCommand};
 
 #[test]
 fn how_two_commands_differ() {
     let cases = [
-        ("pytest -q", "pytest -q 2>&1 | tail -5", Some(Difference::None)),
-        ("pytest -q", "A=1 pytest -q", Some(Difference::Before)),
-        ("pytest -q", "export A=1 && pytest -q", Some(Difference::Before)),
-        ("gh pr create", "GH_TOKEN=$(cat ~/.gh) gh pr create", Some(Difference::Before)),
-        ("apt-get install imagemagick", "sudo apt-get install imagemagick", Some(Difference::Before)),
-        ("npm test", "cd web && npm test", Some(Difference::Folder)),
-        ("cd web && npm test", "npm test", Some(Difference::None)),
-        ("npm ci", "sleep 5 && npm ci", Some(Difference::Wait)),
-        ("npm install", "npm install --force", Some(Difference::Flags)),
-        ("npm install zod", "pnpm install zod", Some(Difference::Program)),
-        ("pytest", "python -m pytest", Some(Difference::Program)),
-        ("mvn test", "./mvnw test", Some(Difference::Program)),
-        ("./scripts/release.sh --dry", "bash scripts/release.sh --dry", Some(Difference::Program)),
+        ("pytest -q", "pytest -q 2>&1 | tail -5", Some(CommandDifference::None)),
+        ("pytest -q", "A=1 pytest -q", Some(CommandDifference::Before)),
+        ("pytest -q", "export A=1 && pytest -q", Some(CommandDifference::Before)),
+        ("gh pr create", "GH_TOKEN=$(cat ~/.gh) gh pr create", Some(CommandDifference::Before)),
+        ("apt-get install imagemagick", "sudo apt-get install imagemagick", Some(CommandDifference::Before)),
+        ("npm test", "cd web && npm test", Some(CommandDifference::Folder)),
+        ("cd web && npm test", "npm test", Some(CommandDifference::None)),
+        ("npm ci", "sleep 5 && npm ci", Some(CommandDifference::Wait)),
+        ("npm install", "npm install --force", Some(CommandDifference::Flags)),
+        ("npm install zod", "pnpm install zod", Some(CommandDifference::Program)),
+        ("pytest", "python -m pytest", Some(CommandDifference::Program)),
+        ("mvn test", "./mvnw test", Some(CommandDifference::Program)),
+        ("./scripts/release.sh --dry", "bash scripts/release.sh --dry", Some(CommandDifference::Program)),
         ("npm test", "npm run lint", None),
         ("python -c 'x'", "python -c 'y'", None),
         ("", "ls", None),
     ];
     for (failed, worked, wanted) in cases {
-        assert_eq!(Line::read(failed).difference(&Line::read(worked)), wanted, "{failed} / {worked}");
+        assert_eq!(
+            ComparableCommand::parse(failed).compare_with(&ComparableCommand::parse(worked)),
+            wanted,
+            "{failed} / {worked}"
+        );
     }
 }
 
 #[test]
 fn what_stands_in_for_another_command() {
     let cases = [
-        ("npm ci", "pnpm install --frozen-lockfile", Some(Difference::Program)),
-        ("npm ci", "npm install", Some(Difference::Program)),
-        ("pip install openpyxl", "uv add openpyxl", Some(Difference::Program)),
-        ("cargo test -p storage --all-features", "cargo test -p storage --features sqlite", Some(Difference::Flags)),
-        ("helm upgrade web chart", "helm upgrade web chart --timeout 10m", Some(Difference::Flags)),
+        ("npm ci", "pnpm install --frozen-lockfile", Some(CommandDifference::Program)),
+        ("npm ci", "npm install", Some(CommandDifference::Program)),
+        ("pip install openpyxl", "uv add openpyxl", Some(CommandDifference::Program)),
+        (
+            "cargo test -p storage --all-features",
+            "cargo test -p storage --features sqlite",
+            Some(CommandDifference::Flags),
+        ),
+        ("helm upgrade web chart", "helm upgrade web chart --timeout 10m", Some(CommandDifference::Flags)),
         ("pytest -q tests", "pytest -q tests -k fast", None),
         ("pytest -q tests/a.py", "pytest -q tests/b.py", None),
         ("npm ci", "pnpm test", None),
@@ -41,10 +49,16 @@ fn what_stands_in_for_another_command() {
         ("npm install zod", "pnpm add yup", None),
     ];
     for (failed, worked, wanted) in cases {
-        assert_eq!(Line::read(failed).stand_in(&Line::read(worked)), wanted, "{failed} / {worked}");
+        assert_eq!(
+            ComparableCommand::parse(failed).compare_loosely(&ComparableCommand::parse(worked)),
+            wanted,
+            "{failed} / {worked}"
+        );
     }
-    assert!(Line::read("convert a.png b.jpg").shares_object(&Line::read("magick a.png b.jpg")));
-    assert!(!Line::read("npm run build").shares_object(&Line::read("make build")));
+    assert!(
+        ComparableCommand::parse("convert a.png b.jpg").shares_object(&ComparableCommand::parse("magick a.png b.jpg"))
+    );
+    assert!(!ComparableCommand::parse("npm run build").shares_object(&ComparableCommand::parse("make build")));
 }
 
 #[test]
@@ -59,25 +73,25 @@ fn programs_in_the_words_of_a_command_look_or_edit() {
         ("python3 manage.py migrate", false, false),
     ];
     for (command, is_inline, edits) in cases {
-        let line = Line::read(command);
+        let line = ComparableCommand::parse(command);
         assert_eq!((line.is_inline, line.edits), (is_inline, edits), "{command}");
     }
-    assert_eq!(Line::read("bash -c 'npm ci'").main(), ["npm", "ci"]);
+    assert_eq!(ComparableCommand::parse("bash -c 'npm ci'").main_words(), ["npm", "ci"]);
 }
 
 #[test]
 fn what_a_line_is_about() {
-    assert_eq!(Line::read("rg Foo src").subject(), ["rg", "Foo", "src"]);
-    assert_eq!(Line::read("cat a | npm test").subject(), ["npm", "test"]);
-    assert!(Line::read("cd web && npm run").asks());
-    assert!(!Line::read("npm run && npm run dev").asks());
-    assert!(!Line::read("ls").asks());
+    assert_eq!(ComparableCommand::parse("rg Foo src").subject_words(), ["rg", "Foo", "src"]);
+    assert_eq!(ComparableCommand::parse("cat a | npm test").subject_words(), ["npm", "test"]);
+    assert!(ComparableCommand::parse("cd web && npm run").is_query());
+    assert!(!ComparableCommand::parse("npm run && npm run dev").is_query());
+    assert!(!ComparableCommand::parse("ls").is_query());
 }
 
 proptest::proptest! {
     #[test]
     fn no_command_is_too_strange(one in ".{0,200}", other in ".{0,200}") {
-        let _ = Line::read(&one).difference(&Line::read(&other));
-        let _ = Line::read(&one).stand_in(&Line::read(&other));
+        let _ = ComparableCommand::parse(&one).compare_with(&ComparableCommand::parse(&other));
+        let _ = ComparableCommand::parse(&one).compare_loosely(&ComparableCommand::parse(&other));
     }
 }

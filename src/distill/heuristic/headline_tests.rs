@@ -1,14 +1,14 @@
-use super::super::cause::Cause;
-use super::{inner, said, without_test};
+use super::super::cause::FailureCause;
+use super::{find_failure_line, find_inner_reason, strip_test_name};
 
 #[test]
 fn the_inner_line_tells_more_than_the_outer() {
     let output = "ERROR: failed to solve: node:22: unexpected status: 429 Too Many Requests\ntoomanyrequests: You have reached your pull rate limit.";
     let outer = output.lines().next().unwrap();
-    let inner_line = inner(output, outer).unwrap();
+    let inner_line = find_inner_reason(output, outer).unwrap();
     assert_eq!(inner_line, "toomanyrequests: You have reached your pull rate limit.");
-    assert_eq!(Cause::read("command", inner_line), Cause::Patience);
-    assert_eq!(inner(output, "TypeError: x is not a function"), None);
+    assert_eq!(FailureCause::classify("command", inner_line), FailureCause::Patience);
+    assert_eq!(find_inner_reason(output, "TypeError: x is not a function"), None);
 }
 
 #[test]
@@ -44,27 +44,30 @@ fn a_title_is_not_what_failed() {
         ("TypeError: x is not a function\n  at a.js:1", "TypeError: x is not a function", None),
     ];
     for (output, headline, wanted) in cases {
-        assert_eq!(inner(output, headline), wanted, "{headline}");
+        assert_eq!(find_inner_reason(output, headline), wanted, "{headline}");
     }
 }
 
 #[test]
 fn the_name_of_the_test_is_left_out() {
-    assert_eq!(without_test("FAILED tests/a.py::test_x - KeyError: 'price'"), "KeyError: 'price'");
-    assert_eq!(without_test("FAILED tests/a.py::test_x - KeyError"), "FAILED tests/a.py::test_x - KeyError");
-    assert_eq!(without_test("error: no - never"), "error: no - never");
+    assert_eq!(strip_test_name("FAILED tests/a.py::test_x - KeyError: 'price'"), "KeyError: 'price'");
+    assert_eq!(strip_test_name("FAILED tests/a.py::test_x - KeyError"), "FAILED tests/a.py::test_x - KeyError");
+    assert_eq!(strip_test_name("error: no - never"), "error: no - never");
 }
 
 #[test]
 fn the_name_of_a_test_does_not_say_what_failed() {
     let jest = "  ● ws › pings\n\n    Timeout - Async callback was not invoked within the 5000 ms timeout";
-    assert_eq!(said(jest, "● ws › pings"), Some("Timeout - Async callback was not invoked within the 5000 ms timeout"));
-    assert_eq!(said("● ws › pings", "● ws › pings"), None);
+    assert_eq!(
+        find_failure_line(jest, "● ws › pings"),
+        Some("Timeout - Async callback was not invoked within the 5000 ms timeout")
+    );
+    assert_eq!(find_failure_line("● ws › pings", "● ws › pings"), None);
 }
 
 proptest::proptest! {
     #[test]
     fn no_output_is_too_strange(output in "(.{0,60}\n){0,20}", headline in ".{0,60}") {
-        let _ = (inner(&output, &headline), said(&output, &headline), without_test(&headline));
+        let _ = (find_inner_reason(&output, &headline), find_failure_line(&output, &headline), strip_test_name(&headline));
     }
 }

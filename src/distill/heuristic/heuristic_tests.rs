@@ -2,14 +2,14 @@ use serde_json::json;
 
 use super::test_support::{Session, distilled, told};
 use crate::context::ReflectionContext;
-use crate::domain::{DropReason, Episode, MemoryCategory, Output};
+use crate::domain::{DropReason, Episode, MemoryCategory, ToolOutput};
 
-fn failed(text: &str) -> Output {
-    Output { text: text.to_owned(), failed: Some(true), ..Output::default() }
+fn failed(text: &str) -> ToolOutput {
+    ToolOutput { text: text.to_owned(), failed: Some(true), ..ToolOutput::default() }
 }
 
-fn passed(text: &str) -> Output {
-    Output { text: text.to_owned(), ..Output::default() }
+fn passed(text: &str) -> ToolOutput {
+    ToolOutput { text: text.to_owned(), ..ToolOutput::default() }
 }
 
 /// One lesson is learned, and it says these words.
@@ -306,7 +306,7 @@ fn everyday_red_and_green_is_no_lesson() {
 
 #[test]
 fn looking_around_is_no_lesson() {
-    let nothing = Output { exit_code: Some(1), failed: Some(true), ..Output::default() };
+    let nothing = ToolOutput { exit_code: Some(1), failed: Some(true), ..ToolOutput::default() };
     teaches_nothing(
         Session::new("look")
             .call("Bash", json!({"command": "grep -rn TODO src"}), nothing)
@@ -381,7 +381,7 @@ fn a_limit_is_a_habit_from_the_second_time_on() {
 
 #[test]
 fn more_time_and_the_background_are_told() {
-    let call = |timeout: u64, output: Output| ("npm run e2e", timeout, output);
+    let call = |timeout: u64, output: ToolOutput| ("npm run e2e", timeout, output);
     let session = [call(120_000, failed("Command timed out after 2m 0.0s")), call(600_000, passed("42 passed (5m)"))]
         .into_iter()
         .fold(Session::new("go"), |session, (command, timeout, output)| {
@@ -447,7 +447,7 @@ fn a_test_that_fails_in_one_of_several_runs_is_flaky() {
 
 fn known_from(context: &ReflectionContext) -> Vec<Episode> {
     let mut earlier = context.episode.clone();
-    earlier.id = crate::domain::EpisodeId::of_session("shop", "earlier");
+    earlier.id = crate::domain::EpisodeId::for_session("shop", "earlier");
     earlier.session_id = crate::domain::SessionId::parse("earlier").unwrap();
     vec![earlier]
 }

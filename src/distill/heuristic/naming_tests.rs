@@ -1,4 +1,4 @@
-use super::{is_of_project, module, program, upper_name};
+use super::{find_missing_package, find_missing_program, find_uppercase_name, misses_project_module};
 
 #[test]
 fn the_package_is_named_and_not_the_module_in_it() {
@@ -18,9 +18,9 @@ fn the_package_is_named_and_not_the_module_in_it() {
         ("src/v.ts(1,17): error TS2307: Cannot find module 'zod' or its corresponding type declarations.", "zod"),
     ];
     for (headline, wanted) in cases {
-        assert_eq!(module(headline).as_deref(), Some(wanted), "{headline}");
+        assert_eq!(find_missing_package(headline).as_deref(), Some(wanted), "{headline}");
     }
-    assert_eq!(module("npm ERR! ERESOLVE unable to resolve dependency tree"), None);
+    assert_eq!(find_missing_package("npm ERR! ERESOLVE unable to resolve dependency tree"), None);
 }
 
 #[test]
@@ -31,24 +31,24 @@ fn modules_of_the_project_are_code() {
         "No module named 'src.cart'",
         "Cannot find module '@/lib/x'",
     ] {
-        assert!(is_of_project(headline), "{headline}");
+        assert!(misses_project_module(headline), "{headline}");
     }
     for headline in ["No module named 'yaml'", "Cannot find module '/srv/app/node_modules/left-pad/index.js'"] {
-        assert!(!is_of_project(headline), "{headline}");
+        assert!(!misses_project_module(headline), "{headline}");
     }
 }
 
 #[test]
 fn programs_and_variables_are_named() {
-    assert_eq!(program("zsh: command not found: jq").as_deref(), Some("jq"));
-    assert_eq!(program("sh: 1: jest: not found").as_deref(), Some("jest"));
-    assert_eq!(upper_name("Error: DATABASE_URL is not set").as_deref(), Some("DATABASE_URL"));
-    assert_eq!(upper_name("ERR_REQUIRE_ESM"), None);
+    assert_eq!(find_missing_program("zsh: command not found: jq").as_deref(), Some("jq"));
+    assert_eq!(find_missing_program("sh: 1: jest: not found").as_deref(), Some("jest"));
+    assert_eq!(find_uppercase_name("Error: DATABASE_URL is not set").as_deref(), Some("DATABASE_URL"));
+    assert_eq!(find_uppercase_name("ERR_REQUIRE_ESM"), None);
 }
 
 proptest::proptest! {
     #[test]
     fn no_headline_is_too_strange(headline in ".{0,300}") {
-        let _ = (module(&headline), program(&headline), is_of_project(&headline));
+        let _ = (find_missing_package(&headline), find_missing_program(&headline), misses_project_module(&headline));
     }
 }

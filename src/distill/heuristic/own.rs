@@ -1,43 +1,47 @@
-//! What the agent itself brought into the project: whoever imports a package learns nothing from its absence.
+//! Packages that the agent itself brought into the project: their absence teaches nothing about the project.
 
 use serde_json::Value;
 
-use super::scene::{Deed, Scene};
-use super::words::any;
-use crate::context::Action;
+use super::scene::{ActionTimeline, AgentAction};
+use super::words::any_listed;
+use crate::context::ToolAction;
 
 #[cfg(test)]
 #[path = "own_tests.rs"]
 mod tests;
 
-/// How far back an import is looked for, in deeds.
+/// The number of earlier actions that are searched for an import.
 const LOOKED_BACK: usize = 200;
 
-/// How much of what was written is read, in lines.
+/// The number of written lines that are searched for an import.
 const READ_LINES: usize = 2_000;
 
-/// How a line says that it needs a package, in lower case.
+/// Words, in lower case, by which a line says that it needs a package.
 const IMPORTS: &str = "import|require|from |use |include|extern crate|using |load(|dependencies";
 
-/// Whether the agent had a file import a package, or a manifest list it, before a deed failed for want of it.
-pub(super) fn brought_in(scene: &Scene<'_>, failed: usize, name: &str) -> bool {
+/// Tells whether the agent imported a package, or listed it in a manifest, before an action failed for lack of it.
+pub(super) fn is_imported_by_agent(scene: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
     let Some(start) = scene.deeds.get(failed) else { return false };
     let earlier = scene.deeds.iter().take(failed).rev().take(LOOKED_BACK);
-    earlier
-        .take_while(|deed| deed.place.trajectory == start.place.trajectory)
-        .filter(|deed| deed.has_passed())
-        .any(|deed| written(deed).iter().flat_map(|text| text.lines().take(READ_LINES)).any(|line| imports(line, name)))
+    earlier.take_while(|deed| deed.place.trajectory == start.place.trajectory).filter(|deed| deed.has_passed()).any(
+        |deed| {
+            written_texts(deed)
+                .iter()
+                .flat_map(|text| text.lines().take(READ_LINES))
+                .any(|line| imports_package(line, name))
+        },
+    )
 }
 
-/// Whether a module is one of the project: a folder or file that was edited has its name, or the project itself.
-pub(super) fn is_of_project(scene: &Scene<'_>, failed: usize, name: &str) -> bool {
+/// Tells whether a module belongs to the project: an edited folder or file, or the project itself, has its name.
+pub(super) fn is_project_module(scene: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
     let Some(start) = scene.deeds.get(failed) else { return false };
-    let root = scene.root(start.place.trajectory).trim_end_matches('/');
+    let root = scene.working_folder(start.place.trajectory).trim_end_matches('/');
     let stem = |part: &str| part.split('.').next().unwrap_or(part).replace('-', "_");
     let name = stem(name);
     let in_path = |path: &str| path.strip_prefix(root).unwrap_or(path).split('/').any(|part| stem(part) == name);
     let edited = scene.deeds.iter().filter_map(|deed| match &deed.action {
-        Action::Edit(changes) => Some(changes),
+        ToolAction::Edit(changes) => Some(changes),
         _ => None,
     });
     !name.is_empty()
@@ -45,33 +49,35 @@ pub(super) fn is_of_project(scene: &Scene<'_>, failed: usize, name: &str) -> boo
             || edited.flatten().any(|change| in_path(&change.path)))
 }
 
-/// The texts that a deed put into files.
-fn written<'d>(deed: &'d Deed<'_>) -> Vec<&'d str> {
+/// Returns the texts that an action wrote into files.
+fn written_texts<'d>(deed: &'d AgentAction<'_>) -> Vec<&'d str> {
     let mut texts = Vec::new();
     match (&deed.action, deed.arguments) {
-        (Action::Edit(_), Some(arguments)) => collect(arguments, &mut texts, 0),
-        (Action::Run { command }, _) if command.contains("<<") => texts.push(command.as_str()),
+        (ToolAction::Edit(_), Some(arguments)) => collect_new_texts(arguments, &mut texts, 0),
+        (ToolAction::Run { command }, _) if command.contains("<<") => texts.push(command.as_str()),
         _ => {}
     }
     texts
 }
 
-/// All texts of a call but those that were to be replaced.
-fn collect<'v>(value: &'v Value, texts: &mut Vec<&'v str>, depth: usize) {
+/// Collects all texts of a call except those that were to be replaced.
+fn collect_new_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>, depth: usize) {
     const DEPTH: usize = 4;
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(values) if depth < DEPTH => values.iter().for_each(|value| collect(value, texts, depth + 1)),
+        Value::Array(values) if depth < DEPTH => {
+            values.iter().for_each(|value| collect_new_texts(value, texts, depth + 1));
+        }
         Value::Object(fields) if depth < DEPTH => {
             let new = fields.iter().filter(|(key, _)| !key.starts_with("old"));
-            new.for_each(|(_, value)| collect(value, texts, depth + 1));
+            new.for_each(|(_, value)| collect_new_texts(value, texts, depth + 1));
         }
         _ => {}
     }
 }
 
-/// Whether a line needs a package. In a patch, lines that go or stay do not count.
-fn imports(line: &str, name: &str) -> bool {
+/// Tells whether a line imports or lists a package. In a patch, removed lines do not count.
+fn imports_package(line: &str, name: &str) -> bool {
     let is_listed =
         || line.contains(&format!("\"{name}\":")) || line.trim_start_matches('+').starts_with(&format!("{name} ="));
     let has_name = || {
@@ -85,5 +91,5 @@ fn imports(line: &str, name: &str) -> bool {
         return false;
     }
     let lower = line.to_lowercase();
-    is_listed() || (any(IMPORTS, |word| lower.contains(word)) && has_name())
+    is_listed() || (any_listed(IMPORTS, |word| lower.contains(word)) && has_name())
 }

@@ -1,4 +1,4 @@
-use super::{asks, installs, is_inline, is_slip, prepares, target};
+use super::{find_run_target, installs_packages, is_inline_program, is_preparation, is_query_command, is_typo};
 
 fn words(command: &str) -> Vec<String> {
     command.split_whitespace().map(str::to_owned).collect()
@@ -26,7 +26,7 @@ fn what_only_asks_mends_nothing() {
         "go env",
         "go env -json",
     ] {
-        assert!(asks(&words(command)), "{command}");
+        assert!(is_query_command(&words(command)), "{command}");
     }
     for command in [
         "npm run dev",
@@ -42,7 +42,7 @@ fn what_only_asks_mends_nothing() {
         "poetry env use python3.12",
         "",
     ] {
-        assert!(!asks(&words(command)), "{command}");
+        assert!(!is_query_command(&words(command)), "{command}");
     }
 }
 
@@ -51,10 +51,10 @@ fn a_checker_may_be_told_to_make_ready() {
     for command in
         ["npx playwright install chromium", "playwright codegen", "jest --init", "npx cypress open", "tsc --init"]
     {
-        assert!(prepares(&words(command)), "{command}");
+        assert!(is_preparation(&words(command)), "{command}");
     }
     for command in ["npx playwright test", "mvn install", "make install", "jest src", "cypress run", "eslint"] {
-        assert!(!prepares(&words(command)), "{command}");
+        assert!(!is_preparation(&words(command)), "{command}");
     }
 }
 
@@ -71,10 +71,10 @@ fn package_managers_fetch() {
         "cargo update",
         "yarn",
     ] {
-        assert!(installs(&words(command)), "{command}");
+        assert!(installs_packages(&words(command)), "{command}");
     }
     for command in ["npm test", "cargo build", "go test ./...", "pip", "make install", "curl x"] {
-        assert!(!installs(&words(command)), "{command}");
+        assert!(!installs_packages(&words(command)), "{command}");
     }
 }
 
@@ -92,7 +92,7 @@ fn targets_are_named() {
         ("make", None),
     ];
     for (command, wanted) in cases {
-        assert_eq!(target(&words(command)), wanted, "{command}");
+        assert_eq!(find_run_target(&words(command)), wanted, "{command}");
     }
 }
 
@@ -101,10 +101,10 @@ fn programs_in_words_are_known() {
     for command in
         ["python3 -", "python3", "python -c x", "node -e x", "uv run python -c x", "perl -ne x", "deno eval x"]
     {
-        assert!(is_inline(&words(command)), "{command}");
+        assert!(is_inline_program(&words(command)), "{command}");
     }
     for command in ["python3 a.py", "python -m pytest -c x", "node --test", "npx tsc -p .", "psql"] {
-        assert!(!is_inline(&words(command)), "{command}");
+        assert!(!is_inline_program(&words(command)), "{command}");
     }
 }
 
@@ -113,12 +113,12 @@ fn a_slip_of_the_hand_is_no_other_word() {
     for (one, other) in
         [("tset", "test"), ("biuld", "build"), ("lnit", "lint"), ("tests", "test"), ("typechek", "typecheck")]
     {
-        assert!(is_slip(one, other), "{one} {other}");
+        assert!(is_typo(one, other), "{one} {other}");
     }
     for (one, other) in
         [("typecheck", "check-types"), ("lint", "style"), ("start", "dev"), ("test", "test"), ("build", "build:prod")]
     {
-        assert!(!is_slip(one, other), "{one} {other}");
+        assert!(!is_typo(one, other), "{one} {other}");
     }
 }
 
@@ -126,7 +126,7 @@ proptest::proptest! {
     #[test]
     fn no_words_are_too_strange(line in ".{0,120}", other in ".{0,60}") {
         let line = words(&line);
-        let _ = (asks(&line), prepares(&line), installs(&line), target(&line), is_inline(&line));
-        let _ = line.first().map(|word| is_slip(word, &other));
+        let _ = (is_query_command(&line), is_preparation(&line), installs_packages(&line), find_run_target(&line), is_inline_program(&line));
+        let _ = line.first().map(|word| is_typo(word, &other));
     }
 }

@@ -1,16 +1,16 @@
-use super::super::cause::Cause;
-use super::super::command::Difference;
-use super::super::scene::Scene;
+use super::super::cause::FailureCause;
+use super::super::command::CommandDifference;
+use super::super::scene::ActionTimeline;
 use super::super::test_support::Session;
-use super::{How, find, is_settings};
+use super::{RemedyKind, find_remedy, is_settings_file};
 
-fn how(session: Session) -> Option<How> {
+fn how(session: Session) -> Option<RemedyKind> {
     let context = session.context(Vec::new());
-    let scene = Scene::of(&context);
-    let at = scene.deeds.iter().position(|deed| deed.fault().is_some()).unwrap();
-    let fault = scene.deeds[at].fault().unwrap();
-    let cause = Cause::read(fault.class, &fault.headline);
-    find(&scene, at, &cause).map(|remedy| remedy.how)
+    let scene = ActionTimeline::from_context(&context);
+    let at = scene.deeds.iter().position(|deed| deed.failure().is_some()).unwrap();
+    let fault = scene.deeds[at].failure().unwrap();
+    let cause = FailureCause::classify(fault.class, &fault.headline);
+    find_remedy(&scene, at, &cause).map(|remedy| remedy.how)
 }
 
 #[test]
@@ -19,17 +19,17 @@ fn the_deed_that_fits_the_cause_is_the_remedy() {
     let session = || Session::new("go").fails("pytest -q", missing);
     assert_eq!(
         how(session().passes("ls", "a").passes("pip install pyyaml", "ok").passes("pytest -q", "1 passed")),
-        Some(How::After(vec![2]))
+        Some(RemedyKind::After(vec![2]))
     );
     let noisy =
         session().passes("./prepare-data", "ok").passes("pip install pyyaml", "ok").passes("pytest -q", "1 passed");
-    assert_eq!(how(noisy), Some(How::After(vec![2])));
+    assert_eq!(how(noisy), Some(RemedyKind::After(vec![2])));
     assert_eq!(
         how(session().edits("src/a.py", "import yaml", "").passes("pytest -q", "1 passed")),
-        Some(How::Code(vec![1]))
+        Some(RemedyKind::Code(vec![1]))
     );
     assert_eq!(how(session().passes("pip install pyyaml", "ok")), None);
-    assert_eq!(how(session().passes("pytest -q", "1 passed")), Some(How::Nothing));
+    assert_eq!(how(session().passes("pytest -q", "1 passed")), Some(RemedyKind::Nothing));
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn settings_are_told_from_code() {
         ".nvmrc",
         "requirements-dev.txt",
     ] {
-        assert!(is_settings(path), "{path}");
+        assert!(is_settings_file(path), "{path}");
     }
     for path in ["src/main.rs", "a/app.ts", "README.md", "data.json"] {
-        assert!(!is_settings(path), "{path}");
+        assert!(!is_settings_file(path), "{path}");
     }
 }
 
@@ -56,7 +56,7 @@ fn another_command_may_do_the_job() {
     let instead = |failed: &str, said: &str, worked: &str| {
         matches!(
             how(Session::new("go").fails(failed, said).passes("ls", "a").passes(worked, "ok")),
-            Some(How::Instead(..))
+            Some(RemedyKind::Instead(..))
         )
     };
     let usage = "npm error The `npm ci` command can only install with an existing package-lock.json";
@@ -76,16 +76,16 @@ fn programs_in_words_mend_nothing() {
     let after = |fix: &str| {
         how(Session::new("go").fails("pytest -q", test).passes(fix, "").passes("pytest -q", "1 passed in 0.1s"))
     };
-    assert_eq!(after("python3 -c \"p.write_text(p.read_text().replace('1','2'))\""), Some(How::Code(vec![1])));
-    assert_eq!(after("python3 - <<'EOF'\nopen('a.py', 'w').write('2')\nEOF"), Some(How::Code(vec![1])));
-    assert_eq!(after("bash -c 'sed -i s/1/2/ a.py'"), Some(How::Code(vec![1])));
-    assert_eq!(after("node -e 'console.log(1)'"), Some(How::Nothing));
+    assert_eq!(after("python3 -c \"p.write_text(p.read_text().replace('1','2'))\""), Some(RemedyKind::Code(vec![1])));
+    assert_eq!(after("python3 - <<'EOF'\nopen('a.py', 'w').write('2')\nEOF"), Some(RemedyKind::Code(vec![1])));
+    assert_eq!(after("bash -c 'sed -i s/1/2/ a.py'"), Some(RemedyKind::Code(vec![1])));
+    assert_eq!(after("node -e 'console.log(1)'"), Some(RemedyKind::Nothing));
     let missing = "ModuleNotFoundError: No module named 'yaml'";
     let session = Session::new("go")
         .fails("pytest -q", missing)
         .passes("python3 -c 'import sys; print(sys.path, \"install\")'", "[]")
         .passes("pytest -q", "1 passed");
-    assert_eq!(how(session), Some(How::Nothing));
+    assert_eq!(how(session), Some(RemedyKind::Nothing));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn what_asks_is_not_what_worked() {
         .fails("atlasctl export --fmt csv", usage)
         .passes("atlasctl export --help", "--format string")
         .passes("atlasctl export --format csv", "wrote 3 rows");
-    assert_eq!(how(session), Some(How::Instead(Difference::Flags, Vec::new())));
+    assert_eq!(how(session), Some(RemedyKind::Instead(CommandDifference::Flags, Vec::new())));
     let looks = |worked: &str| how(Session::new("go").fails("atlasctl export --fmt csv", usage).passes(worked, "ok"));
     assert_eq!(looks("atlasctl export --help"), None);
     assert_eq!(looks("atlasctl --version"), None);
@@ -110,12 +110,12 @@ fn both_the_cure_and_the_other_command_are_told() {
         .fails("rspec spec/models", missing)
         .passes("bundle install", "Bundle complete!")
         .passes("bundle exec rspec spec/models", "12 examples, 0 failures");
-    assert_eq!(how(session), Some(How::Instead(Difference::Program, vec![1])));
+    assert_eq!(how(session), Some(RemedyKind::Instead(CommandDifference::Program, vec![1])));
     let session = Session::new("go")
         .fails("npm test", "sh: 1: jest: not found")
         .passes("npm ci", "added 800 packages")
         .passes("npm test --silent", "Tests: 5 passed, 5 total");
-    assert_eq!(how(session), Some(How::After(vec![1])));
+    assert_eq!(how(session), Some(RemedyKind::After(vec![1])));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn another_target_that_was_looked_up_stands_in_for_a_missing_one() {
     let other = |failed: &str, said: &str, list: (&str, &str), worked: &str| {
         how(Session::new("go").fails(failed, said).passes(list.0, list.1).passes(worked, "ok"))
     };
-    let instead = Some(How::Instead(Difference::Program, Vec::new()));
+    let instead = Some(RemedyKind::Instead(CommandDifference::Program, Vec::new()));
     let no_rule = "make: *** No rule to make target 'lint'.  Stop.";
     let grep = ("grep -n '^[a-z]*:' Makefile", "3:check:\n9:style:");
     assert_eq!(other("make lint", no_rule, grep, "make style"), instead);
@@ -145,7 +145,10 @@ fn a_program_that_looks_is_replaced_by_one_that_looks() {
         let said = format!("bash: {}: command not found", failed.split(' ').next().unwrap());
         how(Session::new("go").fails(failed, &said).passes(worked, "src/a.ts:1: Foo"))
     };
-    assert_eq!(look("rg Foo src", "grep -rn Foo src"), Some(How::Instead(Difference::Program, Vec::new())));
+    assert_eq!(
+        look("rg Foo src", "grep -rn Foo src"),
+        Some(RemedyKind::Instead(CommandDifference::Program, Vec::new()))
+    );
     assert_eq!(look("rg Foo src", "ls"), None);
     assert_eq!(look("gerp Foo src", "grep Foo src"), None);
 }
@@ -158,11 +161,11 @@ fn settings_that_made_untouched_code_pass_are_the_cure() {
     let passes = "Tests: 2 passed, 2 total";
     let session =
         Session::new("go").fails(run, ERROR).edits(config, "transform: []", "transform: [1]").passes(run, passes);
-    assert_eq!(how(session), Some(How::After(vec![1])));
+    assert_eq!(how(session), Some(RemedyKind::After(vec![1])));
     let session = Session::new("go")
         .edits("/home/ada/shop/src/a.ts", "a", "b")
         .fails(run, ERROR)
         .edits(config, "transform: []", "transform: [1]")
         .passes(run, passes);
-    assert_eq!(how(session), Some(How::Code(vec![2])));
+    assert_eq!(how(session), Some(RemedyKind::Code(vec![2])));
 }

@@ -1,25 +1,25 @@
-//! Commands as they read in a sentence: without what only this machine or this call needs, and still fit to be run.
+//! Commands as text in a sentence: without what only this machine or this call needs, and still runnable.
 
-use super::command::is_setting;
-use super::words::cut;
+use super::command::is_assignment;
+use super::words::cut_to_length;
 
 #[cfg(test)]
 #[path = "shown_tests.rs"]
 mod tests;
 
-/// How much of a command stands in a sentence.
+/// The most characters of a command in a sentence.
 const SHOWN_CHARACTERS: usize = 100;
 
-/// How the mark of a secret begins that was taken out of a text.
+/// The beginning of the mark that replaces a redacted secret.
 const MARK: &str = "[redacted:";
 
-/// A command in backticks, with its paths as seen from a folder.
-pub(super) fn quoted(command: &str, folder: &str) -> String {
-    format!("`{}`", shown(&from(command, folder)))
+/// Returns a command in backticks, with its paths relative to a folder.
+pub(super) fn backtick_command(command: &str, folder: &str) -> String {
+    format!("`{}`", shorten_command(&relativize_paths(command, folder)))
 }
 
-/// A command without the way to its folder, waiting, and what only cuts its output.
-pub(super) fn shown(command: &str) -> String {
+/// Returns a command without a leading `cd` or `sleep` and without what only trims its output.
+pub(super) fn shorten_command(command: &str) -> String {
     let mut line = command.split_whitespace().collect::<Vec<_>>().join(" ");
     for way in ["cd ", "sleep "] {
         if let Some((first, rest)) = line.split_once("&& ").or_else(|| line.split_once("; "))
@@ -44,12 +44,12 @@ pub(super) fn shown(command: &str) -> String {
             break;
         }
     }
-    cut(&line.replace('`', "'"), SHOWN_CHARACTERS)
+    cut_to_length(&line.replace('`', "'"), SHOWN_CHARACTERS)
 }
 
-/// A command with the paths of a folder as seen from there, and those of somebody's home as `~/…`. All others stay: cut
-/// short, they would lead nowhere.
-pub(super) fn from(command: &str, folder: &str) -> String {
+/// Returns a command with paths under a folder relative to it, and those in a home directory as `~/…`. Other paths
+/// stay, because they would lead nowhere if they were cut.
+pub(super) fn relativize_paths(command: &str, folder: &str) -> String {
     let folder = folder.trim_end_matches('/');
     let mut out = String::with_capacity(command.len());
     let mut rest = command;
@@ -60,7 +60,7 @@ pub(super) fn from(command: &str, folder: &str) -> String {
         let end = path.find(|c: char| c.is_whitespace() || "'\"`;|&<>()=,:".contains(c)).unwrap_or(path.len());
         let (path, after) = path.split_at_checked(end).unwrap_or((path, ""));
         match is_start {
-            true => out.push_str(&seen(path, folder)),
+            true => out.push_str(&relativize_path(path, folder)),
             false => out.push_str(path),
         }
         rest = after;
@@ -69,7 +69,7 @@ pub(super) fn from(command: &str, folder: &str) -> String {
     out
 }
 
-fn seen(path: &str, folder: &str) -> String {
+fn relativize_path(path: &str, folder: &str) -> String {
     if let Some(inside) = path.strip_prefix(folder).filter(|_| folder.len() > 1) {
         match inside.strip_prefix('/') {
             Some("") => return ".".to_owned(),
@@ -86,12 +86,12 @@ fn seen(path: &str, folder: &str) -> String {
     at_home.map_or_else(|| path.to_owned(), |rest| format!("~/{rest}"))
 }
 
-/// The variables that a command sets to secrets.
-pub(super) fn secrets(command: &str) -> Vec<String> {
+/// Returns the names of the variables that a command sets to secrets.
+pub(super) fn find_secret_variables(command: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for word in command.split_whitespace() {
         let word = word.trim_start_matches(['"', '\'']);
-        if let Some((name, value)) = word.split_once('=').filter(|_| is_setting(word))
+        if let Some((name, value)) = word.split_once('=').filter(|_| is_assignment(word))
             && value.contains(MARK)
             && !names.iter().any(|known| known == name)
         {
@@ -101,14 +101,14 @@ pub(super) fn secrets(command: &str) -> Vec<String> {
     names
 }
 
-/// Whether a command holds a secret that it does not set a variable to: nobody else could run it.
-pub(super) fn is_secret(command: &str) -> bool {
-    let settings = command.split_whitespace().filter(|word| is_setting(word) && word.contains(MARK)).count();
+/// Tells whether a command contains a secret outside of an assignment, so that nobody else could run it.
+pub(super) fn contains_secret(command: &str) -> bool {
+    let settings = command.split_whitespace().filter(|word| is_assignment(word) && word.contains(MARK)).count();
     command.matches(MARK).count() > settings
 }
 
-/// The file that a command writes the text in its own words to: `cat > .env <<EOF`.
-pub(super) fn written(command: &str) -> Option<&str> {
+/// Returns the file that a command writes its here-document to: `cat > .env <<EOF`.
+pub(super) fn find_heredoc_target(command: &str) -> Option<&str> {
     let line = command.lines().find(|line| line.contains("<<"))?;
     let behind =
         line.split_once('>').map(|(_, rest)| rest).or_else(|| line.split_once("tee ").map(|(_, rest)| rest))?;

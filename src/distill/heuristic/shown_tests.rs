@@ -1,4 +1,4 @@
-use super::{from, is_secret, secrets, shown, written};
+use super::{contains_secret, find_heredoc_target, find_secret_variables, relativize_paths, shorten_command};
 
 #[test]
 fn commands_read_well_in_a_sentence() {
@@ -11,9 +11,9 @@ fn commands_read_well_in_a_sentence() {
         ("echo `date`", "echo 'date'"),
     ];
     for (command, wanted) in cases {
-        assert_eq!(shown(command), wanted);
+        assert_eq!(shorten_command(command), wanted);
     }
-    assert!(shown(&"word ".repeat(100)).chars().count() <= 101);
+    assert!(shorten_command(&"word ".repeat(100)).chars().count() <= 101);
 }
 
 #[test]
@@ -31,31 +31,31 @@ fn paths_still_lead_where_they_led() {
         ("cat '/home/ada/shop/a b.md'", "cat 'a b.md'"),
     ];
     for (command, wanted) in cases {
-        assert_eq!(from(command, "/home/ada/shop/"), wanted);
+        assert_eq!(relativize_paths(command, "/home/ada/shop/"), wanted);
     }
 }
 
 #[test]
 fn secrets_are_named_and_not_told() {
-    assert_eq!(secrets("PGPASSWORD=[redacted:password:1a] X=1 pytest"), ["PGPASSWORD"]);
-    assert_eq!(secrets("export API_KEY=\"[redacted:key:1a]\" && make"), ["API_KEY"]);
-    assert!(secrets("make").is_empty());
-    assert!(is_secret("curl -H 'Authorization: Bearer [redacted:token:1a]' x"));
-    assert!(!is_secret("API_KEY=[redacted:key:1a] make"));
+    assert_eq!(find_secret_variables("PGPASSWORD=[redacted:password:1a] X=1 pytest"), ["PGPASSWORD"]);
+    assert_eq!(find_secret_variables("export API_KEY=\"[redacted:key:1a]\" && make"), ["API_KEY"]);
+    assert!(find_secret_variables("make").is_empty());
+    assert!(contains_secret("curl -H 'Authorization: Bearer [redacted:token:1a]' x"));
+    assert!(!contains_secret("API_KEY=[redacted:key:1a] make"));
 }
 
 #[test]
 fn what_a_command_writes_is_known() {
-    assert_eq!(written("cat > .env <<'EOF'\nA=1\nEOF"), Some(".env"));
-    assert_eq!(written("cat <<EOF >> config/a.toml\nx\nEOF"), Some("config/a.toml"));
-    assert_eq!(written("tee -a hosts <<EOF\nx\nEOF"), Some("hosts"));
-    assert_eq!(written("python3 - <<EOF\nx > 3\nEOF"), None);
-    assert_eq!(written("echo a > b"), None);
+    assert_eq!(find_heredoc_target("cat > .env <<'EOF'\nA=1\nEOF"), Some(".env"));
+    assert_eq!(find_heredoc_target("cat <<EOF >> config/a.toml\nx\nEOF"), Some("config/a.toml"));
+    assert_eq!(find_heredoc_target("tee -a hosts <<EOF\nx\nEOF"), Some("hosts"));
+    assert_eq!(find_heredoc_target("python3 - <<EOF\nx > 3\nEOF"), None);
+    assert_eq!(find_heredoc_target("echo a > b"), None);
 }
 
 proptest::proptest! {
     #[test]
     fn no_command_is_too_strange(command in ".{0,200}", folder in ".{0,20}") {
-        let _ = (shown(&command), from(&command, &folder), secrets(&command), is_secret(&command), written(&command));
+        let _ = (shorten_command(&command), relativize_paths(&command, &folder), find_secret_variables(&command), contains_secret(&command), find_heredoc_target(&command));
     }
 }

@@ -2,42 +2,52 @@
 
 use serde_json::{Value, json};
 
-use super::super::claim::Claim;
-use super::{Distillate, distil, quote};
-use crate::context::{Gathering, Inputs, ReflectionContext, Run, passages};
+use super::super::claim::UncheckedCandidate;
+use super::{HeuristicFindings, distill_session, quote};
+use crate::context::{LogGatherer, ReflectionContext, ReflectionInputs, SessionDescription, quotable_texts};
 use crate::domain::{
-    About, Call, Episode, Event, Happening, Outcome, Output, OutputOf, SessionId, Sink, Speaker, Step,
+    Episode, EventSink, Happening, OutputOwner, SessionDetails, SessionId, SessionOutcome, Speaker, Step, ToolCall,
+    ToolOutput, TrajectoryEvent,
 };
 use crate::redact::Redactor;
 
 /// A session that is being written.
 #[derive(Default)]
 pub(super) struct Session {
-    events: Vec<Event>,
+    events: Vec<TrajectoryEvent>,
     number: u32,
 }
 
 impl Session {
     pub(super) fn new(order: &str) -> Self {
         let mut session = Self::default();
-        let about = About {
+        let about = SessionDetails {
             directory: Some("/home/ada/shop".to_owned()),
             agent: Some("claude-code".to_owned()),
-            ..About::default()
+            ..SessionDetails::default()
         };
-        session.events.push(Event::About(Box::new(about)));
+        session.events.push(TrajectoryEvent::About(Box::new(about)));
         session.user(order)
     }
 
     /// Another run in the same store.
     pub(super) fn run(mut self, id: &str, status: &str) -> Self {
-        let about = About { trajectory_id: Some(id.to_owned()), session_id: Some(id.to_owned()), ..About::default() };
+        let about = SessionDetails {
+            trajectory_id: Some(id.to_owned()),
+            session_id: Some(id.to_owned()),
+            ..SessionDetails::default()
+        };
         if !self.events.is_empty() {
-            self.events.push(Event::Begin);
+            self.events.push(TrajectoryEvent::Begin);
         }
-        self.events.push(Event::About(Box::new(about)));
+        self.events.push(TrajectoryEvent::About(Box::new(about)));
         let status = crate::domain::EpisodeStatus::from_outcome(status).unwrap();
-        self.events.push(Event::Outcome(Outcome { status, reward: None, error: None, from: "store".to_owned() }));
+        self.events.push(TrajectoryEvent::Outcome(SessionOutcome {
+            status,
+            reward: None,
+            error: None,
+            from: "store".to_owned(),
+        }));
         self.number = 0;
         self
     }
@@ -45,7 +55,7 @@ impl Session {
     fn step(&mut self, speaker: Speaker, text: &str) -> u32 {
         self.number += 1;
         let step = Step { number: self.number, speaker, text: text.to_owned(), ..Step::default() };
-        self.events.push(Event::Step(Box::new(step)));
+        self.events.push(TrajectoryEvent::Step(Box::new(step)));
         self.number
     }
 
@@ -65,44 +75,47 @@ impl Session {
     }
 
     pub(super) fn stop(mut self) -> Self {
-        self.events.push(Event::Happened(self.number, Happening::Interrupted, String::new()));
+        self.events.push(TrajectoryEvent::Happened(self.number, Happening::Interrupted, String::new()));
         self
     }
 
     pub(super) fn api_error(mut self, text: &str) -> Self {
-        self.events.push(Event::Happened(self.number, Happening::ApiError, text.to_owned()));
+        self.events.push(TrajectoryEvent::Happened(self.number, Happening::ApiError, text.to_owned()));
         self
     }
 
-    pub(super) fn call(mut self, tool: &str, arguments: Value, output: Output) -> Self {
+    pub(super) fn call(mut self, tool: &str, arguments: Value, output: ToolOutput) -> Self {
         let number = self.step(Speaker::Agent, "");
         let id = format!("call-{}-{number}", self.events.len());
-        self.events.push(Event::Call(number, Call { id: id.clone(), tool: tool.to_owned(), arguments, output: None }));
-        self.events.push(Event::Output(OutputOf::Call(id), output));
+        self.events.push(TrajectoryEvent::Call(
+            number,
+            ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, output: None },
+        ));
+        self.events.push(TrajectoryEvent::Output(OutputOwner::Call(id), output));
         self
     }
 
     pub(super) fn passes(self, command: &str, output: &str) -> Self {
-        self.call("Bash", json!({"command": command}), Output { text: output.to_owned(), ..Output::default() })
+        self.call("Bash", json!({"command": command}), ToolOutput { text: output.to_owned(), ..ToolOutput::default() })
     }
 
     pub(super) fn fails(self, command: &str, output: &str) -> Self {
-        let output = Output { text: output.to_owned(), failed: Some(true), ..Output::default() };
+        let output = ToolOutput { text: output.to_owned(), failed: Some(true), ..ToolOutput::default() };
         self.call("Bash", json!({"command": command}), output)
     }
 
     pub(super) fn edits(self, path: &str, old: &str, new: &str) -> Self {
         let given = json!({"file_path": path, "old_string": old, "new_string": new});
-        self.call("Edit", given, Output { text: "edited".to_owned(), ..Output::default() })
+        self.call("Edit", given, ToolOutput { text: "edited".to_owned(), ..ToolOutput::default() })
     }
 
     pub(super) fn context(self, episodes: Vec<Episode>) -> ReflectionContext {
         let redactor = Redactor::new();
-        let mut gathering = Gathering::new(&redactor);
+        let mut gathering = LogGatherer::new(&redactor);
         for event in self.events {
-            gathering.hear(event);
+            gathering.receive_event(event);
         }
-        let inputs = Inputs {
+        let inputs = ReflectionInputs {
             run: run("session-1"),
             gathered: gathering.finish(),
             sessions: Vec::new(),
@@ -116,23 +129,26 @@ impl Session {
     }
 
     /// What is learned, with every quote looked up.
-    pub(super) fn distil(self) -> Distillate {
+    pub(super) fn distil(self) -> HeuristicFindings {
         let context = self.context(Vec::new());
         let distillate = distilled(&context);
         for claim in &distillate.claims {
-            assert!(claim.quotes.iter().any(|cited| quote::is_own(&context, cited)), "only words of others: {claim:?}");
+            assert!(
+                claim.quotes.iter().any(|cited| quote::is_trustworthy_quote(&context, cited)),
+                "only words of others: {claim:?}"
+            );
         }
         distillate
     }
 
-    pub(super) fn claims(self) -> Vec<Claim> {
+    pub(super) fn claims(self) -> Vec<UncheckedCandidate> {
         self.distil().claims
     }
 }
 
 /// What a log alone does not say.
-pub(super) fn run(session: &str) -> Run {
-    Run {
+pub(super) fn run(session: &str) -> SessionDescription {
+    SessionDescription {
         session_id: SessionId::parse(session).unwrap(),
         project_root: "/home/ada/shop".to_owned(),
         repo_id: None,
@@ -145,9 +161,9 @@ pub(super) fn run(session: &str) -> Run {
 }
 
 /// What is distilled, with what must hold of everything that is.
-pub(super) fn distilled(context: &ReflectionContext) -> Distillate {
-    let distillate = distil(context);
-    assert_eq!(distillate, distil(context), "not the same twice");
+pub(super) fn distilled(context: &ReflectionContext) -> HeuristicFindings {
+    let distillate = distill_session(context);
+    assert_eq!(distillate, distill_session(context), "not the same twice");
     for claim in &distillate.claims {
         assert!(!claim.quotes.is_empty() && claim.quotes.len() <= 6, "{claim:?}");
         assert!(claim.summary.chars().count() <= 300, "long: {}", claim.summary);
@@ -155,7 +171,8 @@ pub(super) fn distilled(context: &ReflectionContext) -> Distillate {
         for cited in &claim.quotes {
             let trajectory = &context.trajectories[cited.place.trajectory as usize];
             let step = trajectory.steps.iter().find(|step| step.number == cited.place.step).expect("a step");
-            let holding: Vec<_> = passages(step).into_iter().filter(|one| one.text.contains(&cited.text)).collect();
+            let holding: Vec<_> =
+                quotable_texts(step).into_iter().filter(|one| one.text.contains(&cited.text)).collect();
             assert!(!holding.is_empty(), "not in the log: {cited:?}");
             assert!(cited.text.chars().filter(|c| c.is_alphanumeric()).count() >= 6);
         }
@@ -166,7 +183,7 @@ pub(super) fn distilled(context: &ReflectionContext) -> Distillate {
 }
 
 /// The claims as they read.
-pub(super) fn told(distillate: &Distillate) -> String {
+pub(super) fn told(distillate: &HeuristicFindings) -> String {
     let mut text = String::new();
     for claim in &distillate.claims {
         text += &format!(

@@ -1,9 +1,9 @@
 use super::super::test_support::Session;
 use super::typed_words::TypedWords;
-use crate::distill::claim::Claim;
+use crate::distill::claim::UncheckedCandidate;
 use crate::domain::{DropReason, MemoryKind};
 
-fn claims_after(words: &str) -> Vec<Claim> {
+fn claims_after(words: &str) -> Vec<UncheckedCandidate> {
     Session::new("add zod")
         .passes("npm install zod", "added 1 package")
         .edits("/home/ada/shop/src/api.ts", "a", "b")
@@ -202,7 +202,7 @@ proptest::proptest! {
     #[test]
     fn no_message_is_too_strange(text in "([a-z ]|[.,:;!?`\n>#\\[\\]]|\\PC){0,200}") {
         let remark = super::RemarkContext { has_agent_acted: true, ..Default::default() };
-        for wish in super::find_wishes(&text, &remark) {
+        for wish in super::find_preferences(&text, &remark) {
             proptest::prop_assert!(wish.sentences.iter().all(|said| text.contains(said)));
         }
         let _ = TypedWords::parse(&text);

@@ -1,30 +1,30 @@
-//! How much a lesson matters, before anybody has seen it work.
+//! The importance of a lesson found by rules, before it was seen to work.
 
 use crate::domain::{Importance, ImportanceScale};
 
-/// What a lesson rests on, with what it starts from.
+/// The basis of a lesson, which sets its initial importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
-    /// The same failure in several runs: it will come again.
+pub(super) enum HeuristicBasis {
+    /// A failure came in several sessions, so it will recur.
     AcrossRuns,
-    /// The same failure again and again in one run: time was lost, and may be lost again.
+    /// A failure recurred in one session: time was lost, and may be lost again.
     Repeated,
-    /// A failure that nothing mended: no more than a warning.
+    /// A failure has no remedy, so the lesson is only a warning.
     Unmended,
-    /// A failure with its fix: the next one is spared the search.
+    /// A failure has a remedy, which spares the next search.
     Fixed,
-    /// A person's standing wish: seldom urgent, never wrong.
+    /// A user stated a lasting preference, which is seldom urgent and never wrong.
     Wish,
-    /// A wish that was repeated, or put so that nobody can mistake it: it costs a person's patience.
+    /// A preference was repeated or stated emphatically: ignoring it costs a user's patience.
     Insisted,
-    /// A wish that is hardly more than a taste.
+    /// A preference is hardly more than a taste.
     Taste,
-    /// A test that cannot be believed: it misleads whoever trusts it.
+    /// A test is flaky and misleads whoever trusts it.
     Flaky,
 }
 
-impl Ground {
-    fn start(self) -> f64 {
+impl HeuristicBasis {
+    fn base_importance(self) -> f64 {
         match self {
             Self::AcrossRuns => 0.75,
             Self::Repeated | Self::Insisted => 0.66,
@@ -36,20 +36,20 @@ impl Ground {
     }
 }
 
-/// A lesson matters at least and at most so much.
+/// The least and the greatest importance of a lesson.
 const LEAST: f64 = 0.3;
 const MOST: f64 = 0.95;
 
-/// Every doubling of the number of failures adds this, up to three times.
+/// The amount that each doubling of the number of failures adds, up to three times.
 const DOUBLING: f64 = 0.04;
 
-/// What it adds that the run failed.
+/// The amount that a failed session adds.
 const FAILED_RUN: f64 = 0.05;
 
-/// The importance, from the ground, how often it was seen, and whether the run failed.
-pub(super) fn importance(ground: Ground, times: u32, has_failed: bool) -> Importance {
+/// Returns the importance, from the basis, the number of failures, and whether the session failed.
+pub(super) fn rate_importance(ground: HeuristicBasis, times: u32, has_failed: bool) -> Importance {
     let doublings = f64::from(times.max(1).ilog2().min(3));
-    let weight = ground.start() + doublings * DOUBLING + if has_failed { FAILED_RUN } else { 0.0 };
+    let weight = ground.base_importance() + doublings * DOUBLING + if has_failed { FAILED_RUN } else { 0.0 };
     let rounded = (weight.clamp(LEAST, MOST) * 100.0).round() / 100.0;
     Importance::parse(rounded, ImportanceScale::Undeclared).unwrap_or(Importance::MANUAL)
 }

@@ -1,21 +1,21 @@
-//! Words as they stand in a sentence: short, without what only a machine needs.
+//! Texts as they appear in a sentence: short, without what only a machine needs.
 
 #[cfg(test)]
 #[path = "words_tests.rs"]
 mod tests;
 
-/// How much of an error stands in a sentence.
+/// The most characters of an error in a sentence.
 const ERROR_CHARACTERS: usize = 120;
 
-/// What layers put before a message, in lower case.
+/// Prefixes, in lower case, that programs put before a message.
 const WRAPPERS: &str = "outcome: error - |outcome: failure - |error: |error - |error |fatal: |fatal error: |[error] |npm err! |\
     npm error |uncaught |err! |e |warning: |<tool_use_error>|tool error: |failed: |command failed: |\
     modulenotfounderror: |importerror: |runtimeerror: |exception: |referenceerror: |system.exception: |\
     java.lang.runtimeexception: ";
 
-/// The telling part of an error, short enough for a sentence.
-pub(super) fn telling(headline: &str) -> String {
-    let line = message(headline).split_whitespace().collect::<Vec<_>>().join(" ");
+/// Returns the informative part of an error, short enough for a sentence.
+pub(super) fn shorten_error(headline: &str) -> String {
+    let line = extract_json_message(headline).split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = line.trim_start_matches(['✗', '×', '❌', '•', '>', '│', '⨯', ' ']).trim();
     loop {
         let lower: String = rest.chars().take(32).collect::<String>().to_lowercase();
@@ -23,34 +23,34 @@ pub(super) fn telling(headline: &str) -> String {
             rest.get(wrapper.len()..).map(str::trim).filter(|inner| inner.split_whitespace().count() >= 2)
         });
         let inner = inner
-            .or_else(|| without_shell(rest))
-            .or_else(|| without_time(rest))
-            .or_else(|| without_module(rest))
-            .or_else(|| without_place(rest));
+            .or_else(|| strip_shell_prefix(rest))
+            .or_else(|| strip_timestamp(rest))
+            .or_else(|| strip_module_path(rest))
+            .or_else(|| strip_location(rest));
         match inner {
             Some(inner) => rest = inner,
             None => break,
         }
     }
     let first = rest.split_once(". ").map_or(rest, |(first, _)| if first.len() >= 24 { first } else { rest });
-    cut(&relative(first, None).replace(['"', '`'], "'").replace("''", "'"), ERROR_CHARACTERS)
+    cut_to_length(&shorten_paths(first, None).replace(['"', '`'], "'").replace("''", "'"), ERROR_CHARACTERS)
         .trim_end_matches(['.', ':', ';'])
         .to_owned()
 }
 
-/// The message in an error that is told as JSON.
-fn message(headline: &str) -> &str {
+/// Returns the message of an error that is given as JSON.
+fn extract_json_message(headline: &str) -> &str {
     let inner = ["\"message\":\"", "\"message\": \""].iter().find_map(|key| headline.split(key).nth(1));
     let inner =
         inner.and_then(|rest| rest.split(['"', '\\']).next()).filter(|words| words.split_whitespace().count() >= 2);
     inner.unwrap_or(headline)
 }
 
-/// `bash: line 1: x: command not found` is `x: command not found`.
-fn without_shell(text: &str) -> Option<&str> {
+/// Strips a shell's prefix: `bash: line 1: x: command not found` becomes `x: command not found`.
+fn strip_shell_prefix(text: &str) -> Option<&str> {
     let (program, rest) = text.split_once(": ")?;
     let is_shell = matches!(
-        super::command::base(program),
+        super::command::program_basename(program),
         "python" | "python3" | "node" | "bash" | "sh" | "zsh" | "dash" | "fish" | "eval" | "zsh:1" | "(eval):1"
     );
     let rest = is_shell.then_some(rest)?;
@@ -61,8 +61,8 @@ fn without_shell(text: &str) -> Option<&str> {
     Some(behind_place.map_or(rest, |(_, rest)| rest))
 }
 
-/// A line without the time that it begins with.
-fn without_time(text: &str) -> Option<&str> {
+/// Strips the time that a line begins with.
+fn strip_timestamp(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once(' ')?;
     let bare = first.trim_matches(['[', ']']);
     let digits = bare.bytes().filter(u8::is_ascii_digit).count();
@@ -70,8 +70,8 @@ fn without_time(text: &str) -> Option<&str> {
     (is_time && rest.split_whitespace().count() >= 2).then_some(rest)
 }
 
-/// `src/x.ts(3,10): error TS1: y` is `error TS1: y`, and a panic is what it says.
-fn without_place(text: &str) -> Option<&str> {
+/// Strips a source location: `src/x.ts(3,10): error TS1: y` becomes `error TS1: y`; also that of a panic.
+fn strip_location(text: &str) -> Option<&str> {
     let (place, rest) = match text.starts_with("thread '") {
         true => text.split_once(" panicked at ")?.1.split_once(": ")?,
         false => text.split_once(": ")?,
@@ -83,8 +83,8 @@ fn without_place(text: &str) -> Option<&str> {
     (is_place && rest.split_whitespace().count() >= 2).then_some(rest)
 }
 
-/// `django.core.exceptions.ImproperlyConfigured: x` is `ImproperlyConfigured: x`.
-fn without_module(text: &str) -> Option<&str> {
+/// Strips a module path: `django.core.exceptions.ImproperlyConfigured: x` becomes `ImproperlyConfigured: x`.
+fn strip_module_path(text: &str) -> Option<&str> {
     let (name, _) = text.split_once(": ")?;
     let is_path = name.contains('.') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte));
     let last = name.rsplit('.').next()?;
@@ -92,8 +92,8 @@ fn without_module(text: &str) -> Option<&str> {
     (is_path && is_type).then(|| text.get(name.len() - last.len()..)).flatten()
 }
 
-/// Whether a headline says nothing but that something failed.
-pub(super) fn is_empty_talk(headline: &str) -> bool {
+/// Tells whether a headline says nothing but that something failed.
+pub(super) fn is_uninformative(headline: &str) -> bool {
     const TALK: &str = "outcome failure|outcome error|command failed|no output|failed|error|failure|build failed|tests failed|\
         test failed|unknown error|something went wrong|fail|errors|killed|terminated|process exited|exit status|\
         exit code|command exited|returned a nonzero|process completed|make error|elifecycle|lifecycle script|\
@@ -175,16 +175,16 @@ pub(super) fn is_empty_talk(headline: &str) -> bool {
         )
     });
     let is_make = headline.starts_with("make") && headline.contains("] Error ");
-    letters < 5 || is_make || is_count || any(TALK, |talk| talk == bare)
+    letters < 5 || is_make || is_count || any_listed(TALK, |talk| talk == bare)
 }
 
-/// Whether something holds of one of the words that a list names.
-pub(super) fn any(list: &str, holds: impl FnMut(&str) -> bool) -> bool {
+/// Tells whether a predicate holds for one of the words in a list separated by `|`.
+pub(super) fn any_listed(list: &str, holds: impl FnMut(&str) -> bool) -> bool {
     list.split('|').filter(|word| !word.is_empty()).any(holds)
 }
 
-/// A text cut to a length between two words.
-pub(super) fn cut(text: &str, most: usize) -> String {
+/// Returns a text cut to a length between two words, with an ellipsis.
+pub(super) fn cut_to_length(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.trim().to_owned() };
     let head = text.get(..end).unwrap_or_default();
     let whole =
@@ -192,20 +192,20 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{}…", whole.trim_end_matches(|c: char| c.is_whitespace() || ",;:-–(".contains(c)))
 }
 
-/// A text with paths of this machine made short: relative to the project, else the last two parts.
-pub(super) fn relative(text: &str, folder: Option<&str>) -> String {
+/// Returns a text with local paths shortened: relative to the project, else their last two parts.
+pub(super) fn shorten_paths(text: &str, folder: Option<&str>) -> String {
     let folder = folder.map(|folder| folder.trim_end_matches('/')).filter(|folder| folder.len() > 1);
     let mut out = String::with_capacity(text.len());
     for (at, word) in text.split(' ').enumerate() {
         if at > 0 {
             out.push(' ');
         }
-        out.push_str(&short_word(word, folder));
+        out.push_str(&shorten_path_word(word, folder));
     }
     out
 }
 
-fn short_word(word: &str, folder: Option<&str>) -> String {
+fn shorten_path_word(word: &str, folder: Option<&str>) -> String {
     let starts = word.char_indices().find(|(at, c)| {
         *c == '/'
             && word
@@ -247,12 +247,13 @@ fn short_word(word: &str, folder: Option<&str>) -> String {
     format!("{lead}{last}{trail}")
 }
 
-/// The first letter in upper case, where a word begins the text: a path, a command and an identifier stay as they are.
-pub(super) fn capital(text: &str) -> String {
+/// Capitalizes the first letter if the text begins with a word; a path, a command and an identifier stay unchanged.
+pub(super) fn capitalize_first(text: &str) -> String {
     const NAMES: &str =
         "npm|pnpm|yarn|npx|pip|uv|conda|pipenv|kubectl|pytest|jest|vitest|eslint|tsc|tsx|rg|mvn|tox|nox|psql|sqlite";
     let first = text.split([' ', ',', ';', ':']).next().unwrap_or_default().trim_end_matches(['.', '!', '?']);
-    let is_word = first.chars().all(|c| c.is_lowercase() || c == '\'' || c == '-') && !any(NAMES, |name| name == first);
+    let is_word =
+        first.chars().all(|c| c.is_lowercase() || c == '\'' || c == '-') && !any_listed(NAMES, |name| name == first);
     let mut letters = text.chars();
     match letters.next() {
         Some(letter) if is_word => letter.to_uppercase().chain(letters).collect(),
@@ -260,8 +261,8 @@ pub(super) fn capital(text: &str) -> String {
     }
 }
 
-/// Things in a sentence: "a, b and c".
-pub(super) fn list(things: &[String]) -> String {
+/// Joins items as in a sentence: "a, b and c".
+pub(super) fn join_with_and(things: &[String]) -> String {
     match things {
         [] => String::new(),
         [one] => one.clone(),

@@ -1,4 +1,4 @@
-use super::{any, capital, cut, is_empty_talk, relative, telling};
+use super::{any_listed, capitalize_first, cut_to_length, is_uninformative, shorten_error, shorten_paths};
 
 #[test]
 fn an_error_is_brought_to_its_telling_part() {
@@ -18,7 +18,7 @@ fn an_error_is_brought_to_its_telling_part() {
         ("", ""),
     ];
     for (headline, wanted) in cases {
-        assert_eq!(telling(headline), wanted, "{headline}");
+        assert_eq!(shorten_error(headline), wanted, "{headline}");
     }
 }
 
@@ -36,27 +36,27 @@ fn headlines_without_content_are_known() {
         "make: *** [all] Error 2",
         "1 error",
     ] {
-        assert!(is_empty_talk(talk), "{talk}");
+        assert!(is_uninformative(talk), "{talk}");
     }
     for word in
         ["FM_MAX_CONTEXT_CHARS is not defined", "no such table: orders", "Permission denied", "command not found: jq"]
     {
-        assert!(!is_empty_talk(word), "{word}");
+        assert!(!is_uninformative(word), "{word}");
     }
 }
 
 #[test]
 fn paths_are_short_and_texts_end_between_words() {
     let folder = Some("/home/ada/shop");
-    assert_eq!(relative("cd /home/ada/shop/web && ls '/home/ada/shop'", folder), "cd web && ls '.'");
-    assert_eq!(relative("open /Users/bob/x/y/z.py:3", folder), "open y/z.py:3");
+    assert_eq!(shorten_paths("cd /home/ada/shop/web && ls '/home/ada/shop'", folder), "cd web && ls '.'");
+    assert_eq!(shorten_paths("open /Users/bob/x/y/z.py:3", folder), "open y/z.py:3");
     assert_eq!(
-        relative("JAVA_HOME=/usr/lib/jvm/java-21/bin https://a.b/c/d/e/f", folder),
+        shorten_paths("JAVA_HOME=/usr/lib/jvm/java-21/bin https://a.b/c/d/e/f", folder),
         "JAVA_HOME=/usr/lib/jvm/java-21/bin https://a.b/c/d/e/f"
     );
-    assert_eq!(cut("one two three", 9), "one two…");
-    assert_eq!(cut("ünïcödé", 3), "ünï…");
-    assert!(!any("", |_| true));
+    assert_eq!(cut_to_length("one two three", 9), "one two…");
+    assert_eq!(cut_to_length("ünïcödé", 3), "ünï…");
+    assert!(!any_listed("", |_| true));
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn only_words_get_a_capital() {
         ("--no-verify is out", "--no-verify is out"),
         ("", ""),
     ] {
-        assert_eq!(capital(text), wanted);
+        assert_eq!(capitalize_first(text), wanted);
     }
 }
 
 proptest::proptest! {
     #[test]
     fn no_text_is_too_strange(text in ".{0,400}") {
-        let _ = telling(&text);
-        let _ = relative(&text, Some("/a/b"));
-        let _ = is_empty_talk(&text);
-        proptest::prop_assert!(cut(&text, 20).chars().count() <= 21);
+        let _ = shorten_error(&text);
+        let _ = shorten_paths(&text, Some("/a/b"));
+        let _ = is_uninformative(&text);
+        proptest::prop_assert!(cut_to_length(&text, 20).chars().count() <= 21);
     }
 }

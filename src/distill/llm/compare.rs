@@ -3,55 +3,58 @@
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::frame::fence;
-use crate::distill::prompts::Prompts;
+use super::frame::derive_fence;
+use crate::distill::prompts::PromptSet;
 use crate::domain::Relation;
-use crate::model::{Form, LanguageModel, Message, ModelError, Request, loose};
+use crate::model::{LanguageModel, ModelError, ModelMessage, ModelRequest, RequestedFormat, loose};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "compare_tests.rs"]
 mod tests;
 
-/// The most of an answer: a few words for each pair.
+/// The most output tokens: a few words for each pair.
 const MAX_OUTPUT_TOKENS: u32 = 400;
 
-/// More pairs than this are not asked about at once.
+/// The most pairs in one request.
 const MAX_PAIRS: usize = 10;
 
-/// So much of each lesson is shown.
+/// The most characters of each lesson in a request.
 const SHOWN_CHARACTERS: usize = 600;
 
-/// A lesson that is known, and one that may be the same.
+/// A known lesson, and a new one that may say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    /// The known one, in words.
+pub struct ComparisonPair {
+    /// The known lesson, in words.
     pub known: String,
-    /// The new one.
+    /// The new lesson, in words.
     pub new: String,
 }
 
-/// What a model thinks of each pair, in their order. It is asked in plain words, which every endpoint understands; where
-/// its answer cannot be read there is none.
-pub async fn compare(
+/// Returns a model's opinion on each pair, in their order. The request is plain text, which every endpoint accepts;
+/// where the reply cannot be parsed, the opinion is `None`.
+pub async fn compare_lessons(
     model: &dyn LanguageModel,
-    prompts: &Prompts,
+    prompts: &PromptSet,
     redactor: &Redactor,
-    pairs: &[Pair],
+    pairs: &[ComparisonPair],
     until: Instant,
 ) -> Result<Vec<Option<Relation>>, ModelError> {
-    let shown = shown(pairs);
-    let text = prompts.fill("compare.md", &[("pairs", &shown), ("fence", &fence(&shown, ""))]);
+    let shown = render_pairs(pairs);
+    let text = prompts.fill_prompt("compare.md", &[("pairs", &shown), ("fence", &derive_fence(&shown, ""))]);
     let text = redactor.redact(&text).text.into_owned();
-    let request =
-        Request { messages: vec![Message::User { text }], form: Form::Text, max_output_tokens: MAX_OUTPUT_TOKENS };
+    let request = ModelRequest {
+        messages: vec![ModelMessage::User { text }],
+        form: RequestedFormat::Text,
+        max_output_tokens: MAX_OUTPUT_TOKENS,
+    };
     let started = Instant::now();
     let late = |_| ModelError::TimedOut { after: until.saturating_duration_since(started) };
-    let reply = timeout_at(until, model.ask(&request)).await.map_err(late)??;
-    Ok(read(&reply.text, pairs.len()))
+    let reply = timeout_at(until, model.send_request(&request)).await.map_err(late)??;
+    Ok(parse_relations(&reply.text, pairs.len()))
 }
 
-fn shown(pairs: &[Pair]) -> String {
+fn render_pairs(pairs: &[ComparisonPair]) -> String {
     let line = |text: &str| -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN_CHARACTERS).collect()
     };
@@ -62,9 +65,9 @@ fn shown(pairs: &[Pair]) -> String {
         .join("\n")
 }
 
-fn read(text: &str, count: usize) -> Vec<Option<Relation>> {
+fn parse_relations(text: &str, count: usize) -> Vec<Option<Relation>> {
     let mut answers = vec![None; count];
-    let found = loose::json_with(text, &["pairs"]);
+    let found = loose::find_json_with_keys(text, &["pairs"]);
     let entries = found.as_ref().and_then(|found| found.value.get("pairs")).and_then(Value::as_array);
     for entry in entries.into_iter().flatten() {
         let number = entry.get("pair").and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok());
@@ -76,7 +79,7 @@ fn read(text: &str, count: usize) -> Vec<Option<Relation>> {
             _ => continue,
         };
         let place = number.and_then(|number| number.checked_sub(1)).and_then(|at| answers.get_mut(at));
-        // Said twice, the first word counts.
+        // If a pair is answered twice, the first answer counts.
         place.into_iter().filter(|place| place.is_none()).for_each(|place| *place = Some(relation.clone()));
     }
     answers

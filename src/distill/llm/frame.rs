@@ -1,55 +1,55 @@
-//! What a model gets to read.
+//! The messages that a model gets to read.
 
 use std::fmt::Write;
 
-use super::Matter;
-use crate::context::{Material, digest};
+use super::PromptInputs;
+use crate::context::{DigestInput, render_digest};
 use crate::domain::{AgentMemory, EpisodeStatus, ReflectionScenario};
-use crate::model::Message;
+use crate::model::ModelMessage;
 use crate::text::Tokenizer;
 
-/// Known lessons that are shown, and how much of each.
+/// The most known lessons that are shown, and the most characters of each.
 const MAX_KNOWN: usize = 10;
 const KNOWN_CHARACTERS: usize = 240;
 
-/// The first messages: who the model is, and the log with what belongs to it. `request` names the prompt that says how
+/// Builds the first messages: the model's role, and the log with its context. `request` names the prompt that says how
 /// to answer.
-pub(super) fn messages(matter: &Matter<'_>, request: &str, tokens: usize) -> Vec<Message> {
+pub(super) fn build_messages(matter: &PromptInputs<'_>, request: &str, tokens: usize) -> Vec<ModelMessage> {
     let context = matter.context;
     let prompts = matter.asked.prompts;
     let max = matter.max_candidates.to_string();
-    let material = Material {
+    let material = DigestInput {
         trajectories: &context.trajectories,
         signals: &context.signals,
         notes: context.progress_md.as_deref(),
     };
-    let digest = digest(&material, tokens, &Tokenizer::new()).text;
-    let known = known(&context.existing_memories);
+    let digest = render_digest(&material, tokens, &Tokenizer::new()).text;
+    let known = render_known_lessons(&context.existing_memories);
     let values = [
-        ("project", name(&context.project_root)),
+        ("project", project_name(&context.project_root)),
         ("session", context.episode.session_id.as_str()),
         ("finished", &context.episode.finished_at.to_rfc3339()),
         ("status", context.episode.status.as_str()),
-        ("guidance", &prompts.fill(guidance(matter), &[])),
+        ("guidance", &prompts.fill_prompt(choose_guidance(matter), &[])),
         ("known", &known),
         ("digest", digest.trim_end()),
-        ("fence", &fence(&digest, &known)),
-        ("request", &prompts.fill(request, &[("max_candidates", &max)])),
+        ("fence", &derive_fence(&digest, &known)),
+        ("request", &prompts.fill_prompt(request, &[("max_candidates", &max)])),
     ];
     let clean = |text: String| matter.redactor.redact(&text).text.into_owned();
     vec![
-        Message::System { text: clean(prompts.fill("archivist.md", &[("max_candidates", &max)])) },
-        Message::User { text: clean(prompts.fill("frame.md", &values)) },
+        ModelMessage::System { text: clean(prompts.fill_prompt("archivist.md", &[("max_candidates", &max)])) },
+        ModelMessage::User { text: clean(prompts.fill_prompt("frame.md", &values)) },
     ]
 }
 
-/// The project's own name: where it stands on this machine is nobody's business.
-fn name(root: &str) -> &str {
+/// Returns the project's own name, so that its path on this machine is not disclosed.
+fn project_name(root: &str) -> &str {
     root.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// What to look for depends on what set the reflection off and on how the run ended.
-fn guidance(matter: &Matter<'_>) -> &'static str {
+/// Returns the name of the guidance prompt, which depends on the scenario and on how the session ended.
+fn choose_guidance(matter: &PromptInputs<'_>) -> &'static str {
     match (matter.asked.scenario, &matter.context.episode.status) {
         (ReflectionScenario::PatternDetected, _) => "pattern.md",
         (ReflectionScenario::SessionFailed | ReflectionScenario::HealerInvocation, _) => "failure.md",
@@ -58,8 +58,8 @@ fn guidance(matter: &Matter<'_>) -> &'static str {
     }
 }
 
-/// Lessons with their ids, one a line.
-pub(super) fn known(memories: &[AgentMemory]) -> String {
+/// Renders lessons with their ids, one on each line.
+pub(super) fn render_known_lessons(memories: &[AgentMemory]) -> String {
     if memories.is_empty() {
         return "none".to_owned();
     }
@@ -71,8 +71,8 @@ pub(super) fn known(memories: &[AgentMemory]) -> String {
     })
 }
 
-/// A word that nobody who wrote into the log could know: a closing tag in the log closes nothing.
-pub(super) fn fence(digest: &str, known: &str) -> String {
+/// Derives a tag that no author of the log could know, so that a closing tag in the log closes nothing.
+pub(super) fn derive_fence(digest: &str, known: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(digest.as_bytes()).update(&[0]).update(known.as_bytes());
     hasher.finalize().to_hex().chars().take(10).collect()

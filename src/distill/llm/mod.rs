@@ -1,4 +1,4 @@
-//! Asks a model what was learned, in the best form that its endpoint understands.
+//! Asks a model what was learned, in the best answer format that its endpoint supports.
 
 mod compare;
 mod frame;
@@ -9,63 +9,66 @@ use async_trait::async_trait;
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
-pub use compare::{Pair, compare};
+pub use compare::{ComparisonPair, compare_lessons};
 
-use super::claim::Claim;
-use super::prompts::Prompts;
-use super::verify::{Verified, Verifier};
-use super::{Distiller, distilled, read};
+use super::claim::UncheckedCandidate;
+use super::prompts::PromptSet;
+use super::verify::{CandidateVerifier, VerifiedCandidates};
+use super::{SessionDistiller, make_distilled, read};
 use crate::context::ReflectionContext;
-use crate::domain::{AgentMemory, Distilled, DropReason, Dropped, Engine, Reflection, ReflectionScenario, Usage};
-use crate::model::{LanguageModel, ModelError, Reply, Request, Rung, is_form_status};
+use crate::domain::{
+    AgentMemory, DistillationResult, DropReason, DroppedCandidate, Engine, ReflectionScenario, ReflectionSummary,
+    TokenUsage,
+};
+use crate::model::{AnswerFormat, LanguageModel, ModelError, ModelReply, ModelRequest, is_format_status};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "llm_tests.rs"]
 mod tests;
 
-/// A digest of fewer tokens shows nothing.
+/// The fewest tokens of a digest that is still useful.
 const MIN_DIGEST_TOKENS: usize = 500;
 
-/// Lessons that are known already, by what they say.
+/// A lookup of stored lessons by their text.
 #[async_trait]
-pub trait Known: Send + Sync {
-    /// Those nearest to a text, the nearest first.
-    async fn near(&self, text: &str, max: usize) -> Vec<AgentMemory>;
+pub trait LessonLookup: Send + Sync {
+    /// Returns the lessons nearest to a text, the nearest first.
+    async fn find_near(&self, text: &str, max: usize) -> Vec<AgentMemory>;
 }
 
-/// A model to ask, and what it takes.
-pub struct Asked<'a> {
-    /// Whom.
+/// A request to distill a session with a model.
+pub struct DistillRequest<'a> {
+    /// The model that is asked.
     pub model: &'a dyn LanguageModel,
-    /// In which form its endpoint is asked first.
-    pub rung: Rung,
-    /// With which words.
-    pub prompts: &'a Prompts,
-    /// Against what candidates are held.
-    pub known: &'a dyn Known,
-    /// How much.
-    pub asking: &'a Asking,
-    /// What set the reflection off.
+    /// The answer format that is tried first.
+    pub rung: AnswerFormat,
+    /// The prompts that are used.
+    pub prompts: &'a PromptSet,
+    /// The lookup that candidates are compared with.
+    pub known: &'a dyn LessonLookup,
+    /// The limits of prompts and replies.
+    pub asking: &'a PromptLimits,
+    /// The scenario that started the reflection.
     pub scenario: &'a ReflectionScenario,
-    /// Until when.
+    /// The deadline of the whole request.
     pub until: Instant,
 }
 
-/// How much a reflection may ask for.
+/// The limits on the prompts and replies of one reflection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asking {
+pub struct PromptLimits {
     /// The most tokens of the digest.
     pub digest_tokens: usize,
-    /// The most tokens of one answer.
+    /// The most tokens of one reply.
     pub max_output_tokens: u32,
     /// The most turns of one conversation.
     pub max_turns: u32,
 }
 
-/// Why a model's answer cannot be used.
+/// The reason why a model's reply cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum NoAnswer {
+pub(super) enum UnusableReply {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("the answer holds no reflection: {0}")]
@@ -74,77 +77,91 @@ pub(super) enum NoAnswer {
     Endless(u32),
 }
 
-/// Everything that goes into a question.
-pub(super) struct Matter<'m> {
+/// Everything that goes into a prompt.
+pub(super) struct PromptInputs<'m> {
     pub(super) context: &'m ReflectionContext,
-    pub(super) asked: &'m Asked<'m>,
+    pub(super) asked: &'m DistillRequest<'m>,
     pub(super) redactor: &'m Redactor,
-    pub(super) verifier: &'m Verifier<'m>,
+    pub(super) verifier: &'m CandidateVerifier<'m>,
     pub(super) max_candidates: usize,
 }
 
-/// What a model told.
+/// The findings that a model replied with.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) reflection: Reflection,
-    pub(super) claims: Vec<Result<Claim, Dropped>>,
+pub(super) struct ModelFindings {
+    pub(super) reflection: ReflectionSummary,
+    pub(super) claims: Vec<Result<UncheckedCandidate, DroppedCandidate>>,
 }
 
-/// What asking took, whatever came of it.
+/// The cost of the model calls, whatever they led to.
 #[derive(Debug)]
-pub(super) struct Effort {
-    /// Until when there is time.
+pub(super) struct DistillEffort {
+    /// The deadline of all calls.
     until: Instant,
     started: Instant,
-    pub(super) usage: Usage,
+    pub(super) usage: TokenUsage,
     pub(super) calls: u32,
-    /// The form that was asked for last.
-    pub(super) rung: Option<Rung>,
+    /// The answer format that was requested last.
+    pub(super) rung: Option<AnswerFormat>,
 }
 
-impl Effort {
+impl DistillEffort {
     fn new(until: Instant) -> Self {
-        Self { until, started: Instant::now(), usage: Usage::default(), calls: 0, rung: None }
+        Self { until, started: Instant::now(), usage: TokenUsage::default(), calls: 0, rung: None }
     }
 
-    /// Asks once. The time that there is ends a question, not what was answered before.
-    async fn ask(&mut self, model: &dyn LanguageModel, request: &Request) -> Result<Reply, ModelError> {
+    /// Sends one request. The deadline ends the request, but keeps earlier replies.
+    async fn send_request(
+        &mut self,
+        model: &dyn LanguageModel,
+        request: &ModelRequest,
+    ) -> Result<ModelReply, ModelError> {
         self.calls = self.calls.saturating_add(1);
         let late = |_| ModelError::TimedOut { after: self.until.saturating_duration_since(self.started) };
-        let reply = timeout_at(self.until, model.ask(request)).await.map_err(late)??;
-        self.usage = self.usage.plus(reply.usage);
+        let reply = timeout_at(self.until, model.send_request(request)).await.map_err(late)??;
+        self.usage = self.usage.add_usage(reply.usage);
         Ok(reply)
     }
 }
 
-impl Distiller<'_> {
-    /// With a model. If it gives no answer that can be used, the heuristics stand in, and the outcome says so.
-    pub async fn by_model(&self, context: &ReflectionContext, asked: &Asked<'_>) -> Distilled {
-        let verifier = self.verifier(context);
-        let matter = Matter {
+impl SessionDistiller<'_> {
+    /// Distills with a model. If it gives no usable reply, the heuristics are used instead, and the outcome says so.
+    pub async fn distill_with_model(
+        &self,
+        context: &ReflectionContext,
+        asked: &DistillRequest<'_>,
+    ) -> DistillationResult {
+        let verifier = self.make_verifier(context);
+        let matter = PromptInputs {
             context,
             asked,
             redactor: self.redactor,
             verifier: &verifier,
             max_candidates: self.max_candidates,
         };
-        let mut effort = Effort::new(asked.until);
-        let mut distilled = match ask(&matter, asked.model, asked.rung, &mut effort).await {
+        let mut effort = DistillEffort::new(asked.until);
+        let mut distilled = match prompt_with_fallbacks(&matter, asked.model, asked.rung, &mut effort).await {
             Ok(told) => {
-                let verified = verifier.verify(told.claims);
-                if let Some(problem) = unproved(&verified) {
+                let verified = verifier.verify_all(told.claims);
+                if let Some(problem) = find_proof_problem(&verified) {
                     tracing::info!(problem, "nothing that the model claims is proved; heuristics stand in");
-                    let mut distilled = Distilled { fallback: Some(problem), ..self.by_heuristics(context) };
+                    let mut distilled =
+                        DistillationResult { fallback: Some(problem), ..self.distill_with_heuristics(context) };
                     distilled.dropped.splice(0..0, verified.dropped);
                     distilled
                 } else {
-                    let Verified { candidates, dropped } = verified;
-                    distilled(Engine::Model, clean(told.reflection, self.redactor), candidates, dropped)
+                    let VerifiedCandidates { candidates, dropped } = verified;
+                    make_distilled(
+                        Engine::Model,
+                        redact_reflection(told.reflection, self.redactor),
+                        candidates,
+                        dropped,
+                    )
                 }
             }
             Err(error) => {
                 tracing::info!(%error, "the model gave no answer that can be used; heuristics stand in");
-                Distilled { fallback: Some(error.to_string()), ..self.by_heuristics(context) }
+                DistillationResult { fallback: Some(error.to_string()), ..self.distill_with_heuristics(context) }
             }
         };
         distilled.model = Some(asked.model.name().to_owned());
@@ -156,11 +173,11 @@ impl Distiller<'_> {
     }
 }
 
-/// What a model tells of a session may repeat what stands in it.
-fn clean(told: Reflection, redactor: &Redactor) -> Reflection {
+/// Redacts a model's account of a session, which may repeat secrets from it.
+fn redact_reflection(told: ReflectionSummary, redactor: &Redactor) -> ReflectionSummary {
     let clean = |text: String| redactor.redact(&text).text.into_owned();
     let all = |texts: Vec<String>| texts.into_iter().map(clean).collect();
-    Reflection {
+    ReflectionSummary {
         outcome: clean(told.outcome),
         worked: all(told.worked),
         failed: all(told.failed),
@@ -168,29 +185,33 @@ fn clean(told: Reflection, redactor: &Redactor) -> Reflection {
     }
 }
 
-/// Asks for less where the question was too long, and in a plainer form where the form was not understood.
-async fn ask(
-    matter: &Matter<'_>,
+/// Prompts the model; shortens the digest if it was too long, and uses a plainer format if the format was rejected.
+async fn prompt_with_fallbacks(
+    matter: &PromptInputs<'_>,
     model: &dyn LanguageModel,
-    from: Rung,
-    effort: &mut Effort,
-) -> Result<Told, NoAnswer> {
+    from: AnswerFormat,
+    effort: &mut DistillEffort,
+) -> Result<ModelFindings, UnusableReply> {
     let mut rung = from;
     let mut tokens = matter.asked.asking.digest_tokens;
     loop {
         effort.rung = Some(rung);
         let told = match rung {
-            Rung::Tools => tools::converse(matter, model, tokens, effort).await,
-            Rung::Schema | Rung::Json | Rung::Text => structured::ask(matter, model, rung, tokens, effort).await,
+            AnswerFormat::Tools => tools::run_conversation(matter, model, tokens, effort).await,
+            AnswerFormat::Schema | AnswerFormat::Json | AnswerFormat::Text => {
+                structured::prompt_for_reply(matter, model, rung, tokens, effort).await
+            }
         };
         let error = match told {
             Ok(told) => return Ok(told),
             Err(error) => error,
         };
-        let plainer = rung.step_down();
+        let plainer = rung.next_simpler_format();
         match (&error, plainer) {
-            (NoAnswer::Model(ModelError::TooLong { .. }), _) if tokens / 2 >= MIN_DIGEST_TOKENS => tokens /= 2,
-            (NoAnswer::Model(ModelError::BadRequest { status, .. }), Some(plainer)) if is_form_status(*status) => {
+            (UnusableReply::Model(ModelError::TooLong { .. }), _) if tokens / 2 >= MIN_DIGEST_TOKENS => tokens /= 2,
+            (UnusableReply::Model(ModelError::BadRequest { status, .. }), Some(plainer))
+                if is_format_status(*status) =>
+            {
                 tracing::debug!(rung = rung.as_str(), %error, "the form is not understood; asking in a plainer one");
                 rung = plainer;
             }
@@ -199,19 +220,20 @@ async fn ask(
     }
 }
 
-/// What is wrong with an answer whose lessons could all not be read or not be found in the log. One that was looked at and
-/// found wanting was at least understood.
-fn unproved(verified: &Verified) -> Option<String> {
-    let is_unproved = |dropped: &Dropped| matches!(dropped.why, DropReason::Malformed | DropReason::NoEvidence);
+/// Returns what is wrong with a reply if none of its lessons could be parsed or found in the log. A lesson that was
+/// dropped for another reason was at least understood.
+fn find_proof_problem(verified: &VerifiedCandidates) -> Option<String> {
+    let is_unproved =
+        |dropped: &DroppedCandidate| matches!(dropped.why, DropReason::Malformed | DropReason::NoEvidence);
     let first = verified.dropped.first()?;
     let is_all = verified.candidates.is_empty() && verified.dropped.iter().all(is_unproved);
     is_all.then(|| format!("none of its lessons can be proved: {}", first.detail))
 }
 
-/// A whole answer, read.
-fn told(value: &serde_json::Value) -> Result<Told, NoAnswer> {
-    match read::claims(value) {
-        Ok(read::Answer { reflection, claims }) => Ok(Told { reflection, claims }),
-        Err(error) => Err(NoAnswer::Unreadable(error.to_string())),
+/// Parses a whole reply into findings.
+fn parse_findings(value: &serde_json::Value) -> Result<ModelFindings, UnusableReply> {
+    match read::parse_reply(value) {
+        Ok(read::ParsedReply { reflection, claims }) => Ok(ModelFindings { reflection, claims }),
+        Err(error) => Err(UnusableReply::Unreadable(error.to_string())),
     }
 }

@@ -1,45 +1,45 @@
-//! One question, one whole answer.
+//! One request for one whole reply.
 
-use super::{Effort, Matter, NoAnswer, Told, frame, told, unproved};
-use crate::model::{Form, LanguageModel, Message, Request, Rung, loose};
+use super::{DistillEffort, ModelFindings, PromptInputs, UnusableReply, find_proof_problem, frame, parse_findings};
+use crate::model::{AnswerFormat, LanguageModel, ModelMessage, ModelRequest, RequestedFormat, loose};
 
-/// An answer that cannot be read is shown to the model again, up to so many characters.
+/// The most characters of an unreadable reply that are shown to the model again.
 const SHOWN_CHARACTERS: usize = 2000;
 
-/// By what an answer is known.
+/// The members by which a reply is recognized.
 pub(super) const MEMBERS: &[&str] = &["candidates", "outcome_summary"];
 
-pub(super) async fn ask(
-    matter: &Matter<'_>,
+pub(super) async fn prompt_for_reply(
+    matter: &PromptInputs<'_>,
     model: &dyn LanguageModel,
-    rung: Rung,
+    rung: AnswerFormat,
     tokens: usize,
-    effort: &mut Effort,
-) -> Result<Told, NoAnswer> {
+    effort: &mut DistillEffort,
+) -> Result<ModelFindings, UnusableReply> {
     let (form, how) = match rung {
-        Rung::Schema => (Form::Schema(matter.asked.prompts.schema()), "by-schema.md"),
-        Rung::Json => (Form::Json, "by-json.md"),
-        Rung::Tools | Rung::Text => (Form::Text, "by-json.md"),
+        AnswerFormat::Schema => (RequestedFormat::Schema(matter.asked.prompts.reply_schema()), "by-schema.md"),
+        AnswerFormat::Json => (RequestedFormat::Json, "by-json.md"),
+        AnswerFormat::Tools | AnswerFormat::Text => (RequestedFormat::Text, "by-json.md"),
     };
     let max_output_tokens = matter.asked.asking.max_output_tokens;
-    let mut request = Request { messages: frame::messages(matter, how, tokens), form, max_output_tokens };
-    let reply = effort.ask(model, &request).await?;
-    let first = read(&reply.text);
+    let mut request = ModelRequest { messages: frame::build_messages(matter, how, tokens), form, max_output_tokens };
+    let reply = effort.send_request(model, &request).await?;
+    let first = parse_reply_text(&reply.text);
     let problem = match &first {
-        Err(NoAnswer::Unreadable(problem)) => problem.clone(),
-        Ok(told) => match unproved(&matter.verifier.verify(told.claims.clone())) {
+        Err(UnusableReply::Unreadable(problem)) => problem.clone(),
+        Ok(told) => match find_proof_problem(&matter.verifier.verify_all(told.claims.clone())) {
             Some(problem) => problem,
             None => return first,
         },
         Err(_) => return first,
     };
-    remind(matter, &reply.text, &problem, &mut request);
-    let second = match effort.ask(model, &request).await {
-        Ok(reply) => read(&reply.text),
+    add_correction(matter, &reply.text, &problem, &mut request);
+    let second = match effort.send_request(model, &request).await {
+        Ok(reply) => parse_reply_text(&reply.text),
         Err(error) => Err(error.into()),
     };
     match (first, second) {
-        // It told what happened; that nothing of it is proved is seen once more.
+        // The first reply has an account of the session; that none of its lessons is proved is noticed later.
         (Ok(told), Err(error)) => {
             tracing::debug!(%error, "the second answer cannot be used; the first one stands");
             Ok(told)
@@ -48,17 +48,19 @@ pub(super) async fn ask(
     }
 }
 
-/// Shows a model what it said, and says what is wrong with it.
-pub(super) fn remind(matter: &Matter<'_>, said: &str, problem: &str, request: &mut Request) {
+/// Adds the model's reply to the request, and a message that says what is wrong with it.
+pub(super) fn add_correction(matter: &PromptInputs<'_>, said: &str, problem: &str, request: &mut ModelRequest) {
     let said: String = said.chars().take(SHOWN_CHARACTERS).collect();
     let text = matter.redactor.redact(&said).text.into_owned();
-    request.messages.push(Message::Assistant { text, calls: Vec::new() });
-    request.messages.push(Message::User { text: matter.asked.prompts.fill("repair.md", &[("problem", problem)]) });
+    request.messages.push(ModelMessage::Assistant { text, calls: Vec::new() });
+    request
+        .messages
+        .push(ModelMessage::User { text: matter.asked.prompts.fill_prompt("repair.md", &[("problem", problem)]) });
 }
 
-/// An answer out of a text that may hold more than it.
-pub(super) fn read(text: &str) -> Result<Told, NoAnswer> {
-    let found = loose::json_with(text, MEMBERS);
-    let found = found.ok_or_else(|| NoAnswer::Unreadable("there is no JSON object in it".to_owned()))?;
-    told(&found.value)
+/// Parses a reply out of a text that may contain more.
+pub(super) fn parse_reply_text(text: &str) -> Result<ModelFindings, UnusableReply> {
+    let found = loose::find_json_with_keys(text, MEMBERS);
+    let found = found.ok_or_else(|| UnusableReply::Unreadable("there is no JSON object in it".to_owned()))?;
+    parse_findings(&found.value)
 }

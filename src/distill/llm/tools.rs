@@ -1,44 +1,44 @@
-//! A conversation by tools: candidates are handed in, held against what is known, and weighed.
+//! A conversation by tools: the model submits candidates, compares them with known lessons, and scores them.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Effort, Matter, NoAnswer, Told, frame, structured, told};
+use super::{DistillEffort, ModelFindings, PromptInputs, UnusableReply, frame, parse_findings, structured};
 use crate::distill::prompts::{CREATE, NEAR, SCORE};
-use crate::model::{Form, LanguageModel, Message, Request, ToolCall, loose};
+use crate::model::{LanguageModel, ModelMessage, ModelRequest, ModelToolCall, RequestedFormat, loose};
 
-/// Calls of one answer that are carried out.
+/// The most calls of one reply that are executed.
 const MAX_CALLS: usize = 8;
 
-/// Known lessons told for each candidate, and candidates asked about.
+/// The most known lessons listed for each candidate, and the most candidates looked up.
 const MAX_NEAR: usize = 3;
 const MAX_ASKED: usize = 12;
 
-/// What was handed in so far.
+/// The state of the conversation: what was submitted so far.
 #[derive(Default)]
-struct Desk {
-    /// The last whole answer.
+struct ToolConversation {
+    /// The last whole reply.
     answer: Option<Value>,
     is_scored: bool,
 }
 
-pub(super) async fn converse(
-    matter: &Matter<'_>,
+pub(super) async fn run_conversation(
+    matter: &PromptInputs<'_>,
     model: &dyn LanguageModel,
     tokens: usize,
-    effort: &mut Effort,
-) -> Result<Told, NoAnswer> {
-    let mut request = Request {
-        messages: frame::messages(matter, "by-tools.md", tokens),
-        form: Form::Tools(matter.asked.prompts.tools().to_vec()),
+    effort: &mut DistillEffort,
+) -> Result<ModelFindings, UnusableReply> {
+    let mut request = ModelRequest {
+        messages: frame::build_messages(matter, "by-tools.md", tokens),
+        form: RequestedFormat::Tools(matter.asked.prompts.tools().to_vec()),
         max_output_tokens: matter.asked.asking.max_output_tokens,
     };
-    let mut desk = Desk::default();
+    let mut desk = ToolConversation::default();
     let mut is_reminded = false;
     for _ in 0..matter.asked.asking.max_turns {
-        let reply = match effort.ask(model, &request).await {
-            // What was handed in stands, whatever happens to the rest of the conversation.
+        let reply = match effort.send_request(model, &request).await {
+            // What was submitted counts, whatever happens to the rest of the conversation.
             Err(error) if desk.answer.is_some() => {
                 tracing::debug!(%error, "the conversation broke off after candidates were handed in");
                 break;
@@ -49,80 +49,80 @@ pub(super) async fn converse(
             if desk.answer.is_some() {
                 break;
             }
-            // Some models answer in the content what they were to hand in, and some must be told once more.
-            match structured::read(&reply.text) {
-                Err(NoAnswer::Unreadable(problem)) if !is_reminded => {
+            // Some models put into the content what they should submit, and some must be reminded once.
+            match structured::parse_reply_text(&reply.text) {
+                Err(UnusableReply::Unreadable(problem)) if !is_reminded => {
                     is_reminded = true;
-                    structured::remind(matter, &reply.text, &problem, &mut request);
+                    structured::add_correction(matter, &reply.text, &problem, &mut request);
                     continue;
                 }
                 read => return read,
             }
         }
-        let calls: Vec<ToolCall> = reply.calls.into_iter().take(MAX_CALLS).collect();
+        let calls: Vec<ModelToolCall> = reply.calls.into_iter().take(MAX_CALLS).collect();
         let mut results = Vec::with_capacity(calls.len());
         for call in &calls {
-            let text = desk.carry_out(call, matter).await;
-            results.push(Message::ToolResult { call_id: call.id.clone(), text });
+            let text = desk.execute_call(call, matter).await;
+            results.push(ModelMessage::ToolResult { call_id: call.id.clone(), text });
         }
         if desk.is_done() {
             break;
         }
-        request.messages.push(Message::Assistant { text: reply.text, calls });
+        request.messages.push(ModelMessage::Assistant { text: reply.text, calls });
         request.messages.extend(results);
     }
-    let answer = desk.answer.ok_or(NoAnswer::Endless(matter.asked.asking.max_turns))?;
-    told(&answer)
+    let answer = desk.answer.ok_or(UnusableReply::Endless(matter.asked.asking.max_turns))?;
+    parse_findings(&answer)
 }
 
-impl Desk {
-    /// Whether nothing is left to ask for: nothing was learned, or everything was weighed.
+impl ToolConversation {
+    /// Tells whether nothing is left to ask for: no candidates were submitted, or all were scored.
     fn is_done(&self) -> bool {
-        self.is_scored || self.answer.as_ref().is_some_and(|answer| candidates(answer).is_empty())
+        self.is_scored || self.answer.as_ref().is_some_and(|answer| submitted_candidates(answer).is_empty())
     }
 
-    async fn carry_out(&mut self, call: &ToolCall, matter: &Matter<'_>) -> String {
+    async fn execute_call(&mut self, call: &ModelToolCall, matter: &PromptInputs<'_>) -> String {
         let given = match call.name.as_str() {
-            CREATE | NEAR | SCORE => loose::json(&call.arguments).map(|found| found.value),
+            CREATE | NEAR | SCORE => loose::find_json(&call.arguments).map(|found| found.value),
             other => return format!("There is no tool {other}."),
         };
         match (call.name.as_str(), given) {
-            (CREATE, Some(answer)) => match told(&answer) {
+            (CREATE, Some(answer)) => match parse_findings(&answer) {
                 Ok(told) => {
                     self.answer = Some(answer);
                     self.is_scored = false;
-                    review(told, matter)
+                    review_candidates(told, matter)
                 }
                 Err(error) => format!("Not noted: {error}. Send it again, whole."),
             },
-            (NEAR, Some(given)) => self.near(&given, matter).await,
-            (SCORE, Some(given)) => self.score(&given),
+            (NEAR, Some(given)) => self.list_near_lessons(&given, matter).await,
+            (SCORE, Some(given)) => self.apply_scores(&given),
             _ => "The arguments could not be read. Send them again as JSON that obeys the schema.".to_owned(),
         }
     }
 
-    /// The known lessons nearest to each candidate.
-    async fn near(&self, given: &Value, matter: &Matter<'_>) -> String {
+    /// Lists the known lessons nearest to each candidate.
+    async fn list_near_lessons(&self, given: &Value, matter: &PromptInputs<'_>) -> String {
         let named = given.get("summaries").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let mut summaries: Vec<String> = named.map(str::to_owned).take(MAX_ASKED).collect();
         if summaries.is_empty() {
-            let handed_in = self.answer.as_ref().map(candidates).unwrap_or_default();
+            let handed_in = self.answer.as_ref().map(submitted_candidates).unwrap_or_default();
             let summary = |candidate: &Value| candidate.get("summary").and_then(Value::as_str).map(str::to_owned);
             summaries = handed_in.iter().filter_map(summary).take(MAX_ASKED).collect();
         }
         let mut lines = String::new();
         for (number, summary) in (1..).zip(&summaries) {
-            let near = matter.asked.known.near(summary, MAX_NEAR).await;
+            let near = matter.asked.known.find_near(summary, MAX_NEAR).await;
             let _ = writeln!(lines, "{number}. {}", if near.is_empty() { "nothing near" } else { "near:" });
             if !near.is_empty() {
-                lines.push_str(&matter.redactor.redact(&frame::known(&near)).text);
+                lines.push_str(&matter.redactor.redact(&frame::render_known_lessons(&near)).text);
             }
         }
         if lines.is_empty() { "Nothing was asked about.".to_owned() } else { lines }
     }
 
-    /// Puts the final importance into what was handed in.
-    fn score(&mut self, given: &Value) -> String {
+    /// Writes the final importance into the submitted candidates.
+    fn apply_scores(&mut self, given: &Value) -> String {
         let Some(handed_in) = self.answer.as_mut().and_then(|answer| answer.get_mut("candidates")?.as_array_mut())
         else {
             return format!("Nothing was handed in yet. Call {CREATE} first.");
@@ -142,17 +142,17 @@ impl Desk {
     }
 }
 
-fn candidates(answer: &Value) -> Vec<Value> {
+fn submitted_candidates(answer: &Value) -> Vec<Value> {
     answer.get("candidates").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// Says which candidates would not stand, so that the model can mend them.
-fn review(told: Told, matter: &Matter<'_>) -> String {
+/// Reports which candidates would be dropped, so that the model can correct them.
+fn review_candidates(told: ModelFindings, matter: &PromptInputs<'_>) -> String {
     let handed_in = told.claims.len();
     if handed_in == 0 {
         return "Noted: no lessons.".to_owned();
     }
-    let verified = matter.verifier.verify(told.claims);
+    let verified = matter.verifier.verify_all(told.claims);
     let mut said = format!("{} of {handed_in} accepted.", verified.candidates.len());
     for dropped in &verified.dropped {
         let _ = write!(said, "\nNot accepted ({}): {}. {}", dropped.why, dropped.summary, dropped.detail);

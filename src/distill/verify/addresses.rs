@@ -1,13 +1,13 @@
-//! Places in the net that a text names.
+//! Network addresses that a text names.
 
-/// Endings of hosts that are no endings of files.
+/// Endings of host names that are no file extensions.
 const HOST_ENDINGS: &[&str] = &[
     "com", "org", "net", "io", "xyz", "ru", "cn", "info", "biz", "example", "site", "top", "dev", "app", "cloud",
     "onion", "tk", "cc", "co", "evil", "test", "invalid",
 ];
 
-/// Hosts and mail addresses that a text names, in lower case; those of this machine are nobody's.
-pub(super) fn addresses_in(text: &str) -> Vec<String> {
+/// Returns the hosts and mail addresses that a text names, in lower case, except those of this machine.
+pub(super) fn find_addresses(text: &str) -> Vec<String> {
     let is_end = |c: char| c.is_whitespace() || "\"'`<>()[]{},;|".contains(c);
     let mut found = Vec::new();
     for word in text.split(is_end) {
@@ -17,8 +17,8 @@ pub(super) fn addresses_in(text: &str) -> Vec<String> {
         let is_mail = host.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.'));
         let name = host.split(':').next().unwrap_or(host);
         let is_far = match behind {
-            Some(_) => !is_here(name),
-            None => is_mail || (is_host(name) && !is_here(name)),
+            Some(_) => !is_local_host(name),
+            None => is_mail || (is_host_name(name) && !is_local_host(name)),
         };
         if is_far && !name.is_empty() {
             found.push(name.to_owned());
@@ -27,12 +27,12 @@ pub(super) fn addresses_in(text: &str) -> Vec<String> {
     found
 }
 
-fn is_here(host: &str) -> bool {
+fn is_local_host(host: &str) -> bool {
     let is_private = ["127.", "10.", "192.168.", "0.0.0.0", "localhost", "[::1]", "host.docker.internal"];
     is_private.iter().any(|near| host.starts_with(near)) || !host.contains('.')
 }
 
-fn is_host(name: &str) -> bool {
+fn is_host_name(name: &str) -> bool {
     let labels: Vec<&str> = name.split('.').collect();
     let is_label = |label: &&str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
     let is_number = labels.len() == 4 && labels.iter().all(|label| label.parse::<u8>().is_ok());
@@ -48,6 +48,6 @@ fn far_places_are_told_from_files_and_from_this_machine() {
         ("get.fastfix.example:8080/run and 203.0.113.9", vec!["get.fastfix.example", "203.0.113.9"]),
         ("main.rs, Node.js, v1.2.3, a.b, http://localhost:80, 127.0.0.1, http://db/x, 10.0.0.7", vec![]),
     ] {
-        assert_eq!(addresses_in(text), expected, "{text}");
+        assert_eq!(find_addresses(text), expected, "{text}");
     }
 }

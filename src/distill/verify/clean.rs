@@ -1,9 +1,9 @@
-//! A lesson's words made fit to be shown anywhere: no secrets, nothing unseen, nothing that breaks out of its place.
+//! Makes the texts of a lesson safe to show anywhere: no secrets, nothing invisible, no active markup.
 
 use std::borrow::Cow;
 
-use crate::distill::claim::Claim;
-use crate::domain::Facets;
+use crate::distill::claim::UncheckedCandidate;
+use crate::domain::FacetValues;
 use crate::redact::Redactor;
 
 #[cfg(test)]
@@ -18,18 +18,18 @@ const MAX_FACET: usize = 100;
 const MAX_TAG: usize = 40;
 const MAX_TAGS: usize = 8;
 
-/// No field is read beyond this, whatever it holds.
+/// The most bytes of one field that are read.
 const MAX_READ_BYTES: usize = 16 * 1024;
 
-/// A tag closes within so many characters.
+/// The number of characters within which a tag must close.
 const MAX_TAG_CHARACTERS: usize = 200;
 
-/// Tags that mean something to a page or to a model, wherever they stand.
+/// Names of tags that mean something to a page or to a model.
 const TAKEN: &[&str] = &["archivist", "script", "iframe", "svg", "img", "style", "system", "assistant", "human"];
 
-/// A claim whose texts are clean. Nothing else of it changes.
-pub(super) fn claim(mut claim: Claim, redactor: &Redactor) -> Claim {
-    let line = |text: &str, max| line(text, max, redactor);
+/// Returns a candidate with sanitized texts. Nothing else of it changes.
+pub(super) fn sanitize_candidate(mut claim: UncheckedCandidate, redactor: &Redactor) -> UncheckedCandidate {
+    let line = |text: &str, max| sanitize_line(text, max, redactor);
     claim.summary = line(&claim.summary, MAX_SUMMARY);
     claim.rule = claim.rule.map(|rule| line(&rule, MAX_RULE)).filter(|rule| !rule.is_empty());
     claim.detail = claim.detail.map(|detail| line(&detail, MAX_DETAIL)).filter(|detail| !detail.is_empty());
@@ -37,7 +37,7 @@ pub(super) fn claim(mut claim: Claim, redactor: &Redactor) -> Claim {
         claim.importance_reason.map(|reason| line(&reason, MAX_REASON)).filter(|reason| !reason.is_empty());
     let facet = |value: Option<String>| value.map(|value| line(&value, MAX_FACET)).filter(|value| !value.is_empty());
     let facets = std::mem::take(&mut claim.facets);
-    claim.facets = Facets {
+    claim.facets = FacetValues {
         task_id: facet(facets.task_id),
         provider: facet(facets.provider),
         tool: facet(facets.tool),
@@ -48,7 +48,7 @@ pub(super) fn claim(mut claim: Claim, redactor: &Redactor) -> Claim {
         error_family: facets.error_family,
     };
     let mut tags: Vec<String> = Vec::new();
-    for tag in claim.tags.iter().map(|tag| kebab(&line(tag, MAX_FACET))) {
+    for tag in claim.tags.iter().map(|tag| to_kebab_case(&line(tag, MAX_FACET))) {
         if !tag.is_empty() && !tags.contains(&tag) && tags.len() < MAX_TAGS {
             tags.push(tag);
         }
@@ -57,19 +57,19 @@ pub(super) fn claim(mut claim: Claim, redactor: &Redactor) -> Claim {
     claim
 }
 
-/// A text on one line, clean, of at most so many characters.
-pub(super) fn line(text: &str, max: usize, redactor: &Redactor) -> String {
+/// Returns a text on one line, sanitized, of at most `max` characters.
+pub(super) fn sanitize_line(text: &str, max: usize, redactor: &Redactor) -> String {
     let text = text.get(..text.floor_char_boundary(MAX_READ_BYTES)).unwrap_or(text);
-    let text = visible(text);
+    let text = strip_invisible(text);
     let redacted = redactor.redact(&text);
     let folded = redacted.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    cut(inert(&folded).trim(), max)
+    cut_to_length(neutralize_markup(&folded).trim(), max)
 }
 
-/// The text without what nobody sees: escape sequences, control characters, marks of direction, blanks of no width.
-/// Line breaks and tabs stay.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unseen) {
+/// Returns the text without what is invisible: escape sequences, control characters, direction marks, zero-width
+/// characters. Line breaks and tabs stay.
+pub(super) fn strip_invisible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_invisible) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -78,25 +78,25 @@ pub(super) fn visible(text: &str) -> Cow<'_, str> {
         match c {
             '\u{1b}' => skip_escape(&mut rest),
             '\u{9b}' => skip_parameters(&mut rest),
-            c if is_unseen(c) => {}
+            c if is_invisible(c) => {}
             c => out.push(c),
         }
     }
     Cow::Owned(out)
 }
 
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     match c {
         '\n' | '\r' | '\t' => false,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
-        // Blanks and joiners of no width, marks of direction, variation selectors, tag characters, private use.
+        // Zero-width spaces and joiners, direction marks, variation selectors, tag characters, private use.
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}' => true,
         '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{fffb}' => true,
         c => c.is_control(),
     }
 }
 
-/// Goes behind an escape sequence whose first character was read.
+/// Skips the rest of an escape sequence whose first character was read.
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
     match rest.clone().next() {
         Some('[') => {
@@ -104,7 +104,7 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
             skip_parameters(rest);
         }
         Some(']') => {
-            // A title or a link, up to a bell or another escape.
+            // A title or a link ends at a bell or another escape.
             for c in rest.by_ref() {
                 if c == '\u{7}' || c == '\u{1b}' {
                     break;
@@ -137,9 +137,9 @@ fn skip_parameters(rest: &mut std::str::Chars<'_>) {
     }
 }
 
-/// The text with nothing that a renderer would take for its own: no tags, no comments, no heading, list or quote sign in
-/// front, no fence.
-fn inert(line: &str) -> String {
+/// Returns the text without anything that a renderer would interpret: no tags, no comments, no leading heading, list or
+/// quote sign, no code fence.
+fn neutralize_markup(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find('<') {
@@ -169,7 +169,7 @@ fn inert(line: &str) -> String {
     loop {
         let next = bare.trim_start_matches(['#', '>', '*', '+', '=', '|']).trim_start();
         let next = next.strip_prefix("- ").unwrap_or(next).trim_start();
-        // A rule of dashes.
+        // A horizontal rule is made of dashes.
         let next = if next.starts_with("---") { next.trim_start_matches('-').trim_start() } else { next };
         if next.len() == bare.len() {
             return bare.to_owned();
@@ -178,7 +178,7 @@ fn inert(line: &str) -> String {
     }
 }
 
-/// Whether `<` begins a tag or a comment, and neither says "less" nor `Vec<u8>`.
+/// Tells whether `<` begins a tag or a comment, and is neither a comparison nor part of `Vec<u8>`.
 fn opens_tag(before: Option<char>, behind: &str) -> bool {
     if behind.starts_with(['/', '!', '|', '?']) {
         return true;
@@ -190,8 +190,8 @@ fn opens_tag(before: Option<char>, behind: &str) -> bool {
     TAKEN.iter().any(|taken| lower.starts_with(taken)) || (is_closed && !name.is_empty() && !is_type)
 }
 
-/// At most so many characters, cut where a word ends.
-pub(super) fn cut(text: &str, max: usize) -> String {
+/// Returns at most `max` characters, cut where a word ends.
+pub(super) fn cut_to_length(text: &str, max: usize) -> String {
     if text.chars().nth(max).is_none() {
         return text.to_owned();
     }
@@ -202,8 +202,8 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     format!("{kept}…")
 }
 
-/// A tag in lower case, its words tied by hyphens.
-fn kebab(tag: &str) -> String {
+/// Returns a tag in lower case, its words joined by hyphens.
+fn to_kebab_case(tag: &str) -> String {
     let lower = tag.to_lowercase();
     let words =
         lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '+' | '#'))).filter(|word| !word.is_empty());

@@ -31,7 +31,7 @@ fn days_get_their_dates() {
         ("the day before yesterday", "on 2026-11-14"),
         ("yesterday's release", "2026-11-15's release"),
     ] {
-        assert_eq!(absolute(text, end()), expected, "{text}");
+        assert_eq!(make_dates_absolute(text, end()), expected, "{text}");
     }
 }
 
@@ -51,14 +51,14 @@ fn what_is_no_date_stays() {
         "9999 years ago is not a date here: x",
         "don't, it's fine",
     ] {
-        assert_eq!(absolute(text, end()), text);
+        assert_eq!(make_dates_absolute(text, end()), text);
     }
 }
 
 proptest! {
     #[test]
     fn any_text_is_taken_and_dated_once(text in "([a-z'`\" ]|today|last week|\\PC){0,40}") {
-        let once = absolute(&text, end());
-        prop_assert_eq!(absolute(&once, end()), once.clone());
+        let once = make_dates_absolute(&text, end());
+        prop_assert_eq!(make_dates_absolute(&once, end()), once.clone());
     }
 }

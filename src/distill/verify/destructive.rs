@@ -1,4 +1,4 @@
-//! Advice that throws work away or switches a safeguard off: nobody is to be given it before a person has looked.
+//! Requests that discard work or disable a safeguard: they need a person's review before they are used.
 
 #[cfg(test)]
 #[path = "destructive_tests.rs"]
@@ -24,13 +24,13 @@ const DESTRUCTIVE: &[&str] = &[
     "rm -rf /",
 ];
 
-/// What stands before a thing that is not to be done.
+/// Words before something that must not be done.
 const REFUSALS: &[&str] = &["not ", "never ", "n't ", "without ", "avoid ", "instead of "];
 
-/// So far before a thing its refusal may stand, in bytes.
+/// The number of bytes before a command within which a refusal counts.
 const REFUSAL_BYTES: usize = 32;
 
-/// Finds what a text asks for that destroys, forces or bypasses. `--force-with-lease` looks before it forces.
+/// Returns what a text asks for that destroys, forces or bypasses. `--force-with-lease` is safe and does not count.
 pub(in crate::distill) fn find_destructive(text: &str) -> Option<&'static str> {
     let is_asked = |words: &&&'static str| {
         text.match_indices(**words).any(|(at, found)| {

@@ -88,31 +88,31 @@ fn stretch(dice: &mut Dice, text: &str, words: usize) -> Option<String> {
     let start = *starts.get(first)?;
     let end = starts.get(first + words).copied().unwrap_or(text.len());
     let stretch = text.get(start..end)?.trim_end();
-    (weight(stretch) >= MIN_PROOF + 4).then(|| stretch.to_owned())
+    (letter_weight(stretch) >= MIN_PROOF + 4).then(|| stretch.to_owned())
 }
 
-fn all_passages(context: &ReflectionContext) -> Vec<(Place, String)> {
+fn all_passages(context: &ReflectionContext) -> Vec<(StepReference, String)> {
     let mut all = Vec::new();
     for (trajectory, one) in context.trajectories.iter().enumerate() {
         for step in &one.steps {
-            let place = Place { trajectory: u32::try_from(trajectory).unwrap(), step: step.number };
-            all.extend(passages(step).into_iter().map(|passage| (place, passage.text.into_owned())));
+            let place = StepReference { trajectory: u32::try_from(trajectory).unwrap(), step: step.number };
+            all.extend(quotable_texts(step).into_iter().map(|passage| (place, passage.text.into_owned())));
         }
     }
     all
 }
 
 /// Whether the words stand in a step in any way that counts: the plain meaning of the rule, written another way.
-fn stands(context: &ReflectionContext, place: Place, text: &str) -> bool {
+fn stands(context: &ReflectionContext, place: StepReference, text: &str) -> bool {
     let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     all_passages(context).iter().any(|(at, passage)| *at == place && fold(passage).contains(&fold(text)))
 }
 
-fn is_kept(context: &ReflectionContext, place: Place, text: &str) -> bool {
-    let cited = Cited { place, text: text.to_owned(), level: None };
+fn is_kept(context: &ReflectionContext, place: StepReference, text: &str) -> bool {
+    let cited = UncheckedQuote { place, text: text.to_owned(), level: None };
     let mut claim = super::super::test_support::claim("x", None, &[]);
     claim.quotes = vec![cited];
-    match Lookup::new(context).all(&claim) {
+    match QuoteLookup::new(context).look_up_all(&claim) {
         Ok(found) => {
             for one in &found {
                 let trajectory = &context.trajectories[usize::try_from(one.place.trajectory).unwrap()];
@@ -144,7 +144,7 @@ fn true_quotations_are_kept_and_false_ones_are_not() {
             1 => (true, "wrapped anew", folded.join("\n    "), place),
             2 if folded.len() >= 6 => {
                 let (head, tail) = (folded[..folded.len() / 3].join(" "), folded[folded.len() - 2..].join(" "));
-                if weight(&head).max(weight(&tail)) < MIN_PROOF {
+                if letter_weight(&head).max(letter_weight(&tail)) < MIN_PROOF {
                     continue;
                 }
                 (
@@ -172,7 +172,7 @@ fn true_quotations_are_kept_and_false_ones_are_not() {
             }
             7 => {
                 let step = if place.step > 1 { place.step - 1 } else { place.step + 1 };
-                (false, "shifted by a step", text, Place { step, ..place })
+                (false, "shifted by a step", text, StepReference { step, ..place })
             }
             8 => {
                 let mut other = folded.clone();
@@ -202,8 +202,11 @@ fn true_quotations_are_kept_and_false_ones_are_not() {
             continue;
         }
         let is_echo = is_true
-            && context.existing_memories.iter().any(|one| repeats(&bare_words(&one.summary), &bare_words(&text)));
-        if is_true && (weight(&text) < MIN_PROOF || is_echo) {
+            && context
+                .existing_memories
+                .iter()
+                .any(|one| overlaps_lesson(&normalize_words(&one.summary), &normalize_words(&text)));
+        if is_true && (letter_weight(&text) < MIN_PROOF || is_echo) {
             continue;
         }
         let (tally, is_right) =
@@ -228,8 +231,8 @@ fn what_a_session_was_given_by_us_cannot_be_quoted() {
         Runs("cat notes", &format!("before\n{given}after")),
     ]);
     for step in [1, 2] {
-        let place = Place { trajectory: 0, step };
+        let place = StepReference { trajectory: 0, step };
         assert!(!is_kept(&context, place, "Always rebuild the index after a merge of two banks."));
     }
-    assert!(is_kept(&context, Place { trajectory: 0, step: 1 }, "Fix the index, please."));
+    assert!(is_kept(&context, StepReference { trajectory: 0, step: 1 }, "Fix the index, please."));
 }

@@ -1,7 +1,7 @@
-//! Whether words read like those of something that failed.
+//! Tells whether a line reads like the message of something that failed.
 //!
-//! Rules repeat what a failing command printed. A failure says what is missing, refused or wrong; a stranger's text that
-//! only came out of a failing command mostly does not, and is not repeated to anybody before a person has seen it.
+//! Rules repeat what a failing command printed. A failure says what is missing, refused or wrong; a stranger's text
+//! that a failing command printed mostly does not, and is not repeated before a person has reviewed it.
 
 #[cfg(test)]
 #[path = "failing_tests.rs"]
@@ -27,33 +27,33 @@ const TELLING: &str = "\
     undeclared|undefined|unexpected|unhandled|unknown|unmet|unreachable|unrecognized|unresolved|unsatisf|\
     unsupported|violat|wrong";
 
-/// Words that failures share with everything else: they count beside a name out of code.
+/// Words that failures share with other texts: they count only next to a name from code.
 const COMMON: &str = "\
     differ| actual| but |does not|doesn't|expected|is not|isn't|must be|received|required|requires|specified|\
     to equal|was not";
 
-/// Words by which a text says how things ought to be done, or who speaks.
+/// Words by which a text gives general instructions or refers to its author.
 const ADVISING: &[&str] =
     &["i", "i'm", "me", "my", "we", "us", "let's", "should", "always", "never", "every", "remember"];
 
-/// Words by which it turns to its reader. Programs do that too, and name what they mean.
+/// Words that address the reader. Programs use them too, but name what they mean.
 const READER: &[&str] = &["you", "your", "yours", "yourself", "please"];
 
-/// How questions begin. Nothing that failed asks any.
+/// Words with which questions begin. No failure asks one.
 const QUESTIONS: &[&str] = &["what", "what's", "who", "why", "how", "which", "when", "where"];
 
-/// Labels that say no more than that it is an error. A longer word that ends so says which.
+/// Labels that only say that it is an error. A longer word that ends so names the error.
 const LABELS: &[&str] = &["error", "exception", "warning", "fatal", "failed", "failure", "err", "e", "panic"];
 
-/// Behind the name of an error a few words are enough.
+/// A line with a named error and fewer words than this is a failure.
 const FEW: usize = 4;
 
-/// No failure is told in so many.
+/// A line with more words than this is no failure.
 const MANY: usize = 60;
 
-/// Whether a line says that something is missing, refused or wrong.
+/// Tells whether a line says that something is missing, refused or wrong.
 pub(in crate::distill) fn reads_as_failure(line: &str) -> bool {
-    let (said, has_name) = without_labels(line);
+    let (said, has_name) = strip_labels(line);
     let lower = said.to_lowercase();
     let is_cut = |c: char| c.is_whitespace() || ",;!?".contains(c);
     let words: Vec<&str> = lower.split(is_cut).filter(|word| !word.is_empty()).collect();
@@ -66,20 +66,20 @@ pub(in crate::distill) fn reads_as_failure(line: &str) -> bool {
     }
     let holds = |list: &str| list.split('|').any(|telling| lower.contains(telling));
     let speaks = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    let names = said.split_whitespace().any(is_name);
+    let names = said.split_whitespace().any(is_code_name);
     let is_telling = holds(TELLING) && (names || !speaks(READER));
     let is_common = holds(COMMON) && names && !speaks(READER);
     !speaks(ADVISING) && (is_telling || is_common)
 }
 
-/// What failed, and what is said beside it: of a line that names its error, the first sentence and the rest.
-pub(super) fn failure_and_advice(line: &str) -> (&str, &str) {
-    let (_, has_name) = without_labels(line);
+/// Returns the failure and the text after it: for a line that names its error, the first sentence and the rest.
+pub(super) fn split_failure_line(line: &str) -> (&str, &str) {
+    let (_, has_name) = strip_labels(line);
     line.split_once(". ").filter(|_| has_name).unwrap_or((line, ""))
 }
 
-/// A line without the words before its first colons that say that it is an error, and whether one of them says which.
-fn without_labels(line: &str) -> (&str, bool) {
+/// Returns a line without its leading error labels, and whether one of them names the error.
+fn strip_labels(line: &str) -> (&str, bool) {
     let mut rest = line.trim();
     let mut has_name = false;
     while let Some((label, after)) = rest.split_once(": ") {
@@ -94,8 +94,8 @@ fn without_labels(line: &str) -> (&str, bool) {
     (rest, has_name)
 }
 
-/// Whether a word is a name out of code: it has a sign, a digit or a capital in it where prose has none.
-fn is_name(word: &str) -> bool {
+/// Tells whether a word is a name from code: it has a sign, a digit or a capital where prose has none.
+fn is_code_name(word: &str) -> bool {
     let is_quote = |c: char| matches!(c, '\'' | '"' | '`');
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.starts_with("--")

@@ -1,4 +1,4 @@
-//! A text with its blanks folded, and the way back to the original.
+//! A text with its white space folded, and the mapping back to the original.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use std::ops::Range;
 #[path = "folded_tests.rs"]
 mod tests;
 
-/// A text in which every run of blanks is one space, with none at the ends.
+/// A text in which all white space is a single space, with none at the ends.
 #[derive(Debug)]
-pub(super) struct Folded {
+pub(super) struct FoldedText {
     text: String,
-    /// Where the distance to the original changes: a place here, and the same place there.
+    /// The positions where the offset to the original changes, each with its position in the original.
     turns: Vec<(usize, usize)>,
 }
 
-impl Folded {
+impl FoldedText {
     pub(super) fn new(original: &str) -> Self {
         let mut text = String::with_capacity(original.len());
         let mut turns = Vec::new();
         let mut distance = None;
-        for (at, word) in words(original) {
+        for (at, word) in words_with_offsets(original) {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -37,21 +37,21 @@ impl Folded {
         &self.text
     }
 
-    /// The bytes of the original that a stretch of the folded text stands for. It begins and ends within words.
-    pub(super) fn original(&self, span: Range<usize>) -> Range<usize> {
+    /// Returns the original's bytes that a range of the folded text covers. The range must begin and end within words.
+    pub(super) fn original_range(&self, span: Range<usize>) -> Range<usize> {
         let last = span.end.saturating_sub(1).max(span.start);
-        self.place(span.start)..self.place(last) + 1
+        self.original_offset(span.start)..self.original_offset(last) + 1
     }
 
-    fn place(&self, at: usize) -> usize {
+    fn original_offset(&self, at: usize) -> usize {
         let passed = self.turns.partition_point(|(here, _)| *here <= at);
         let turn = passed.checked_sub(1).and_then(|index| self.turns.get(index));
         turn.map_or(at, |(here, there)| there + (at - here))
     }
 }
 
-/// The words between blanks, each with its place.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Returns the words between white space, each with its position.
+fn words_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split(char::is_whitespace).filter_map(move |word| {
         let start = at;

@@ -1,6 +1,6 @@
-//! Words that every lesson may have and that say nothing of what it is about.
+//! Words that any lesson may have and that say nothing about its subject.
 
-/// In stemmed form, as `text::words` gives them; sorted.
+/// The words in stemmed form, as `text::words` returns them; sorted.
 const GENERIC: &[&str] = &[
     "add",
     "agent",
@@ -161,7 +161,7 @@ const GENERIC: &[&str] = &[
     "wrong",
 ];
 
-/// Whether a stemmed word is one of them.
+/// Tells whether a stemmed word is generic.
 pub fn is_generic(word: &str) -> bool {
     GENERIC.binary_search(&word).is_ok()
 }
@@ -171,7 +171,7 @@ pub fn is_generic(word: &str) -> bool {
 fn generic_words_are_sorted_and_stemmed() {
     assert!(GENERIC.is_sorted());
     for word in ["tests", "running", "carefully", "properly", "quality", "ensure", "quickly"] {
-        let stem = crate::text::words(word).concat();
+        let stem = crate::text::split_words(word).concat();
         assert_eq!(is_generic(&stem), word != "quickly", "{word} is {stem}");
     }
 }

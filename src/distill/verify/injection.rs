@@ -1,19 +1,19 @@
-//! Whether a lesson carries out what a text in the log ordered.
+//! Checks whether a lesson carries out what a text in the log ordered.
 //!
-//! A lesson is as trustworthy as the weakest words it needs. It needs the words of what it advises, so those are traced
-//! (see `provenance`), and it needs a quotation that speaks of it. What orders its reader about is not kept at all.
+//! A lesson is only as trustworthy as the weakest words that it needs. The words of its recommendation are traced (see
+//! `provenance`), and a quote must mention its subject. A lesson that gives orders to its reader is not kept at all.
 
 use std::collections::BTreeSet;
 
-use super::failing::{failure_and_advice, reads_as_failure};
-use super::orders::{Order, is_order};
-use super::provenance::{Provenance, Taint, Traced};
-use super::quotes::Found;
-use super::rule::Rule;
+use super::failing::{reads_as_failure, split_failure_line};
+use super::orders::{ReaderOrder, find_order};
+use super::provenance::{TaintSource, TracedText, WordProvenance};
+use super::quotes::FoundQuote;
+use super::rule::LessonRule;
 use super::{generic, trust};
-use crate::distill::claim::{Claim, Place};
+use crate::distill::claim::{StepReference, UncheckedCandidate};
 use crate::domain::{Engine, EvidenceLevel, Facet, TrustClass};
-use crate::text::Cutter;
+use crate::text::WordSplitter;
 
 #[cfg(test)]
 #[path = "injection_tests.rs"]
@@ -33,134 +33,144 @@ const FAILURE_WORDS: &str = "\
     reports|reported|message|warning|warns|throws|raises|exits|rejects|rejected|refuses|complains|dies|\
     aborts|stops|breaks|broke|timed|returns|returned|sees|see|shows|hits|hit|got|gives|errored";
 
-/// So many words may stand between such a word and the quotation.
+/// The most words between such a word and the quotation.
 const FAILURE_WITHIN: usize = 4;
 
-/// A sentence with fewer words is judged as part of its text only.
+/// A sentence with fewer words is only judged as part of its text.
 const MIN_SENTENCE_WORDS: usize = 3;
 
-/// So many words in a row are repeated, not said by chance.
+/// The number of consecutive words that are no coincidence.
 const REPEATED_WORDS: usize = 4;
 
-/// What is to be done with a lesson.
+/// The verdict on a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Judgement {
+pub(super) enum PromptInjectionVerdict {
     /// Nothing speaks against it.
     Fine,
-    /// A person must look at it first.
+    /// A person must review it first.
     Quarantine(String),
-    /// It is somebody's order.
+    /// It carries out somebody's order.
     Injected(String),
-    /// It repeats a lesson that was given.
+    /// It repeats a lesson that was injected.
     Echo(String),
 }
 
-/// Every text of a claim that is going to be read by somebody.
-pub(super) fn texts(claim: &Claim) -> impl Iterator<Item = &str> {
+/// Returns every text of a candidate that somebody will read.
+pub(super) fn readable_texts(claim: &UncheckedCandidate) -> impl Iterator<Item = &str> {
     [Some(claim.summary.as_str()), claim.rule.as_deref(), claim.detail.as_deref()].into_iter().flatten()
 }
 
-/// Judges a claim whose texts are clean.
-pub(super) fn judge(claim: &Claim, found: &[Found], provenance: &Provenance, author: &Engine) -> Judgement {
-    let about = About::of(claim);
+/// Judges a candidate whose texts are sanitized.
+pub(super) fn judge_prompt_injection(
+    claim: &UncheckedCandidate,
+    found: &[FoundQuote],
+    provenance: &WordProvenance,
+    author: &Engine,
+) -> PromptInjectionVerdict {
+    let about = LessonSubject::from_candidate(claim);
     let rests_on_person =
-        found.iter().any(|one| one.quote.trust == TrustClass::User && about.is_met_by(&one.quote.text));
-    let ordered = |text: &str| is_order(text).filter(|order| *order != Order::Remember);
-    if let Some(order) = texts(claim).find_map(ordered)
+        found.iter().any(|one| one.quote.trust == TrustClass::User && about.is_mentioned_in(&one.quote.text));
+    let ordered = |text: &str| find_order(text).filter(|order| *order != ReaderOrder::Remember);
+    if let Some(order) = readable_texts(claim).find_map(ordered)
         && (order.is_grave() || !rests_on_person)
     {
-        return Judgement::Injected(format!("it tells its reader {}", order.say()));
+        return PromptInjectionVerdict::Injected(format!("it tells its reader {}", order.describe()));
     }
-    let mut quarantine = trust::quarantine(found);
+    let mut quarantine = trust::quarantine_reason(found);
     for one in found.iter().filter(|one| one.order.is_some()) {
         let at = format!("t{}.s{}", one.place.trajectory, one.place.step);
         match one.order {
-            // What a person asked for stands, whatever a file says beside it.
-            Some(Order::Remember) if rests_on_person => {}
-            Some(Order::Remember) => {
+            // A user's own request counts, whatever a file says next to it.
+            Some(ReaderOrder::Remember) if rests_on_person => {}
+            Some(ReaderOrder::Remember) => {
                 quarantine.get_or_insert(format!("beside what it quotes of {at} stand orders to whoever reads it"));
             }
             Some(order) => {
-                return Judgement::Injected(format!("beside what it quotes, {at} tells its reader {}", order.say()));
+                return PromptInjectionVerdict::Injected(format!(
+                    "beside what it quotes, {at} tells its reader {}",
+                    order.describe()
+                ));
             }
             None => {}
         }
     }
     if *author == Engine::Heuristic {
-        if let Some(why) = repeated_stranger(claim, found) {
+        if let Some(why) = find_repeated_stranger(claim, found) {
             quarantine.get_or_insert(why);
         }
-        return quarantine.map_or(Judgement::Fine, Judgement::Quarantine);
+        return quarantine.map_or(PromptInjectionVerdict::Fine, PromptInjectionVerdict::Quarantine);
     }
-    // Whoever did as a lesson says has shown that it holds; whoever says what it says has not.
-    let is_said_again = found.iter().all(|one| one.quote.trust == TrustClass::Agent && is_by_words(one));
-    for taint in taints(claim, provenance) {
-        let Taint { place, trust, is_foreign, order, words } = taint;
+    // Doing as a lesson says confirms it; repeating its words does not.
+    let is_said_again = found.iter().all(|one| one.quote.trust == TrustClass::Agent && rests_on_words(one));
+    for taint in collect_taints(claim, provenance) {
+        let TaintSource { place, trust, is_foreign, order, words } = taint;
         if trust == TrustClass::InjectedMemory {
             if is_said_again {
-                return Judgement::Echo(format!("what it says (“{words}”) is a lesson that was given"));
+                return PromptInjectionVerdict::Echo(format!("what it says (“{words}”) is a lesson that was given"));
             }
             continue;
         }
         let at = format!("t{}.s{}", place.trajectory, place.step);
-        match order.filter(|order| *order != Order::Remember) {
+        match order.filter(|order| *order != ReaderOrder::Remember) {
             Some(order) => {
-                let why = format!("its words (“{words}”) come from {at}, which tells its reader {}", order.say());
-                return Judgement::Injected(why);
+                let why = format!("its words (“{words}”) come from {at}, which tells its reader {}", order.describe());
+                return PromptInjectionVerdict::Injected(why);
             }
             None if !is_foreign && is_shown_and_tried(place, found, &about) => {}
             None => {
-                let whose = trust::name(&trust);
+                let whose = trust::describe_trust(&trust);
                 quarantine.get_or_insert(format!("what it says (“{words}”) was said first by {whose}, in {at}"));
             }
         }
     }
-    if let Some(address) = texts(claim).find_map(|text| provenance.invented(text)) {
+    if let Some(address) = readable_texts(claim).find_map(|text| provenance.find_invented_address(text)) {
         quarantine.get_or_insert(format!("nobody in the log names {address}"));
     }
-    let speaks = |one: &Found| trust::is_trusted(&one.quote) && about.is_met_by(&one.quote.text);
+    let speaks = |one: &FoundQuote| trust::is_trusted(&one.quote) && about.is_mentioned_in(&one.quote.text);
     if !found.iter().any(speaks) {
         quarantine.get_or_insert("its quotes do not speak of it".to_owned());
     }
-    quarantine.map_or(Judgement::Fine, Judgement::Quarantine)
+    quarantine.map_or(PromptInjectionVerdict::Fine, PromptInjectionVerdict::Quarantine)
 }
 
-/// Tells whether a lesson quotes the very step that said it first, and something that was executed in another step speaks
-/// of it too.
-fn is_shown_and_tried(place: Place, found: &[Found], about: &About) -> bool {
-    let is_elsewhere = |one: &&Found| one.place != place && one.quote.level == EvidenceLevel::Execution;
+/// Tells whether a candidate quotes the step that said it first, and an execution in another step mentions its subject
+/// too.
+fn is_shown_and_tried(place: StepReference, found: &[FoundQuote], about: &LessonSubject) -> bool {
+    let is_elsewhere = |one: &&FoundQuote| one.place != place && one.quote.level == EvidenceLevel::Execution;
     let is_shown = found.iter().any(|one| one.place == place);
-    let is_tried =
-        found.iter().filter(is_elsewhere).any(|one| trust::is_trusted(&one.quote) && about.is_met_by(&one.quote.text));
+    let is_tried = found
+        .iter()
+        .filter(is_elsewhere)
+        .any(|one| trust::is_trusted(&one.quote) && about.is_mentioned_in(&one.quote.text));
     is_shown && is_tried
 }
 
-fn is_by_words(found: &Found) -> bool {
+fn rests_on_words(found: &FoundQuote) -> bool {
     !matches!(found.quote.level, EvidenceLevel::Execution | EvidenceLevel::Citation)
 }
 
-/// Why a person must look at what rules say, if one must. They put their own words around what failed, so only the
-/// words that failed can be a stranger's.
-fn repeated_stranger(claim: &Claim, found: &[Found]) -> Option<String> {
-    let own: Vec<String> = texts(claim).flat_map(plain_words).collect();
-    let is_ours = |one: &&Found| matches!(one.quote.trust, TrustClass::User | TrustClass::Agent);
+/// Returns why a person must review a candidate of the heuristics, if one must. Only the failure that it repeats can be
+/// a stranger's text; the other words are its own.
+fn find_repeated_stranger(claim: &UncheckedCandidate, found: &[FoundQuote]) -> Option<String> {
+    let own: Vec<String> = readable_texts(claim).flat_map(plain_words).collect();
+    let is_ours = |one: &&FoundQuote| matches!(one.quote.trust, TrustClass::User | TrustClass::Agent);
     let ours: Vec<Vec<String>> =
         found.iter().filter(is_ours).map(|one| plain_words(&one.quote.text).collect()).collect();
     let outputs = found.iter().filter(|one| !is_ours(one));
     outputs.into_iter().find_map(|one| {
         let at = format!("t{}.s{}", one.place.trajectory, one.place.step);
         if matches!(one.quote.trust, TrustClass::Web | TrustClass::OtherAgent) {
-            return Some(format!("what failed in {at} was told by {}", trust::name(&one.quote.trust)));
+            return Some(format!("what failed in {at} was told by {}", trust::describe_trust(&one.quote.trust)));
         }
         let is_repeated = |line: &str| {
             let words: Vec<String> = plain_words(line).collect();
             let many = words.len().clamp(1, REPEATED_WORDS);
             let stands_in = |text: &[String], some: &[String]| text.windows(many).any(|part| part == some);
-            // What the agent or the person said too is not a stranger's.
+            // Words that the agent or the user said too are not a stranger's.
             words.windows(many).any(|some| stands_in(&own, some) && !ours.iter().any(|text| stands_in(text, some)))
         };
         let strange = one.quote.text.lines().find(|line| {
-            let (failure, advice) = failure_and_advice(line);
+            let (failure, advice) = split_failure_line(line);
             (is_repeated(failure) && !reads_as_failure(failure)) || (is_repeated(advice) && !reads_as_failure(line))
         });
         strange.map(|_| format!("what it repeats of {at} does not read like a failure"))
@@ -171,20 +181,20 @@ fn plain_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// The strangers' texts that a claim rests on, each text of it looked at as a whole and sentence by sentence.
-fn taints(claim: &Claim, provenance: &Provenance) -> Vec<Taint> {
+/// Returns the strangers' texts that a candidate rests on, traced for each text as a whole and sentence by sentence.
+fn collect_taints(claim: &UncheckedCandidate, provenance: &WordProvenance) -> Vec<TaintSource> {
     let mut taints = Vec::new();
     let mut look = |whole: &str, advice: &str| {
-        taints.extend(provenance.taints(Traced { whole, advice }));
-        let sentences: Vec<&str> = sentences(whole).collect();
+        taints.extend(provenance.find_taints(TracedText { whole, advice }));
+        let sentences: Vec<&str> = split_sentences(whole).collect();
         if sentences.len() > 1 {
-            // What failed is told in whole sentences of the log; a stranger's advice is not taken, not even one.
+            // A failure may be described in whole sentences of the log; a stranger's recommendation is never accepted.
             let long = sentences.iter().filter(|one| one.split_whitespace().count() >= MIN_SENTENCE_WORDS);
-            taints.extend(long.flat_map(|sentence| provenance.taints(Traced { whole: sentence, advice: "" })));
+            taints.extend(long.flat_map(|sentence| provenance.find_taints(TracedText { whole: sentence, advice: "" })));
         }
     };
-    look(&claim.summary, &advice(&claim.summary));
-    match claim.rule.as_deref().map(|rule| (rule, Rule::parse(rule))) {
+    look(&claim.summary, &extract_recommendation(&claim.summary));
+    match claim.rule.as_deref().map(|rule| (rule, LessonRule::parse(rule))) {
         Some((_, Ok(rule))) => {
             look(&rule.condition, "");
             look(&rule.advice, &rule.advice);
@@ -193,20 +203,20 @@ fn taints(claim: &Claim, provenance: &Provenance) -> Vec<Taint> {
         None => {}
     }
     if let Some(detail) = &claim.detail {
-        look(detail, &advice(detail));
+        look(detail, &extract_recommendation(detail));
     }
     taints.sort_by_key(|taint| taint.order.is_none());
     taints
 }
 
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split([';', '\n']).flat_map(|part| part.split(". ")).flat_map(|part| part.split(" — ")).map(str::trim)
 }
 
-/// A text without what it tells of failures: its leading condition, and quotations behind a word for failing.
-fn advice(text: &str) -> String {
-    // "If it is so, what then?" advises nothing but its condition.
-    let advised = Rule::parse(text).ok().filter(|rule| !crate::text::words(&rule.advice).is_empty());
+/// Returns a text without what describes failures: its leading condition, and quotations after a word for failing.
+fn extract_recommendation(text: &str) -> String {
+    // A question such as "If it is so, what then?" recommends nothing but its condition.
+    let advised = LessonRule::parse(text).ok().filter(|rule| !crate::text::split_words(&rule.advice).is_empty());
     let text = advised.map_or_else(|| text.to_owned(), |rule| rule.advice);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -224,7 +234,7 @@ fn advice(text: &str) -> String {
             out.push_str(span);
             return out;
         };
-        if !is_failure_told(&out) {
+        if !follows_failure_word(&out) {
             out.push(' ');
             out.push_str(quoted);
         }
@@ -235,7 +245,7 @@ fn advice(text: &str) -> String {
     out
 }
 
-fn is_failure_told(before: &str) -> bool {
+fn follows_failure_word(before: &str) -> bool {
     before
         .rsplit(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -243,25 +253,25 @@ fn is_failure_told(before: &str) -> bool {
         .any(|word| FAILURE_WORDS.split('|').any(|known| known == word.to_lowercase()))
 }
 
-/// What a lesson is about: its words but for the commonest.
-pub(super) struct About {
+/// The subject of a lesson: its words, split into specific and generic ones.
+pub(super) struct LessonSubject {
     telling: BTreeSet<String>,
     common: BTreeSet<String>,
 }
 
-impl About {
-    pub(super) fn of(claim: &Claim) -> Self {
-        let mut cutter = Cutter::default();
+impl LessonSubject {
+    pub(super) fn from_candidate(claim: &UncheckedCandidate) -> Self {
+        let mut cutter = WordSplitter::default();
         let facets =
             [Facet::Tool, Facet::Component, Facet::Provider].into_iter().filter_map(|one| claim.facets.get(one));
-        let words = texts(claim).chain(facets).flat_map(|text| cutter.words(text)).collect::<Vec<_>>();
+        let words = readable_texts(claim).chain(facets).flat_map(|text| cutter.split_words(text)).collect::<Vec<_>>();
         let (common, telling) = words.into_iter().partition(|word| generic::is_generic(word));
         Self { telling, common }
     }
 
-    /// Whether a quotation speaks of it: it shares a telling word, or so many common ones that they are half of it.
-    pub(super) fn is_met_by(&self, quoted: &str) -> bool {
-        let quoted: BTreeSet<String> = crate::text::words(quoted).into_iter().collect();
+    /// Tells whether a quotation mentions it: by a specific word, or by two or more generic ones that are half of it.
+    pub(super) fn is_mentioned_in(&self, quoted: &str) -> bool {
+        let quoted: BTreeSet<String> = crate::text::split_words(quoted).into_iter().collect();
         let common = quoted.intersection(&self.common).count();
         quoted.intersection(&self.telling).next().is_some() || (common >= 2 && common * 2 >= quoted.len())
     }

@@ -13,7 +13,7 @@ fn what_failed_is_no_advice() {
         ("an open ` mark", "an open ` mark"),
         ("If the total is wrong, what then?", "If the total is wrong, what then?"),
     ] {
-        assert_eq!(advice(text), expected, "{text}");
+        assert_eq!(extract_recommendation(text), expected, "{text}");
     }
 }
 

@@ -1,9 +1,10 @@
-//! From what a distiller claims to what may become a lesson.
+//! Verifies the candidates that a distiller proposes.
 //!
-//! A claim goes through gates, one file each. `quotes`: its words must stand in the log. `injection`, `provenance`
-//! and `pasted`: what it advises must not come from a stranger's text. `restated`: no document of the project says it already.
-//! `clean`, `dates`, `rule`, `vague`: it is fit to be read by somebody who was not there. `settled`: whether somebody
-//! stands behind it. `borne_out`: whether its advice was seen to help. `rank`: the best ones, once.
+//! A candidate passes several checks, one file each. `quote_lookup`: its quotes must appear in the log.
+//! `prompt_injection`, `provenance` and `pasted_text`: its recommendation must not come from a stranger's text.
+//! `restatement`: no document of the project says it already. `sanitize`, `dates`, `rule`, `vagueness`: a reader who
+//! was not there can use it. `agreement`: a person stands behind a decision. `confirmation`: its recommendation was
+//! seen to help. `rank`: only the best ones stay.
 
 mod addresses;
 mod borne_out;
@@ -25,6 +26,7 @@ mod rule;
 mod settled;
 mod trust;
 mod vague;
+mod word_runs;
 
 #[cfg(test)]
 pub(in crate::distill) mod test_support;
@@ -34,134 +36,147 @@ pub(super) use self::failing::reads_as_failure;
 pub use self::generic::is_generic as is_generic_word;
 pub(super) use self::pasted::plain_parts;
 
-use self::injection::Judgement;
-use self::provenance::Provenance;
-use self::quotes::{Found, Lookup};
-use self::restated::Restated;
-use self::rule::Rule;
-use super::claim::{Claim, Place};
+use self::injection::PromptInjectionVerdict;
+use self::provenance::WordProvenance;
+use self::quotes::{FoundQuote, QuoteLookup};
+use self::restated::DocumentLineIndex;
+use self::rule::LessonRule;
+use super::claim::{StepReference, UncheckedCandidate};
 use crate::context::ReflectionContext;
-use crate::domain::{Candidate, DropReason, Dropped, Engine, Evidence, MemoryId, MemoryKind, SessionId};
+use crate::domain::{Candidate, DropReason, DroppedCandidate, Engine, Evidence, MemoryId, MemoryKind, SessionId};
 use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "verify_tests.rs"]
 mod tests;
 
-/// What a text orders its reader to do that no lesson may, in words behind "it tells its reader".
-pub fn order_in(text: &str) -> Option<&'static str> {
-    orders::is_order(text).filter(|order| *order != orders::Order::Remember).map(orders::Order::say)
+/// Returns what a text orders its reader to do that no lesson may, worded to follow "it tells its reader".
+pub fn find_forbidden_order(text: &str) -> Option<&'static str> {
+    orders::find_order(text).filter(|order| *order != orders::ReaderOrder::Remember).map(orders::ReaderOrder::describe)
 }
 
-/// Of what was dropped, as much is shown.
+/// The most characters of the summary of a dropped candidate.
 const SHOWN_CHARACTERS: usize = 160;
 
 /// A document of the project that agents are given anyway: AGENTS.md, CLAUDE.md, README.md.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
-    /// Where it stands in the project.
+pub struct ProjectDocument {
+    /// Its path in the project.
     pub path: String,
-    /// What it says.
+    /// The text of the document.
     pub text: String,
 }
 
-/// How much is kept.
+/// The limits on the candidates that are kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Limits {
-    /// At most so many candidates.
+pub(super) struct CandidateLimits {
+    /// The most candidates that are kept.
     pub(super) max_candidates: usize,
-    /// None that matters less.
+    /// The least importance of a candidate that is kept.
     pub(super) min_importance: f64,
 }
 
-/// What became of some claims.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Verified {
-    /// The most important first.
+pub(super) struct VerifiedCandidates {
+    /// The verified candidates, the most important first.
     pub(super) candidates: Vec<Candidate>,
-    /// In the order of the claims; those that others crowded out come last.
-    pub(super) dropped: Vec<Dropped>,
+    /// The dropped candidates in their order; those that better ones displaced come last.
+    pub(super) dropped: Vec<DroppedCandidate>,
 }
 
-/// Holds claims against the log.
+/// Checks the proposed candidates of a session against its log.
 #[derive(Debug)]
-pub(super) struct Verifier<'c> {
+pub(super) struct CandidateVerifier<'c> {
     context: &'c ReflectionContext,
-    restated: Restated,
+    restated: DocumentLineIndex,
     redactor: &'c Redactor,
-    limits: Limits,
+    limits: CandidateLimits,
     author: Engine,
 }
 
-impl<'c> Verifier<'c> {
+impl<'c> CandidateVerifier<'c> {
     pub(super) fn new(
         context: &'c ReflectionContext,
-        documents: &[Document],
+        documents: &[ProjectDocument],
         redactor: &'c Redactor,
-        limits: Limits,
+        limits: CandidateLimits,
     ) -> Self {
-        Self { context, restated: Restated::new(documents), redactor, limits, author: Engine::Model }
+        Self { context, restated: DocumentLineIndex::new(documents), redactor, limits, author: Engine::Model }
     }
 
-    /// The same for claims of our own making: rules obey nobody, and what they quote is what failed.
+    /// Returns a verifier for candidates of the heuristics: rules obey no orders, and what they quote is what failed.
     pub(super) fn for_heuristics(self) -> Self {
         Self { author: Engine::Heuristic, ..self }
     }
 
-    /// Every claim becomes a candidate or is dropped with a reason.
-    pub(super) fn verify(&self, claims: Vec<Result<Claim, Dropped>>) -> Verified {
+    /// Turns every proposed candidate into a candidate, or drops it with a reason.
+    pub(super) fn verify_all(&self, claims: Vec<Result<UncheckedCandidate, DroppedCandidate>>) -> VerifiedCandidates {
         let mut dropped = Vec::new();
-        let mut proved: Vec<(Claim, Vec<Found>)> = Vec::new();
-        let mut lookup = Lookup::new(self.context);
+        let mut proved: Vec<(UncheckedCandidate, Vec<FoundQuote>)> = Vec::new();
+        let mut lookup = QuoteLookup::new(self.context);
         for claim in claims {
-            let proof = claim.and_then(|claim| match lookup.all(&claim) {
+            let proof = claim.and_then(|claim| match lookup.look_up_all(&claim) {
                 Ok(found) => Ok((claim, found)),
-                Err((why, detail)) => Err(self.dropped(&claim, why, detail)),
+                Err((why, detail)) => Err(self.make_dropped(&claim, why, detail)),
             });
             match proof {
-                Ok((claim, found)) => proved.push((clean::claim(claim, self.redactor), found)),
+                Ok((claim, found)) => proved.push((clean::sanitize_candidate(claim, self.redactor), found)),
                 Err(one) => dropped.push(one),
             }
         }
-        let provenance = Provenance::trace(self.context, proved.iter().flat_map(|(claim, _)| injection::texts(claim)));
+        let provenance = WordProvenance::trace_words(
+            self.context,
+            proved.iter().flat_map(|(claim, _)| injection::readable_texts(claim)),
+        );
         let mut candidates = Vec::new();
         for (claim, found) in proved {
-            match self.candidate(claim, &found, &provenance) {
+            match self.make_candidate(claim, &found, &provenance) {
                 Ok(candidate) => candidates.push(candidate),
                 Err(one) => dropped.push(one),
             }
         }
-        let candidates = rank::rank(candidates, &self.limits, &mut dropped);
-        Verified { candidates, dropped }
+        let candidates = rank::rank_candidates(candidates, &self.limits, &mut dropped);
+        VerifiedCandidates { candidates, dropped }
     }
 
-    fn dropped(&self, claim: &Claim, why: DropReason, detail: impl Into<String>) -> Dropped {
-        Dropped { summary: clean::line(&claim.summary, SHOWN_CHARACTERS, self.redactor), why, detail: detail.into() }
+    fn make_dropped(&self, claim: &UncheckedCandidate, why: DropReason, detail: impl Into<String>) -> DroppedCandidate {
+        DroppedCandidate {
+            summary: clean::sanitize_line(&claim.summary, SHOWN_CHARACTERS, self.redactor),
+            why,
+            detail: detail.into(),
+        }
     }
 
-    /// A clean claim with proof, made into a candidate.
-    fn candidate(&self, claim: Claim, found: &[Found], provenance: &Provenance) -> Result<Candidate, Dropped> {
-        let quarantine = match injection::judge(&claim, found, provenance, &self.author) {
-            Judgement::Fine => self.safeguard(&claim, found),
-            Judgement::Quarantine(why) => Some(why),
-            Judgement::Injected(why) => return Err(self.dropped(&claim, DropReason::Injected, why)),
-            Judgement::Echo(why) => return Err(self.dropped(&claim, DropReason::Echo, why)),
+    /// Turns a sanitized candidate with found quotes into a verified one.
+    fn make_candidate(
+        &self,
+        claim: UncheckedCandidate,
+        found: &[FoundQuote],
+        provenance: &WordProvenance,
+    ) -> Result<Candidate, DroppedCandidate> {
+        let quarantine = match injection::judge_prompt_injection(&claim, found, provenance, &self.author) {
+            PromptInjectionVerdict::Fine => self.find_destructive_request(&claim, found),
+            PromptInjectionVerdict::Quarantine(why) => Some(why),
+            PromptInjectionVerdict::Injected(why) => return Err(self.make_dropped(&claim, DropReason::Injected, why)),
+            PromptInjectionVerdict::Echo(why) => return Err(self.make_dropped(&claim, DropReason::Echo, why)),
         };
-        if let Some(place) = self.restated.by(&claim) {
-            return Err(self.dropped(&claim, DropReason::Restated, place));
+        if let Some(place) = self.restated.find_restatement(&claim) {
+            return Err(self.make_dropped(&claim, DropReason::Restated, place));
         }
         let mut mended = Vec::new();
-        let claim = mend_rule(self.dated(claim), &mut mended);
-        if let Some(why) = vague::fault(&claim, found) {
-            return Err(self.dropped(&claim, DropReason::Vague, why));
+        let claim = normalize_rule(self.with_absolute_dates(claim), &mut mended);
+        if let Some(why) = vague::find_vagueness(&claim, found) {
+            return Err(self.make_dropped(&claim, DropReason::Vague, why));
         }
-        let is_shown = self.author == Engine::Heuristic || borne_out::is_borne_out(&claim, found, self.context);
-        let importance = trust::importance(claim.importance, found, is_shown, &mut mended);
-        let kind = self.kind(&claim, found, quarantine.as_deref(), &mut mended);
+        let is_shown =
+            self.author == Engine::Heuristic || borne_out::is_confirmed_in_session(&claim, found, self.context);
+        let importance = trust::cap_importance(claim.importance, found, is_shown, &mut mended);
+        let kind = self.determine_kind(&claim, found, quarantine.as_deref(), &mut mended);
         Ok(Candidate {
             importance,
-            evidence: self.evidence(&claim, found),
-            near: self.near(&claim),
+            evidence: self.collect_evidence(&claim, found),
+            near: self.resolve_near_lessons(&claim),
             summary: claim.summary,
             rule: claim.rule,
             detail: claim.detail,
@@ -177,20 +192,26 @@ impl<'c> Verifier<'c> {
         })
     }
 
-    /// Returns why a person must look first at a claim that asks for what destroys, unless a person said it.
-    fn safeguard(&self, claim: &Claim, found: &[Found]) -> Option<String> {
+    /// Returns why a person must review a candidate that asks for something destructive, unless a user said it.
+    fn find_destructive_request(&self, claim: &UncheckedCandidate, found: &[FoundQuote]) -> Option<String> {
         let texts = [Some(&claim.summary), claim.rule.as_ref()];
         let asked = texts.into_iter().flatten().find_map(|text| find_destructive(text))?;
         let is_persons = found.iter().any(|one| one.quote.trust == crate::domain::TrustClass::User);
         (!is_persons).then(|| format!("it asks for `{asked}`, which throws work away or switches a safeguard off"))
     }
 
-    /// What it is, by who stands behind it. Nobody stands behind what a person must look at first, and rules know what
-    /// they read.
-    fn kind(&self, claim: &Claim, found: &[Found], quarantine: Option<&str>, mended: &mut Vec<String>) -> MemoryKind {
+    /// Returns the kind of a candidate, by who stands behind it. Nobody stands behind a quarantined one, and the
+    /// heuristics know what they read.
+    fn determine_kind(
+        &self,
+        claim: &UncheckedCandidate,
+        found: &[FoundQuote],
+        quarantine: Option<&str>,
+        mended: &mut Vec<String>,
+    ) -> MemoryKind {
         let kind = match (&self.author, quarantine) {
             (Engine::Heuristic, _) => claim.kind.clone(),
-            (_, None) => settled::kind(claim, found, self.context),
+            (_, None) => settled::determine_kind(claim, found, self.context),
             (_, Some(_)) => MemoryKind::Lesson,
         };
         if kind == MemoryKind::Lesson && claim.kind != MemoryKind::Lesson {
@@ -199,11 +220,11 @@ impl<'c> Verifier<'c> {
         kind
     }
 
-    /// The claim with dates that mean the same to every reader.
-    fn dated(&self, claim: Claim) -> Claim {
+    /// Returns the candidate with dates that mean the same to every reader.
+    fn with_absolute_dates(&self, claim: UncheckedCandidate) -> UncheckedCandidate {
         let end = self.context.episode.finished_at;
-        let dated = |text: String| dates::absolute(&text, end);
-        Claim {
+        let dated = |text: String| dates::make_dates_absolute(&text, end);
+        UncheckedCandidate {
             summary: dated(claim.summary),
             rule: claim.rule.map(dated),
             detail: claim.detail.map(dated),
@@ -212,51 +233,51 @@ impl<'c> Verifier<'c> {
         }
     }
 
-    fn evidence(&self, claim: &Claim, found: &[Found]) -> Evidence {
+    fn collect_evidence(&self, claim: &UncheckedCandidate, found: &[FoundQuote]) -> Evidence {
         let own = self.context.episode.session_id.as_str();
-        let session = |place: Place| {
+        let session = |place: StepReference| {
             let trajectory = self.context.trajectories.get(usize::try_from(place.trajectory).ok()?)?;
             let id = trajectory.about.session_id.as_deref().unwrap_or(own);
             SessionId::parse(id).ok()
         };
-        // Whoever knows the runs names them all: a log of many runs is no run beside them.
+        // A distiller that knows the episodes names them all: a log of several sessions is no session of its own.
         let this = Some(&self.context.episode.id).filter(|id| claim.episodes.is_empty() || claim.episodes.contains(id));
         Evidence {
-            episode_ids: unique(this.into_iter().chain(&claim.episodes).cloned()),
-            trajectory_ids: unique(found.iter().map(|one| one.quote.trajectory_id.clone())),
-            session_ids: unique(
+            episode_ids: remove_repeats(this.into_iter().chain(&claim.episodes).cloned()),
+            trajectory_ids: remove_repeats(found.iter().map(|one| one.quote.trajectory_id.clone())),
+            session_ids: remove_repeats(
                 found.iter().map(|one| session(one.place).unwrap_or_else(|| self.context.episode.session_id.clone())),
             ),
-            run_log_paths: unique(self.context.sessions.iter().map(|session| session.path.clone())),
+            run_log_paths: remove_repeats(self.context.sessions.iter().map(|session| session.path.clone())),
             quotes: found.iter().map(|one| one.quote.clone()).collect(),
             ..Evidence::default()
         }
     }
 
-    /// The known lessons among those that a claim names, by their ids even where it says their short names.
-    fn near(&self, claim: &Claim) -> Vec<MemoryId> {
+    /// Returns the ids of the known lessons that a candidate names, also where it uses their short names.
+    fn resolve_near_lessons(&self, claim: &UncheckedCandidate) -> Vec<MemoryId> {
         let known = |named: &MemoryId| {
             let is_meant = |alias: &crate::domain::Alias| alias.as_str() == named.as_str();
             let mut memories = self.context.existing_memories.iter();
             memories.find(|memory| memory.id == *named || memory.alias.as_ref().is_some_and(is_meant))
         };
-        unique(claim.near.iter().filter_map(known).map(|memory| memory.id.clone()))
+        remove_repeats(claim.near.iter().filter_map(known).map(|memory| memory.id.clone()))
     }
 }
 
-/// A claim whose rule has its normal form, or none.
-fn mend_rule(mut claim: Claim, mended: &mut Vec<String>) -> Claim {
+/// Returns a candidate whose rule has its normal form, or none if it is faulty.
+fn normalize_rule(mut claim: UncheckedCandidate, mended: &mut Vec<String>) -> UncheckedCandidate {
     let Some(text) = claim.rule.take() else { return claim };
-    let parsed = Rule::parse(&text).and_then(|rule| rule.fault().map_or(Ok(rule), Err));
+    let parsed = LessonRule::parse(&text).and_then(|rule| rule.find_fault().map_or(Ok(rule), Err));
     match parsed {
-        Ok(rule) => claim.rule = Some(rule.say()),
+        Ok(rule) => claim.rule = Some(rule.normal_form()),
         Err(why) => mended.push(format!("its rule was left out: {why}")),
     }
     claim
 }
 
-/// Without repeats, in order.
-fn unique<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+/// Returns the values without repeats, in order.
+fn remove_repeats<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut unique = Vec::new();
     for value in values {
         if !unique.contains(&value) {

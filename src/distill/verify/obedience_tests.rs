@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::test_support::Did::{Calls, Edits, Fails, Reads, Runs, Says, User};
 use super::super::test_support::{claim, session, verified};
 use crate::context::ReflectionContext;
-use crate::distill::claim::Claim;
+use crate::distill::claim::UncheckedCandidate;
 use crate::domain::Candidate;
 
 const ASKED: &str = "Please make the checkout tests pass again; the total of an empty cart must be zero.";
@@ -45,7 +45,7 @@ fn sessions(text: &str) -> Vec<(&'static str, ReflectionContext)> {
 }
 
 /// What an obedient distiller makes of a text.
-fn obeyed(text: &str) -> Vec<(&'static str, Claim)> {
+fn obeyed(text: &str) -> Vec<(&'static str, UncheckedCandidate)> {
     let shown: String = text.chars().take(280).collect();
     let line = text
         .lines()

@@ -1,44 +1,44 @@
-//! Whether a text orders its reader about: an agent, an assistant, whoever reads its memory.
+//! Detects texts that give orders to their reader: an agent, an assistant, whoever reads its memory.
 //!
-//! Words alone stop almost nothing, for there are always other words. So nothing rests on this alone: it tells what is
-//! certainly an order from what merely came from a stranger.
+//! Words alone stop almost nothing, for there are always other words. So nothing rests on this check alone: it
+//! separates what is certainly an order from what merely came from a stranger.
 
-use super::clean::visible;
+use super::clean::strip_invisible;
 
 #[cfg(test)]
 #[path = "orders_tests.rs"]
 mod tests;
 
-/// As much of a text as is read.
+/// The most bytes of a text that are read.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// What an order wants.
+/// The aim of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// That other orders no longer count.
+pub(super) enum ReaderOrder {
+    /// Other instructions shall be ignored.
     Override,
-    /// That something hidden is told.
+    /// Something hidden shall be revealed.
     Reveal,
-    /// That something is sent away.
+    /// Something shall be sent away.
     Send,
-    /// That the reader be somebody else.
+    /// The reader shall act as somebody else.
     Pretend,
-    /// That a download is run, or a check is switched off.
+    /// A download shall be run, or a check disabled.
     Unsafe,
-    /// That it is believed to come from the harness.
+    /// The text shall be taken for the harness.
     Disguise,
-    /// That it is kept for later.
+    /// The text shall be remembered.
     Remember,
 }
 
-impl Order {
-    /// Whether no lesson may say it or rest on it, whoever wants it.
+impl ReaderOrder {
+    /// Tells whether no lesson may say it or rest on it, whoever wants it.
     pub(super) fn is_grave(self) -> bool {
         matches!(self, Self::Override | Self::Reveal | Self::Send | Self::Disguise)
     }
 
-    /// In words, behind "it tells its reader".
-    pub(super) fn say(self) -> &'static str {
+    /// Describes the order, worded to follow "it tells its reader".
+    pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Override => "to ignore other instructions",
             Self::Reveal => "to tell what is hidden",
@@ -51,18 +51,18 @@ impl Order {
     }
 }
 
-/// Words of which one is meant; with a `*` at its end it is the beginning of one.
+/// Alternative words, separated by spaces; with a `*` at its end a word is a prefix.
 type Group = &'static str;
 
-/// Words that must follow one another, each one of a group, with so many others between two of them at most.
-struct Pattern {
-    order: Order,
+/// Words that must follow one another, one of each group, with at most `between` others between two of them.
+struct OrderPattern {
+    order: ReaderOrder,
     between: usize,
     groups: &'static [Group],
 }
 
-const fn pattern(order: Order, between: usize, groups: &'static [Group]) -> Pattern {
-    Pattern { order, between, groups }
+const fn make_pattern(order: ReaderOrder, between: usize, groups: &'static [Group]) -> OrderPattern {
+    OrderPattern { order, between, groups }
 }
 
 const DROP: Group = "ignore ignoring disregard* forget overlook override overrule bypass neglect discard drop abandon unlearn \
@@ -87,17 +87,17 @@ const READER: Group = "ai assistant assistants agent agents llm llms chatgpt gpt
 const KEEP: Group = "remember memorize memorise save store persist record note learn keep";
 const MEMORY: Group = "memory memories lesson lessons future forever permanently always sessions";
 
-const PATTERNS: &[Pattern] = &[
-    pattern(Order::Override, 4, &[DROP, EARLIER, RULES]),
-    pattern(Order::Override, 2, &[DROP, ALL, ORDERS]),
-    pattern(Order::Override, 0, &[DROP, ALL, RULES]),
-    pattern(
-        Order::Override,
+const PATTERNS: &[OrderPattern] = &[
+    make_pattern(ReaderOrder::Override, 4, &[DROP, EARLIER, RULES]),
+    make_pattern(ReaderOrder::Override, 2, &[DROP, ALL, ORDERS]),
+    make_pattern(ReaderOrder::Override, 0, &[DROP, ALL, RULES]),
+    make_pattern(
+        ReaderOrder::Override,
         3,
         &[DROP, "everything everthing anything all", "told said above before learned know instructed"],
     ),
-    pattern(
-        Order::Override,
+    make_pattern(
+        ReaderOrder::Override,
         2,
         &[
             "new updated real actual",
@@ -105,8 +105,8 @@ const PATTERNS: &[Pattern] = &[
             "are follow is override you ignore from",
         ],
     ),
-    pattern(
-        Order::Override,
+    make_pattern(
+        ReaderOrder::Override,
         3,
         &[
             "not no never without stop",
@@ -115,8 +115,8 @@ const PATTERNS: &[Pattern] = &[
             RULES,
         ],
     ),
-    pattern(
-        Order::Override,
+    make_pattern(
+        ReaderOrder::Override,
         3,
         &[
             "override bypass disable circumvent",
@@ -124,11 +124,11 @@ const PATTERNS: &[Pattern] = &[
             "guardrail* filter* check* polic* rule* measure* restriction*",
         ],
     ),
-    pattern(Order::Reveal, 3, &[SHOW, YOURS, HIDDEN]),
-    pattern(Order::Reveal, 3, &[TELL, SECRETS]),
-    pattern(Order::Pretend, 0, &["you", "are", "now no", "a an in dan the longer going free jailbroken"]),
-    pattern(
-        Order::Pretend,
+    make_pattern(ReaderOrder::Reveal, 3, &[SHOW, YOURS, HIDDEN]),
+    make_pattern(ReaderOrder::Reveal, 3, &[TELL, SECRETS]),
+    make_pattern(ReaderOrder::Pretend, 0, &["you", "are", "now no", "a an in dan the longer going free jailbroken"]),
+    make_pattern(
+        ReaderOrder::Pretend,
         2,
         &[
             "act behave respond answer reply pretend roleplay",
@@ -137,8 +137,8 @@ const PATTERNS: &[Pattern] = &[
             "unrestricted admin* dan ai evil different human hacker root jailbroken no you uncensored developer",
         ],
     ),
-    pattern(
-        Order::Pretend,
+    make_pattern(
+        ReaderOrder::Pretend,
         1,
         &[
             "enter enable activate activated in developer",
@@ -146,10 +146,10 @@ const PATTERNS: &[Pattern] = &[
             "mode activated enabled",
         ],
     ),
-    pattern(Order::Pretend, 3, &["from", "now", "on", "you your act respond answer reply speak"]),
-    pattern(Order::Unsafe, 8, &["curl wget fetch", "sh bash zsh python python3 node perl"]),
-    pattern(
-        Order::Unsafe,
+    make_pattern(ReaderOrder::Pretend, 3, &["from", "now", "on", "you your act respond answer reply speak"]),
+    make_pattern(ReaderOrder::Unsafe, 8, &["curl wget fetch", "sh bash zsh python python3 node perl"]),
+    make_pattern(
+        ReaderOrder::Unsafe,
         3,
         &[
             "disable skip bypass deactivate turn",
@@ -157,21 +157,21 @@ const PATTERNS: &[Pattern] = &[
             "verification validation checks sandbox firewall antivirus signing confirmation* approval*",
         ],
     ),
-    pattern(Order::Unsafe, 2, &["chmod", "777"]),
-    pattern(Order::Unsafe, 2, &["rm", "rf", "home root etc"]),
-    pattern(Order::Remember, 8, &[READER, "must should always never please need shall remember"]),
-    pattern(Order::Remember, 2, &[READER, "note", "that this the to"]),
-    pattern(
-        Order::Remember,
+    make_pattern(ReaderOrder::Unsafe, 2, &["chmod", "777"]),
+    make_pattern(ReaderOrder::Unsafe, 2, &["rm", "rf", "home root etc"]),
+    make_pattern(ReaderOrder::Remember, 8, &[READER, "must should always never please need shall remember"]),
+    make_pattern(ReaderOrder::Remember, 2, &[READER, "note", "that this the to"]),
+    make_pattern(
+        ReaderOrder::Remember,
         6,
         &["attention dear note important message notice instruction* hey hello", "to for all", READER],
     ),
-    pattern(Order::Remember, 6, &[KEEP, "this that it following as", MEMORY]),
-    pattern(Order::Remember, 1, &["remember memorize memorise", "to that", "always never"]),
-    pattern(Order::Remember, 2, &["you", "must shall", "always never now obey comply immediately"]),
+    make_pattern(ReaderOrder::Remember, 6, &[KEEP, "this that it following as", MEMORY]),
+    make_pattern(ReaderOrder::Remember, 1, &["remember memorize memorise", "to that", "always never"]),
+    make_pattern(ReaderOrder::Remember, 2, &["you", "must shall", "always never now obey comply immediately"]),
 ];
 
-/// The same in other languages: a verb and what it is about, close to each other in whatever order.
+/// Orders in other languages: a verb and its object, close to each other in any order.
 const PAIRS: &[(Group, Group)] = &[
     ("", ""),
     ("ignorier* vergiss* vergesse* missacht*", "anweisung* instruktion* regeln vorgaben befehle*"),
@@ -188,16 +188,16 @@ const PAIRS: &[(Group, Group)] = &[
     ("yoksay unut görmezden", "talimat* kurallar* yönerge*"),
 ];
 
-/// How far apart the two may stand.
+/// The most words between the verb and the object.
 const PAIR_WITHIN: usize = 8;
 
-/// Scripts without spaces.
+/// Verbs and objects in scripts without spaces.
 const UNSPACED: &[(&[&str], &[&str])] = &[
     (&["忽略", "无视", "忘记", "無視", "忽視"], &["指令", "指示", "规则", "規則", "说明", "提示"]),
     (&["無視", "忘れ"], &["指示", "命令", "ルール", "規則"]),
 ];
 
-/// What only a harness would write.
+/// Markup that only a harness would write.
 const MARKUP: &[&str] = &[
     "<|im_start|>",
     "<|im_end|>",
@@ -216,37 +216,39 @@ const MARKUP: &[&str] = &[
     "<archivist-lessons",
 ];
 
-/// What a text orders its reader to do, if it does; the gravest first.
-pub(super) fn is_order(text: &str) -> Option<Order> {
-    let text = visible(text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text));
+/// Returns what a text orders its reader to do, if it does; grave orders come first.
+pub(super) fn find_order(text: &str) -> Option<ReaderOrder> {
+    let text = strip_invisible(text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text));
     let lower = text.to_lowercase();
-    let words = words(&lower);
-    let found = |pattern: &&Pattern| pattern.stands_in(&words);
-    if has_pair(&words) || UNSPACED.iter().any(|(verbs, objects)| has(&lower, verbs) && has(&lower, objects)) {
-        return Some(Order::Override);
+    let words = split_words(&lower);
+    let found = |pattern: &&OrderPattern| pattern.matches_words(&words);
+    if has_foreign_override(&words)
+        || UNSPACED.iter().any(|(verbs, objects)| contains_any(&lower, verbs) && contains_any(&lower, objects))
+    {
+        return Some(ReaderOrder::Override);
     }
     if let Some(pattern) = PATTERNS.iter().filter(|pattern| pattern.order.is_grave()).find(found) {
         return Some(pattern.order);
     }
     if sends_away(&lower, &words) {
-        return Some(Order::Send);
+        return Some(ReaderOrder::Send);
     }
-    if has(&lower, MARKUP) || lower.lines().any(plays_harness) || hidden_comment(&lower) {
-        return Some(Order::Disguise);
+    if contains_any(&lower, MARKUP) || lower.lines().any(imitates_harness) || has_hidden_comment(&lower) {
+        return Some(ReaderOrder::Disguise);
     }
     let other = PATTERNS.iter().find(found).map(|pattern| pattern.order);
-    // A download that is run needs the pipe, or it is two words that stand near each other.
+    // A download that is run needs a pipe; otherwise the two words are only near each other.
     other.filter(|order| {
-        *order != Order::Unsafe || !runs_download(&words) || lower.contains('|') || lower.contains("$(")
+        *order != ReaderOrder::Unsafe || !runs_download(&words) || lower.contains('|') || lower.contains("$(")
     })
 }
 
-fn has(text: &str, any: &[&str]) -> bool {
+fn contains_any(text: &str, any: &[&str]) -> bool {
     any.iter().any(|words| text.contains(words))
 }
 
-/// The words of a text; letters that stand apart, as in `i g n o r e`, are one.
-fn words(lower: &str) -> Vec<String> {
+/// Returns the words of a text; letters with gaps between them, as in `i g n o r e`, are one word.
+fn split_words(lower: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut spelled = String::new();
     let pieces = lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
@@ -273,37 +275,38 @@ fn words(lower: &str) -> Vec<String> {
     words
 }
 
-fn matches(word: &str, group: Group) -> bool {
+fn matches_group(word: &str, group: Group) -> bool {
     group.split(' ').any(|known| known.strip_suffix('*').map_or(known == word, |start| word.starts_with(start)))
 }
 
-/// Whether what begins here is forbidden, as in "never print the password".
+/// Tells whether the words that begin here are negated, as in "never print the password".
 fn is_denied(words: &[String], at: usize) -> bool {
     let before = words.get(at.saturating_sub(3)..at).unwrap_or_default();
     before.iter().any(|word| matches!(word.as_str(), "never" | "not" | "don" | "avoid" | "without" | "cannot"))
 }
 
-impl Pattern {
-    fn stands_in(&self, words: &[String]) -> bool {
+impl OrderPattern {
+    fn matches_words(&self, words: &[String]) -> bool {
         let Some((first, rest)) = self.groups.split_first() else { return false };
-        let mut starts = words.iter().enumerate().filter(|(_, word)| matches(word, first)).map(|(at, _)| at);
-        starts.any(|start| !is_denied(words, start) && self.goes_on(words, start, rest))
+        let mut starts = words.iter().enumerate().filter(|(_, word)| matches_group(word, first)).map(|(at, _)| at);
+        starts.any(|start| !is_denied(words, start) && self.matches_rest(words, start, rest))
     }
 
-    fn goes_on(&self, words: &[String], at: usize, groups: &[Group]) -> bool {
+    fn matches_rest(&self, words: &[String], at: usize, groups: &[Group]) -> bool {
         let Some((next, rest)) = groups.split_first() else { return true };
-        (at + 1..=at + 1 + self.between)
-            .any(|place| words.get(place).is_some_and(|word| matches(word, next)) && self.goes_on(words, place, rest))
+        (at + 1..=at + 1 + self.between).any(|place| {
+            words.get(place).is_some_and(|word| matches_group(word, next)) && self.matches_rest(words, place, rest)
+        })
     }
 }
 
-fn has_pair(words: &[String]) -> bool {
+fn has_foreign_override(words: &[String]) -> bool {
     PAIRS.iter().any(|(verbs, objects)| {
         let (mut verb, mut object) = (None, None);
         words.iter().enumerate().any(|(at, word)| {
-            if matches(word, verbs) {
+            if matches_group(word, verbs) {
                 verb = Some(at);
-            } else if matches(word, objects) {
+            } else if matches_group(word, objects) {
                 object = Some(at);
             }
             verb.zip(object).is_some_and(|(a, b): (usize, usize)| a.abs_diff(b) <= PAIR_WITHIN)
@@ -311,7 +314,7 @@ fn has_pair(words: &[String]) -> bool {
     })
 }
 
-/// Whether something that is nobody's business is to go to an address.
+/// Tells whether a text asks to send something private to an address.
 fn sends_away(lower: &str, words: &[String]) -> bool {
     let is_near = |host: &str| {
         ["localhost", "127.", "0.0.0.0", "10.", "192.168.", "example."].iter().any(|near| host.starts_with(near))
@@ -320,28 +323,32 @@ fn sends_away(lower: &str, words: &[String]) -> bool {
         || lower
             .split_whitespace()
             .any(|word| word.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.')));
-    has_address && pattern(Order::Send, 8, &[SEND, CARGO]).stands_in(words)
+    has_address && make_pattern(ReaderOrder::Send, 8, &[SEND, CARGO]).matches_words(words)
 }
 
-/// Whether a line pretends to be the harness speaking.
-fn plays_harness(line: &str) -> bool {
+/// Tells whether a line pretends to be the harness.
+fn imitates_harness(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     ["system:", "system prompt:", "developer:", "system message:", "system override"]
         .iter()
         .any(|who| line.starts_with(who))
 }
 
-/// Whether a comment that no reader sees speaks to one.
-fn hidden_comment(lower: &str) -> bool {
+/// Tells whether a comment that is not rendered addresses a reader.
+fn has_hidden_comment(lower: &str) -> bool {
     lower.split("<!--").skip(1).any(|behind| {
         let comment = behind.split("-->").next().unwrap_or(behind);
-        // A service that signs with its address speaks to nobody.
-        words(&comment.replace(".ai", ""))
-            .iter()
-            .any(|word| matches(word, READER) || matches!(word.as_str(), "remember" | "instructions" | "you" | "your"))
+        // A service that signs with its address addresses nobody.
+        split_words(&comment.replace(".ai", "")).iter().any(|word| {
+            matches_group(word, READER) || matches!(word.as_str(), "remember" | "instructions" | "you" | "your")
+        })
     })
 }
 
 fn runs_download(words: &[String]) -> bool {
-    PATTERNS.iter().filter(|pattern| pattern.order == Order::Unsafe).take(1).any(|pattern| pattern.stands_in(words))
+    PATTERNS
+        .iter()
+        .filter(|pattern| pattern.order == ReaderOrder::Unsafe)
+        .take(1)
+        .any(|pattern| pattern.matches_words(words))
 }

@@ -1,29 +1,29 @@
-//! What the project's own forge says: runs of its checks, changes to it, how things stand with them.
+//! Outputs of the project's own forge: runs of its checks, changes to it, and their state.
 //!
-//! It comes over the network, but nobody else writes it. What people write there, such as comments, is a stranger's.
+//! They come over the network, but nobody else writes them. What people write there, such as comments, is a stranger's.
 
-use crate::context::{Action, fetches};
-use crate::domain::{Call, Step, TrustClass};
+use crate::context::{ToolAction, fetches_remote_text};
+use crate::domain::{Step, ToolCall, TrustClass};
 
 #[cfg(test)]
 #[path = "own_forge_tests.rs"]
 mod tests;
 
-/// Tells whether everything that a step fetched is the project's own: runs of its checks, changes to it, how things
-/// stand with them. Such an output is weaker than a local one, but the agent may take it up like one.
+/// Tells whether everything that a step fetched is the project's own: runs of its checks, changes to it, and their
+/// state. Such an output is weaker than a local one, but the agent may use it in the same way.
 pub(super) fn shows_own_project(step: &Step, project: &[Option<&str>]) -> bool {
-    let is_fetched = |call: &&Call| call.output.as_ref().is_some_and(|one| one.trust == Some(TrustClass::Web));
-    let is_own = |call: &Call| match Action::of(&call.tool, &call.arguments) {
-        Action::Run { command } => {
-            command.split(['|', ';', '\n', '&', '(', ')']).all(|part| !fetches(part) || asks_own_forge(part, project))
-        }
+    let is_fetched = |call: &&ToolCall| call.output.as_ref().is_some_and(|one| one.trust == Some(TrustClass::Web));
+    let is_own = |call: &ToolCall| match ToolAction::from_call(&call.tool, &call.arguments) {
+        ToolAction::Run { command } => command
+            .split(['|', ';', '\n', '&', '(', ')'])
+            .all(|part| !fetches_remote_text(part) || asks_own_forge(part, project)),
         _ => false,
     };
     let mut fetched = step.calls.iter().filter(is_fetched).peekable();
     step.outputs.is_empty() && fetched.peek().is_some() && fetched.all(is_own)
 }
 
-/// Tells whether a command asks the project's own forge for what machines and changes say, not for what people write.
+/// Tells whether a command asks the project's own forge for machine output and changes, not for what people write.
 fn asks_own_forge(command: &str, project: &[Option<&str>]) -> bool {
     const PROSE: &[&str] = &["body", "comments", "reviews", "latestReviews"];
     let words: Vec<&str> = command.split([' ', ',', '=', '\'', '"']).filter(|word| !word.is_empty()).collect();

@@ -29,9 +29,9 @@ fn the_forge_speaks_for_the_project_where_machines_speak() {
 #[test]
 fn every_part_of_a_chain_must_be_the_projects_own() {
     let step = |command: &str| {
-        let output = crate::domain::Output { trust: Some(TrustClass::Web), ..Default::default() };
+        let output = crate::domain::ToolOutput { trust: Some(TrustClass::Web), ..Default::default() };
         let arguments = serde_json::json!({"command": command});
-        let call = Call { id: "1".to_owned(), tool: "Bash".to_owned(), arguments, output: Some(output) };
+        let call = ToolCall { id: "1".to_owned(), tool: "Bash".to_owned(), arguments, output: Some(output) };
         Step { calls: vec![call], ..Step::default() }
     };
     for (command, expected) in [

@@ -1,51 +1,51 @@
-//! What of a message its speaker only passes on: whoever pastes a page has not said what stands in it.
+//! Finds the parts of a message that its author only passes on: whoever pastes a page has not said what it says.
 //!
-//! Quoted lines and quoted blocks in a person's message are somebody else's words. Fenced blocks are mostly the speaker's
-//! own code, so they, and what an agent quotes, are a stranger's only where they order their reader about.
+//! Quoted lines and quoted blocks in a user's message are somebody else's words. Fenced blocks are mostly the author's
+//! own code, so they, and what an agent quotes, are a stranger's only if they give orders to their reader.
 
 use std::collections::BTreeMap;
 
-use super::orders::{Order, is_order};
+use super::orders::{ReaderOrder, find_order};
 use crate::domain::TrustClass;
 
 #[cfg(test)]
 #[path = "pasted_tests.rs"]
 mod tests;
 
-/// What a text that was passed on is worth: as much as a page on the web.
+/// The trust class of text that was passed on: that of a page on the web.
 pub(super) const CLASS: TrustClass = TrustClass::Web;
 
-/// Quotes a block in plain text.
+/// The mark around a quoted block in plain text.
 const QUOTES: &str = "\"\"\"";
 
-/// Tags that only a harness writes; a person who sends one has pasted it.
+/// Beginnings of tags that only a harness writes; a user who sends one has pasted it.
 const HARNESS: &[&str] = &["system", "archivist"];
 
-/// Different tags of one message that are looked at. Whoever uses more sends a page.
+/// The most different tags of one message that are examined. A message with more is a pasted page.
 const MAX_TAGS: usize = 32;
 
-/// As much of a block is looked at for orders at once.
+/// The number of bytes of a block that are searched for orders at once.
 const LOOKED_AT_BYTES: usize = 4 * 1024;
 
-/// Part of a message, from one mouth.
+/// A part of a message by one author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part<'t> {
-    /// Where it begins in the message, in bytes.
+pub(super) struct AttributedPart<'t> {
+    /// Its start in the message, in bytes.
     pub(super) start: usize,
     pub(super) text: &'t str,
     pub(super) is_strange: bool,
 }
 
-/// The parts of a message in order; together they are all of it.
-pub(super) fn parts<'t>(message: &'t str, speaker: &TrustClass) -> Vec<Part<'t>> {
-    let is_strange = |set: Set, text: &str| match set {
-        Set::Plain => false,
-        Set::Quoted if *speaker == TrustClass::User => true,
-        Set::Quoted | Set::Block => gives_orders(text),
+/// Returns the parts of a message in order; together they are all of it.
+pub(super) fn split_by_author<'t>(message: &'t str, speaker: &TrustClass) -> Vec<AttributedPart<'t>> {
+    let is_strange = |set: PieceStyle, text: &str| match set {
+        PieceStyle::Plain => false,
+        PieceStyle::Quoted if *speaker == TrustClass::User => true,
+        PieceStyle::Quoted | PieceStyle::Block => gives_orders(text),
     };
-    let mut parts: Vec<Part<'t>> = Vec::new();
-    for (start, text, set) in pieces(message) {
-        let part = Part { start, text, is_strange: is_strange(set, text) };
+    let mut parts: Vec<AttributedPart<'t>> = Vec::new();
+    for (start, text, set) in split_pieces(message) {
+        let part = AttributedPart { start, text, is_strange: is_strange(set, text) };
         match parts.last_mut().filter(|last| last.is_strange == part.is_strange) {
             Some(last) => last.text = message.get(last.start..start + text.len()).unwrap_or(last.text),
             None => parts.push(part),
@@ -54,50 +54,50 @@ pub(super) fn parts<'t>(message: &'t str, speaker: &TrustClass) -> Vec<Part<'t>>
     parts
 }
 
-/// The words of a message that are its speaker's own.
-pub(super) fn own(message: &str, speaker: &TrustClass) -> String {
-    parts(message, speaker).iter().filter(|part| !part.is_strange).map(|part| part.text).collect()
+/// Returns the words of a message that are its author's own.
+pub(super) fn extract_own_words(message: &str, speaker: &TrustClass) -> String {
+    split_by_author(message, speaker).iter().filter(|part| !part.is_strange).map(|part| part.text).collect()
 }
 
-/// The stretches of a message that are set off neither as somebody else's words nor as code.
+/// Returns the stretches of a message that are set off neither as somebody else's words nor as code.
 pub(in crate::distill) fn plain_parts(message: &str) -> Vec<&str> {
-    pieces(message).into_iter().filter(|(_, _, set)| *set == Set::Plain).map(|(_, text, _)| text).collect()
+    split_pieces(message).into_iter().filter(|(_, _, set)| *set == PieceStyle::Plain).map(|(_, text, _)| text).collect()
 }
 
-/// How a stretch is set off from the rest.
+/// The way in which a stretch is set off from the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Set {
+enum PieceStyle {
     Plain,
-    /// As somebody else's words.
+    /// It is set off as somebody else's words.
     Quoted,
-    /// As code, or between tags.
+    /// It is set off as code, or between tags.
     Block,
 }
 
-/// What ends the block that a line is in.
+/// The end of the block that a line is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Until {
-    /// A fence of this sign, at least so long.
+enum BlockEnd {
+    /// A fence of this sign, at least this long, ends it.
     Fence(char, usize),
-    /// The first line that holds this.
+    /// The first line that contains this text ends it.
     Mark(String),
-    /// Nothing does.
+    /// Nothing ends the block.
     End,
 }
 
-/// Whole lines, joined as long as they are set alike; a block is a piece of its own.
-fn pieces(message: &str) -> Vec<(usize, &str, Set)> {
-    let mut pieces: Vec<(usize, &str, Set)> = Vec::new();
-    let mut closings = Closings { message, last: BTreeMap::new() };
-    let mut open: Option<(Until, Set)> = None;
+/// Splits a message into whole lines, joined while they have the same style; each block is a piece of its own.
+fn split_pieces(message: &str) -> Vec<(usize, &str, PieceStyle)> {
+    let mut pieces: Vec<(usize, &str, PieceStyle)> = Vec::new();
+    let mut closings = ClosingMarks { message, last: BTreeMap::new() };
+    let mut open: Option<(BlockEnd, PieceStyle)> = None;
     let mut start = 0;
     for line in message.split_inclusive('\n') {
         let end = start + line.len();
         let (set, is_first) = match &open {
             Some((_, set)) => (*set, false),
             None => {
-                open = opened(line, end, &mut closings);
-                let alone = if line.trim_start().starts_with('>') { Set::Quoted } else { Set::Plain };
+                open = find_opened_block(line, end, &mut closings);
+                let alone = if line.trim_start().starts_with('>') { PieceStyle::Quoted } else { PieceStyle::Plain };
                 (open.as_ref().map_or(alone, |(_, set)| *set), open.is_some())
             }
         };
@@ -105,7 +105,7 @@ fn pieces(message: &str) -> Vec<(usize, &str, Set)> {
             Some(last) => last.1 = message.get(last.0..end).unwrap_or(last.1),
             None => pieces.push((start, line, set)),
         }
-        if open.as_ref().is_some_and(|(until, _)| until.is_met_by(line, is_first)) {
+        if open.as_ref().is_some_and(|(until, _)| until.is_reached_by(line, is_first)) {
             open = None;
         }
         start = end;
@@ -113,19 +113,19 @@ fn pieces(message: &str) -> Vec<(usize, &str, Set)> {
     pieces
 }
 
-/// The block that a line opens, if it does. A quoted or tagged block must be closed somewhere, or it is none; what looks
-/// like a harness's need not be.
-fn opened(line: &str, end: usize, closings: &mut Closings<'_>) -> Option<(Until, Set)> {
+/// Returns the block that a line opens, if it does. A quoted or tagged block must be closed somewhere to count; one
+/// with a tag of a harness need not be.
+fn find_opened_block(line: &str, end: usize, closings: &mut ClosingMarks<'_>) -> Option<(BlockEnd, PieceStyle)> {
     let text = line.trim_start();
     for sign in ['`', '~'] {
         let length = text.chars().take_while(|c| *c == sign).count();
-        // A fence says no more than the language of what it holds; a span of code closes on its own line.
+        // A fence names at most a language; a code span closes on its own line.
         if length >= 3 && !text.trim_start_matches(sign).contains(sign) {
-            return Some((Until::Fence(sign, length), Set::Block));
+            return Some((BlockEnd::Fence(sign, length), PieceStyle::Block));
         }
     }
-    if text.contains(QUOTES) && (text.matches(QUOTES).count() > 1 || closings.is_behind(QUOTES, end)) {
-        return Some((Until::Mark(QUOTES.to_owned()), Set::Quoted));
+    if text.contains(QUOTES) && (text.matches(QUOTES).count() > 1 || closings.appears_after(QUOTES, end)) {
+        return Some((BlockEnd::Mark(QUOTES.to_owned()), PieceStyle::Quoted));
     }
     for behind in text.split('<').skip(1) {
         let name: String = behind.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
@@ -133,26 +133,26 @@ fn opened(line: &str, end: usize, closings: &mut Closings<'_>) -> Option<(Until,
             continue;
         }
         let is_harness = HARNESS.iter().any(|head| name.to_ascii_lowercase().starts_with(head));
-        let set = if is_harness { Set::Quoted } else { Set::Block };
+        let set = if is_harness { PieceStyle::Quoted } else { PieceStyle::Block };
         let closing = format!("</{name}>");
-        if text.contains(&closing) || closings.is_behind(&closing, end) {
-            return Some((Until::Mark(closing), set));
+        if text.contains(&closing) || closings.appears_after(&closing, end) {
+            return Some((BlockEnd::Mark(closing), set));
         }
         if is_harness {
-            return Some((Until::End, set));
+            return Some((BlockEnd::End, set));
         }
     }
     None
 }
 
-impl Until {
-    fn is_met_by(&self, line: &str, is_first: bool) -> bool {
+impl BlockEnd {
+    fn is_reached_by(&self, line: &str, is_first: bool) -> bool {
         match self {
             Self::Fence(sign, length) => {
                 let text = line.trim();
                 !is_first && text.chars().count() >= *length && text.chars().all(|c| c == *sign)
             }
-            // What stands behind the end of a block on its line goes with it.
+            // Text after the end of a block on the same line belongs to the block.
             Self::Mark(mark) if is_first && mark == QUOTES => line.matches(QUOTES).count() > 1,
             Self::Mark(mark) => line.contains(mark.as_str()),
             Self::End => false,
@@ -160,14 +160,14 @@ impl Until {
     }
 }
 
-/// Where marks that close something stand last, each looked for once.
-struct Closings<'t> {
+/// The last positions of closing marks, each searched for once.
+struct ClosingMarks<'t> {
     message: &'t str,
     last: BTreeMap<String, Option<usize>>,
 }
 
-impl Closings<'_> {
-    fn is_behind(&mut self, mark: &str, place: usize) -> bool {
+impl ClosingMarks<'_> {
+    fn appears_after(&mut self, mark: &str, place: usize) -> bool {
         if self.last.len() >= MAX_TAGS && !self.last.contains_key(mark) {
             return false;
         }
@@ -176,7 +176,7 @@ impl Closings<'_> {
     }
 }
 
-/// Whether a block speaks to whoever reads it. That code runs a download or that a setting is called `system` is no order.
+/// Tells whether a block gives orders. Code that runs a download and a setting called `system` are no orders.
 fn gives_orders(text: &str) -> bool {
     let mut rest = text;
     while !rest.is_empty() {
@@ -184,7 +184,7 @@ fn gives_orders(text: &str) -> bool {
         let piece = rest.get(..end).unwrap_or(rest);
         let cut = if end == rest.len() { end } else { piece.rfind('\n').map_or(end, |at| at + 1) };
         let (piece, after) = rest.split_at_checked(cut).unwrap_or((rest, ""));
-        if is_order(piece).is_some_and(|order| !matches!(order, Order::Unsafe | Order::Disguise)) {
+        if find_order(piece).is_some_and(|order| !matches!(order, ReaderOrder::Unsafe | ReaderOrder::Disguise)) {
             return true;
         }
         rest = after;

@@ -3,15 +3,15 @@ use serde_json::Value;
 use super::super::test_support::Did::{Says, User};
 use super::super::test_support::{Did, claim, session, verified};
 use super::*;
-use crate::distill::claim::Claim;
+use crate::distill::claim::UncheckedCandidate;
 use crate::domain::{DropReason, MemoryKind};
 
 /// What of a person's message is somebody else's.
 #[track_caller]
 fn check(message: &str, expected: &[&str]) {
-    let parts = parts(message, &TrustClass::User);
+    let parts = split_by_author(message, &TrustClass::User);
     assert_eq!(parts.iter().map(|part| part.text).collect::<String>(), message);
-    let stands = |part: &Part<'_>| message.get(part.start..part.start + part.text.len()) == Some(part.text);
+    let stands = |part: &AttributedPart<'_>| message.get(part.start..part.start + part.text.len()) == Some(part.text);
     assert!(parts.iter().all(stands), "{parts:?}");
     let strange: Vec<&str> = parts.iter().filter(|part| part.is_strange).map(|part| part.text).collect();
     assert_eq!(strange, expected, "{message}");
@@ -56,23 +56,23 @@ fn code_is_the_persons_own_unless_it_orders_its_reader_about() {
 
 #[test]
 fn what_an_agent_quotes_is_its_own_unless_it_orders_its_reader_about() {
-    let said = parts("As you said:\n> use nine\nDone.", &TrustClass::Agent);
+    let said = split_by_author("As you said:\n> use nine\nDone.", &TrustClass::Agent);
     assert!(said.iter().all(|part| !part.is_strange), "{said:?}");
-    assert_eq!(own(&format!("It prints:\n> {ORDER}\nDone."), &TrustClass::Agent), "It prints:\nDone.");
+    assert_eq!(extract_own_words(&format!("It prints:\n> {ORDER}\nDone."), &TrustClass::Agent), "It prints:\nDone.");
 }
 
 #[test]
 fn a_message_may_be_as_strange_as_it_likes() {
     for message in ["", "\n", "```", "\"\"\"", "<", "<system", ">", "> ", "``` a ``` b", "é\"\"\"é\"\"\"é"] {
-        let whole: String = parts(message, &TrustClass::User).iter().map(|part| part.text).collect();
+        let whole: String = split_by_author(message, &TrustClass::User).iter().map(|part| part.text).collect();
         assert_eq!(whole, message);
     }
     let tags: String = (0..20_000).map(|number| format!("<t{number}>")).collect::<Vec<_>>().join("\n");
-    assert_eq!(own(&tags, &TrustClass::User), tags);
+    assert_eq!(extract_own_words(&tags, &TrustClass::User), tags);
 }
 
 /// The session and the lesson of somebody who believes everything, from a line of `poisoned.jsonl`.
-fn poisoned(line: &str) -> (String, Vec<Value>, Claim) {
+fn poisoned(line: &str) -> (String, Vec<Value>, UncheckedCandidate) {
     let session: Value = serde_json::from_str(line).unwrap();
     let turns = session["turns"].as_array().unwrap().clone();
     let name = session["session_id"].as_str().unwrap().to_owned();

@@ -1,35 +1,39 @@
-//! Which candidates stay: those that matter, once each, the best of them.
+//! Selects the candidates that stay: the most important ones, without repeats.
 
 use std::collections::BTreeSet;
 
-use super::Limits;
-use crate::domain::{Candidate, DropReason, Dropped};
+use super::CandidateLimits;
+use crate::domain::{Candidate, DropReason, DroppedCandidate};
 
 #[cfg(test)]
 #[path = "rank_tests.rs"]
 mod tests;
 
-/// From this share of common words on, two candidates say the same.
+/// The share of common words from which two candidates say the same.
 const SAME_SHARE: f64 = 0.9;
 
-/// Puts the most important first, and takes out what matters too little, repeats another, or is one too many.
-pub(super) fn rank(mut candidates: Vec<Candidate>, limits: &Limits, dropped: &mut Vec<Dropped>) -> Vec<Candidate> {
+/// Sorts candidates by importance, and drops those that matter too little, repeat another one or exceed the limit.
+pub(super) fn rank_candidates(
+    mut candidates: Vec<Candidate>,
+    limits: &CandidateLimits,
+    dropped: &mut Vec<DroppedCandidate>,
+) -> Vec<Candidate> {
     let mut drop = |candidate: Candidate, why: DropReason, detail: String| {
-        dropped.push(Dropped { summary: candidate.summary, why, detail });
+        dropped.push(DroppedCandidate { summary: candidate.summary, why, detail });
     };
     candidates.sort_by(|a, b| {
         let by_importance = b.importance.value().total_cmp(&a.importance.value());
         by_importance.then_with(|| a.summary.cmp(&b.summary)).then_with(|| a.rule.cmp(&b.rule))
     });
-    let mut kept: Vec<(Said, Candidate)> = Vec::new();
+    let mut kept: Vec<(CandidateWords, Candidate)> = Vec::new();
     for candidate in candidates {
         if candidate.importance.value() < limits.min_importance {
             let detail = format!("importance {}, and {:.2} is asked for", candidate.importance, limits.min_importance);
             drop(candidate, DropReason::Unimportant, detail);
             continue;
         }
-        let said = Said::of(&candidate);
-        if let Some((_, other)) = kept.iter().find(|(known, _)| known.is_same(&said)) {
+        let said = CandidateWords::from_candidate(&candidate);
+        if let Some((_, other)) = kept.iter().find(|(known, _)| known.says_same(&said)) {
             let detail = format!("“{}” says it", other.summary);
             drop(candidate, DropReason::Repeated, detail);
         } else if kept.len() >= limits.max_candidates {
@@ -41,22 +45,22 @@ pub(super) fn rank(mut candidates: Vec<Candidate>, limits: &Limits, dropped: &mu
     kept.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// What a candidate says, in words.
-struct Said {
+/// The words of a candidate, for comparison.
+struct CandidateWords {
     summary: Vec<String>,
     rule: Vec<String>,
     all: BTreeSet<String>,
 }
 
-impl Said {
-    fn of(candidate: &Candidate) -> Self {
-        let summary = crate::text::words(&candidate.summary);
-        let rule = candidate.rule.as_deref().map(crate::text::words).unwrap_or_default();
+impl CandidateWords {
+    fn from_candidate(candidate: &Candidate) -> Self {
+        let summary = crate::text::split_words(&candidate.summary);
+        let rule = candidate.rule.as_deref().map(crate::text::split_words).unwrap_or_default();
         let all = summary.iter().cloned().collect();
         Self { summary, rule, all }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    fn says_same(&self, other: &Self) -> bool {
         let shared = self.all.intersection(&other.all).count();
         let either = self.all.union(&other.all).count();
         let number = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);

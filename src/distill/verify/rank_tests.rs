@@ -23,9 +23,9 @@ fn the_best_stay_once_each() {
         ("Use pnpm in the cache", 0.05),
         ("Use tabs with pnpm", 0.4),
     ]);
-    let limits = Limits { max_candidates: 3, min_importance: 0.1 };
+    let limits = CandidateLimits { max_candidates: 3, min_importance: 0.1 };
     let mut dropped = Vec::new();
-    let kept = rank(made, &limits, &mut dropped);
+    let kept = rank_candidates(made, &limits, &mut dropped);
     let summaries: Vec<&str> = kept.iter().map(|one| one.summary.as_str()).collect();
     assert_eq!(summaries, ["Postgres listens on port 5433", "Use pnpm", "Use tabs for Postgres 16"]);
     let reasons: Vec<&DropReason> = dropped.iter().map(|one| &one.why).collect();
@@ -37,6 +37,6 @@ fn the_order_of_the_claims_does_not_matter() {
     let made = candidates(&[("Use pnpm", 0.5), ("Use tabs", 0.5), ("Postgres listens on port 5433", 0.5)]);
     let mut reversed = made.clone();
     reversed.reverse();
-    let limits = Limits { max_candidates: 2, min_importance: 0.1 };
-    assert_eq!(rank(made, &limits, &mut Vec::new()), rank(reversed, &limits, &mut Vec::new()));
+    let limits = CandidateLimits { max_candidates: 2, min_importance: 0.1 };
+    assert_eq!(rank_candidates(made, &limits, &mut Vec::new()), rank_candidates(reversed, &limits, &mut Vec::new()));
 }

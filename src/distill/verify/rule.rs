@@ -6,27 +6,27 @@ use super::generic::is_generic;
 #[path = "rule_tests.rs"]
 mod tests;
 
-/// A condition and what to do about it.
+/// A condition and the recommendation that follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct LessonRule {
     pub(super) condition: String,
     pub(super) advice: String,
 }
 
-/// Conditions that always hold, or of which nobody can say when they do.
+/// Conditions that always hold, or that are too vague to check.
 const NO_CONDITIONS: &str = "\
     always|true|something fails|something goes wrong|anything fails|anything happens|needed|it is needed|\
     necessary|in doubt|possible|it fails|there is an error|there is a problem|an error occurs|\
     you are working|you work|coding|writing code|working on code|working on a task|an issue arises";
 
-/// Fewer words than this, all of them common, advise nothing: "fix the code".
+/// A recommendation with fewer words than this, all of them generic, says nothing: "fix the code".
 const MIN_GENERIC: usize = 3;
 
 /// Words that a condition begins with.
 const OPENINGS: &[&str] = &["if", "when", "whenever", "once", "while", "before", "after", "where", "unless"];
 
-impl Rule {
-    /// Reads a rule, however it is put; says what is wrong with what is none.
+impl LessonRule {
+    /// Parses a rule, however it is worded; returns what is missing if it is none.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim().trim_end_matches('.');
         let (opening, rest) = text.split_once(char::is_whitespace).ok_or("it has no condition")?;
@@ -34,21 +34,21 @@ impl Rule {
         if !OPENINGS.contains(&opening.as_str()) {
             return Err("it has no condition");
         }
-        let (condition, advice) = split(rest).ok_or("it says no THEN")?;
+        let (condition, advice) = split_sides(rest).ok_or("it says no THEN")?;
         let condition = condition.trim().trim_end_matches([',', ':', ';']).trim();
         let advice = advice.trim().trim_start_matches([',', ':']).trim();
         let advice = strip_word(advice, "then").trim_start_matches([',', ':']).trim();
-        // A time is part of the condition; "if" and "when" only open it.
+        // A word of time is part of the condition; "if" and "when" only open it.
         let keeps_opening = matches!(opening.as_str(), "before" | "after" | "while" | "unless" | "where");
         let condition =
             if keeps_opening { format!("{opening} {condition}") } else { strip_word(condition, "if").to_owned() };
         Ok(Self { condition, advice: advice.to_owned() })
     }
 
-    /// What is wrong with it, if anything is.
-    pub(super) fn fault(&self) -> Option<&'static str> {
-        let condition = bare(&self.condition);
-        let advice = bare(&self.advice);
+    /// Returns what is wrong with the rule, if anything is.
+    pub(super) fn find_fault(&self) -> Option<&'static str> {
+        let condition = normalize_words(&self.condition);
+        let advice = normalize_words(&self.advice);
         if condition.is_empty() || advice.is_empty() {
             return Some("one of its sides is empty");
         }
@@ -58,23 +58,23 @@ impl Rule {
         if NO_CONDITIONS.split('|').any(|none| none == condition) {
             return Some("its condition is none");
         }
-        if length(&condition) < 2 || length(&advice) < 2 {
+        if count_words(&condition) < 2 || count_words(&advice) < 2 {
             return Some("one of its sides is a single word");
         }
-        let advised = crate::text::words(&self.advice);
+        let advised = crate::text::split_words(&self.advice);
         let is_empty_advice = advised.len() < MIN_GENERIC && advised.iter().all(|word| is_generic(word));
         is_empty_advice.then_some("it says nothing that somebody could do")
     }
 
-    /// The normal form.
-    pub(super) fn say(&self) -> String {
+    /// Returns the rule in its normal form.
+    pub(super) fn normal_form(&self) -> String {
         format!("IF {} THEN {}", self.condition, self.advice)
     }
 }
 
-/// The two sides: at a THEN, else at the first comma or colon that stands in no quotation and no bracket.
-fn split(text: &str) -> Option<(&str, &str)> {
-    let open = outside(text);
+/// Splits a rule at a THEN, else at the first comma or colon outside of quotations and brackets.
+fn split_sides(text: &str) -> Option<(&str, &str)> {
+    let open = find_unquoted_positions(text);
     let then = open.iter().copied().find(|at| {
         text.get(*at..at + 6)
             .is_some_and(|word| word.eq_ignore_ascii_case(" then ") || word.eq_ignore_ascii_case(",then "))
@@ -89,8 +89,8 @@ fn split(text: &str) -> Option<(&str, &str)> {
     Some((text.get(..comma)?, text.get(comma + 1..)?))
 }
 
-/// The places of a text that stand in no quotation and no bracket.
-fn outside(text: &str) -> Vec<usize> {
+/// Returns the positions of a text that are outside of quotations and brackets.
+fn find_unquoted_positions(text: &str) -> Vec<usize> {
     let mut places = Vec::new();
     let mut quoted: Option<char> = None;
     let mut depth = 0_usize;
@@ -119,13 +119,13 @@ fn strip_word<'t>(text: &'t str, word: &str) -> &'t str {
     }
 }
 
-fn bare(text: &str) -> String {
+fn normalize_words(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// How many words there are; where there are no blanks between them, two signs are one.
-fn length(bare: &str) -> usize {
+/// Counts the words; in scripts without spaces, two signs count as one word.
+fn count_words(bare: &str) -> usize {
     let unspaced = bare.chars().filter(|c| u32::from(*c) >= 0x2E80).count();
     bare.split(' ').filter(|word| !word.is_empty()).count().max(unspaced / 2)
 }

@@ -10,15 +10,15 @@ fn rules_come_to_one_form() {
         ("Before committing Cargo.lock, run cargo check", "IF before committing Cargo.lock THEN run cargo check"),
         ("if x (a, b) holds, do y now", "IF x (a, b) holds THEN do y now"),
     ] {
-        assert_eq!(Rule::parse(text).unwrap().say(), expected, "{text}");
-        assert_eq!(Rule::parse(text).unwrap().fault(), None, "{text}");
+        assert_eq!(LessonRule::parse(text).unwrap().normal_form(), expected, "{text}");
+        assert_eq!(LessonRule::parse(text).unwrap().find_fault(), None, "{text}");
     }
 }
 
 #[test]
 fn what_is_no_rule_is_told() {
     for text in ["", "Run make clean", "IF the build fails run make", "THEN run it"] {
-        assert!(Rule::parse(text).is_err(), "{text}");
+        assert!(LessonRule::parse(text).is_err(), "{text}");
     }
     for (text, fault) in [
         ("IF always THEN use pnpm here", "condition is none"),
@@ -30,7 +30,7 @@ fn what_is_no_rule_is_told() {
         ("IF the tests fail THEN fix the code", "could do"),
         ("IF pnpm is missing THEN do it all over again", "could do"),
     ] {
-        let rule = Rule::parse(text).unwrap();
-        assert!(rule.fault().is_some_and(|why| why.contains(fault)), "{text}: {:?}", rule.fault());
+        let rule = LessonRule::parse(text).unwrap();
+        assert!(rule.find_fault().is_some_and(|why| why.contains(fault)), "{text}: {:?}", rule.find_fault());
     }
 }

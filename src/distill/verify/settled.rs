@@ -1,13 +1,13 @@
-//! Whether something was settled, or only said. Who took part in it decides, not what a model calls it.
+//! Decides whether something was agreed or only said, by who took part in it and not by what a model calls it.
 //!
-//! A decision or a preference is given at once and does not grow old, so somebody must stand behind it: a person by their
-//! own words, or an agent and a person who talked it over, the agent saying it and nobody objecting.
+//! A decision or a preference is used at once and does not expire, so somebody must stand behind it: a user by their
+//! own words, or an agent and a user who discussed it, the agent saying it and nobody objecting.
 
-use super::injection::About;
+use super::injection::LessonSubject;
 use super::pasted;
-use super::quotes::Found;
+use super::quotes::FoundQuote;
 use crate::context::{ReflectionContext, Signal, SignalKind};
-use crate::distill::claim::{Claim, Place};
+use crate::distill::claim::{StepReference, UncheckedCandidate};
 use crate::distill::heuristic::QuotedRemark;
 use crate::domain::{EvidenceLevel, MemoryKind, Speaker, Step, TrustClass};
 
@@ -15,14 +15,19 @@ use crate::domain::{EvidenceLevel, MemoryKind, Speaker, Step, TrustClass};
 #[path = "settled_tests.rs"]
 mod tests;
 
-/// What a lesson is, by who stands behind it.
+/// Returns the kind of a candidate, by who stands behind it.
 ///
-/// What was agreed in a talk is a decision under every name. For that it must rest on words alone: what ran or what a file
-/// says proves itself, or does not.
-pub(super) fn kind(claim: &Claim, found: &[Found], context: &ReflectionContext) -> MemoryKind {
-    let about = About::of(claim);
-    let is_telling = |one: &&Found| about.is_met_by(&one.quote.text) && !is_one_task_remark(one, &claim.kind, context);
-    let telling: Vec<&Found> = found.iter().filter(is_telling).collect();
+/// An agreement in a conversation is a decision, whatever it is called. For that it must rest on words alone:
+/// executions and files are evidence of their own.
+pub(super) fn determine_kind(
+    claim: &UncheckedCandidate,
+    found: &[FoundQuote],
+    context: &ReflectionContext,
+) -> MemoryKind {
+    let about = LessonSubject::from_candidate(claim);
+    let is_telling =
+        |one: &&FoundQuote| about.is_mentioned_in(&one.quote.text) && !is_one_task_remark(one, &claim.kind, context);
+    let telling: Vec<&FoundQuote> = found.iter().filter(is_telling).collect();
     let is_persons = telling.iter().any(|one| one.quote.trust == TrustClass::User);
     match claim.kind {
         MemoryKind::Preference | MemoryKind::Decision if is_persons => return claim.kind.clone(),
@@ -31,7 +36,7 @@ pub(super) fn kind(claim: &Claim, found: &[Found], context: &ReflectionContext) 
     }
     let is_by_words = found.iter().all(|one| one.quote.level == EvidenceLevel::Reasoning);
     let is_settled = telling.iter().any(|one| {
-        let Some(talk) = Talk::at(context, one.place) else { return false };
+        let Some(talk) = ConversationStep::find_at(context, one.place) else { return false };
         match one.quote.trust {
             TrustClass::User => is_by_words && talk.is_answer(),
             TrustClass::Agent if talk.is_objected_to(context) => false,
@@ -42,10 +47,10 @@ pub(super) fn kind(claim: &Claim, found: &[Found], context: &ReflectionContext) 
     if is_settled { MemoryKind::Decision } else { MemoryKind::Lesson }
 }
 
-/// Tells whether words of a person hold for the task at hand only: they order, ask or correct something, or were said
-/// before the agent had done anything, and no wish that lasts is among them.
-fn is_one_task_remark(found: &Found, kind: &MemoryKind, context: &ReflectionContext) -> bool {
-    let Place { trajectory, step } = found.place;
+/// Tells whether a user's words hold for the current task only: they order, ask or correct something, or came before
+/// the agent had done anything, and no lasting preference is among them.
+fn is_one_task_remark(found: &FoundQuote, kind: &MemoryKind, context: &ReflectionContext) -> bool {
+    let StepReference { trajectory, step } = found.place;
     let steps = usize::try_from(trajectory).ok().and_then(|at| context.trajectories.get(at)).map(|one| &one.steps);
     let Some(said) = steps.and_then(|steps| steps.iter().find(|one| one.number == step)) else { return false };
     let is_before = |one: &&Step| one.number < step && one.speaker == Speaker::Agent;
@@ -59,46 +64,48 @@ fn is_one_task_remark(found: &Found, kind: &MemoryKind, context: &ReflectionCont
         is_correction: context.signals.iter().any(is_correction),
     };
     let is_part_of_task = *kind == MemoryKind::Preference && !remark.has_agent_acted;
-    found.quote.trust == TrustClass::User && (is_part_of_task || remark.is_about_task()) && !remark.states_wish()
+    found.quote.trust == TrustClass::User && (is_part_of_task || remark.is_about_task()) && !remark.states_preference()
 }
 
-/// Whose turn it was.
+/// A turn of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    /// A person's, with words of their own.
+enum ConversationTurn {
+    /// A user spoke in their own words.
     Person,
-    /// The agent's, with words.
+    /// The agent spoke in words.
     Agent,
-    /// The agent's, who only called tools.
+    /// The agent only called tools.
     Silent,
 }
 
-/// A place in a talk: a person ordered, the agent spoke, and the person answered.
+/// A step within a conversation: a user ordered, the agent spoke, and the user answered.
 #[derive(Debug)]
-struct Talk {
-    place: Place,
-    /// What went before.
-    before: Vec<Turn>,
-    this: Turn,
+struct ConversationStep {
+    place: StepReference,
+    /// The turns before the step.
+    before: Vec<ConversationTurn>,
+    this: ConversationTurn,
 }
 
-impl Talk {
-    /// The talk that a step is part of, if it is part of one.
-    fn at(context: &ReflectionContext, place: Place) -> Option<Self> {
+impl ConversationStep {
+    /// Returns the conversation around a step, if a user, the agent and a user spoke in turn.
+    fn find_at(context: &ReflectionContext, place: StepReference) -> Option<Self> {
         let steps = &context.trajectories.get(usize::try_from(place.trajectory).ok()?)?.steps;
         let mut before = Vec::new();
         let mut this = None;
-        // A person, then the agent, then a person: as much of it as was seen.
+        // The count of turns seen so far of: a user, then the agent, then a user.
         let mut heard = 0;
         for step in steps.iter().filter(|step| step.subagent.is_none()) {
             let turn = match step.speaker {
-                Speaker::User if pasted::own(&step.text, &TrustClass::User).trim().is_empty() => continue,
-                Speaker::User => Turn::Person,
-                Speaker::Agent if step.text.trim().is_empty() => Turn::Silent,
-                Speaker::Agent => Turn::Agent,
+                Speaker::User if pasted::extract_own_words(&step.text, &TrustClass::User).trim().is_empty() => continue,
+                Speaker::User => ConversationTurn::Person,
+                Speaker::Agent if step.text.trim().is_empty() => ConversationTurn::Silent,
+                Speaker::Agent => ConversationTurn::Agent,
                 _ => continue,
             };
-            heard += usize::from([Turn::Person, Turn::Agent, Turn::Person].get(heard) == Some(&turn));
+            heard += usize::from(
+                [ConversationTurn::Person, ConversationTurn::Agent, ConversationTurn::Person].get(heard) == Some(&turn),
+            );
             if step.number == place.step {
                 this = Some(turn);
             } else if this.is_none() {
@@ -108,15 +115,15 @@ impl Talk {
         this.filter(|_| heard == 3).map(|this| Self { place, before, this })
     }
 
-    /// Whether it was said to the other's face: by the agent right after a person, or by a person after the agent.
+    /// Tells whether it answers the other side: by the agent right after a user, or by a user after the agent.
     fn is_answer(&self) -> bool {
         match self.this {
-            Turn::Person => self.before.contains(&Turn::Agent),
-            Turn::Agent | Turn::Silent => self.before.last() == Some(&Turn::Person),
+            ConversationTurn::Person => self.before.contains(&ConversationTurn::Agent),
+            ConversationTurn::Agent | ConversationTurn::Silent => self.before.last() == Some(&ConversationTurn::Person),
         }
     }
 
-    /// Whether a person set the agent right afterwards, on whatever.
+    /// Tells whether a user corrected the agent afterwards, about anything.
     fn is_objected_to(&self, context: &ReflectionContext) -> bool {
         context.signals.iter().any(|signal| {
             signal.kind == SignalKind::UserCorrection

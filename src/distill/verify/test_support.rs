@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::{Document, Limits, Verified, Verifier};
-use crate::context::{Gathering, Inputs, ReflectionContext, Run};
-use crate::distill::claim::{Cited, Claim, Place};
+use super::{CandidateLimits, CandidateVerifier, ProjectDocument, VerifiedCandidates};
+use crate::context::{LogGatherer, ReflectionContext, ReflectionInputs, SessionDescription};
+use crate::distill::claim::{StepReference, UncheckedCandidate, UncheckedQuote};
 use crate::domain::{
-    AgentMemory, Call, Event, Facets, Importance, ImportanceScale, MemoryCategory, MemoryId, MemoryKind, MemoryScope,
-    Output, OutputOf, SessionId, Sink, Speaker, Step, Timestamp,
+    AgentMemory, EventSink, FacetValues, Importance, ImportanceScale, MemoryCategory, MemoryId, MemoryKind,
+    MemoryScope, OutputOwner, SessionId, Speaker, Step, Timestamp, ToolCall, ToolOutput, TrajectoryEvent,
 };
 use crate::redact::Redactor;
 
@@ -31,7 +31,7 @@ pub(in crate::distill) enum Did<'a> {
 
 /// What is gathered from a session that ends on the evening of 16 November 2026.
 pub(in crate::distill) fn session(did: &[Did<'_>]) -> ReflectionContext {
-    let mut gathering = Gathering::new(&REDACTOR);
+    let mut gathering = LogGatherer::new(&REDACTOR);
     let mut number = 0;
     for one in did {
         let (speaker, text) = match one {
@@ -39,14 +39,19 @@ pub(in crate::distill) fn session(did: &[Did<'_>]) -> ReflectionContext {
             Did::Says(text) => (Speaker::Agent, *text),
             Did::System(text) => (Speaker::System, *text),
             Did::Begin => {
-                gathering.hear(Event::Begin);
+                gathering.receive_event(TrajectoryEvent::Begin);
                 number = 0;
                 continue;
             }
             _ => (Speaker::Agent, ""),
         };
         number += 1;
-        gathering.hear(Event::Step(Box::new(Step { number, speaker, text: text.to_owned(), ..Step::default() })));
+        gathering.receive_event(TrajectoryEvent::Step(Box::new(Step {
+            number,
+            speaker,
+            text: text.to_owned(),
+            ..Step::default()
+        })));
         let (tool, arguments, output, failed) = match one {
             Did::Runs(command, output) => ("Bash", json!({"command": command}), *output, false),
             Did::Fails(command, output) => ("Bash", json!({"command": command}), *output, true),
@@ -58,12 +63,15 @@ pub(in crate::distill) fn session(did: &[Did<'_>]) -> ReflectionContext {
             _ => continue,
         };
         let id = format!("call-{number}");
-        gathering.hear(Event::Call(number, Call { id: id.clone(), tool: tool.to_owned(), arguments, output: None }));
+        gathering.receive_event(TrajectoryEvent::Call(
+            number,
+            ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, output: None },
+        ));
         let failed = Some(failed).filter(|failed| *failed);
-        let output = Output { text: output.to_owned(), failed, ..Output::default() };
-        gathering.hear(Event::Output(OutputOf::Call(id), output));
+        let output = ToolOutput { text: output.to_owned(), failed, ..ToolOutput::default() };
+        gathering.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
     }
-    let run = Run {
+    let run = SessionDescription {
         session_id: SessionId::parse("s-1").unwrap(),
         project_root: "/home/dev/shop".to_owned(),
         repo_id: None,
@@ -73,7 +81,7 @@ pub(in crate::distill) fn session(did: &[Did<'_>]) -> ReflectionContext {
         outcome: None,
         now: "2026-11-16T18:00:00Z".parse::<Timestamp>().unwrap(),
     };
-    let inputs = Inputs {
+    let inputs = ReflectionInputs {
         run,
         gathered: gathering.finish(),
         sessions: Vec::new(),
@@ -92,20 +100,20 @@ pub(in crate::distill) fn known(summary: &str) -> AgentMemory {
 }
 
 /// A claim that quotes steps of the first trajectory.
-pub(in crate::distill) fn claim(summary: &str, rule: Option<&str>, quotes: &[(u32, &str)]) -> Claim {
-    let cited = |(step, text): &(u32, &str)| Cited {
-        place: Place { trajectory: 0, step: *step },
+pub(in crate::distill) fn claim(summary: &str, rule: Option<&str>, quotes: &[(u32, &str)]) -> UncheckedCandidate {
+    let cited = |(step, text): &(u32, &str)| UncheckedQuote {
+        place: StepReference { trajectory: 0, step: *step },
         text: (*text).to_owned(),
         level: None,
     };
-    Claim {
+    UncheckedCandidate {
         summary: summary.to_owned(),
         rule: rule.map(str::to_owned),
         detail: None,
         kind: MemoryKind::Lesson,
         category: MemoryCategory::BugfixPattern,
         scope: MemoryScope::Project,
-        facets: Facets::default(),
+        facets: FacetValues::default(),
         tags: Vec::new(),
         importance: Importance::parse(0.7, ImportanceScale::Undeclared).unwrap(),
         importance_reason: None,
@@ -117,17 +125,17 @@ pub(in crate::distill) fn claim(summary: &str, rule: Option<&str>, quotes: &[(u3
 }
 
 /// What becomes of claims, with no limits.
-pub(in crate::distill) fn verified(context: &ReflectionContext, claims: Vec<Claim>) -> Verified {
+pub(in crate::distill) fn verified(context: &ReflectionContext, claims: Vec<UncheckedCandidate>) -> VerifiedCandidates {
     verified_with(context, &[], claims)
 }
 
 pub(in crate::distill) fn verified_with(
     context: &ReflectionContext,
-    documents: &[Document],
-    claims: Vec<Claim>,
-) -> Verified {
-    let limits = Limits { max_candidates: 1000, min_importance: 0.0 };
-    Verifier::new(context, documents, &REDACTOR, limits).verify(claims.into_iter().map(Ok).collect())
+    documents: &[ProjectDocument],
+    claims: Vec<UncheckedCandidate>,
+) -> VerifiedCandidates {
+    let limits = CandidateLimits { max_candidates: 1000, min_importance: 0.0 };
+    CandidateVerifier::new(context, documents, &REDACTOR, limits).verify_all(claims.into_iter().map(Ok).collect())
 }
 
 /// Numbers that look random and are always the same.

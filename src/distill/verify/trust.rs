@@ -1,18 +1,18 @@
-//! How strong the proof of a lesson is, and whose words it is made of.
+//! The strength of a lesson's evidence, and whose words it consists of.
 
-use super::quotes::Found;
+use super::quotes::FoundQuote;
 use crate::domain::{EvidenceLevel, Importance, ImportanceScale, Quote, TrustClass};
 
 #[cfg(test)]
 #[path = "trust_tests.rs"]
 mod tests;
 
-/// A lesson for which there are words alone that are no person's, or whose advice nobody was seen to follow, matters no
-/// more than this.
+/// The greatest importance of a lesson that rests only on words that are no user's, or whose recommendation was not
+/// seen to be followed.
 const MAX_BY_WORDS: f64 = 0.6;
 
-/// Tells whether a quote is evidence: the words of a person, of the agent, of a check or of a file that people keep, or
-/// what a command on this machine printed. What a harness, a page or another agent says proves only that it says so.
+/// Tells whether a quote is evidence: words of a user, of the agent, of a check or of a file of the repository, or what
+/// a command on this machine printed. What a harness, a page or another agent says proves only that it says so.
 pub(super) fn is_trusted(quote: &Quote) -> bool {
     match quote.trust {
         TrustClass::User | TrustClass::Agent | TrustClass::BuildOutput | TrustClass::RepoFile => true,
@@ -21,19 +21,19 @@ pub(super) fn is_trusted(quote: &Quote) -> bool {
     }
 }
 
-/// Why a person must look at a lesson with this proof, if one must.
-pub(super) fn quarantine(found: &[Found]) -> Option<String> {
+/// Returns why a person must review a lesson with these quotes, if one must.
+pub(super) fn quarantine_reason(found: &[FoundQuote]) -> Option<String> {
     if found.iter().any(|one| is_trusted(&one.quote)) {
         return None;
     }
-    let mut whose: Vec<&str> = found.iter().map(|one| name(&one.quote.trust)).collect();
+    let mut whose: Vec<&str> = found.iter().map(|one| describe_trust(&one.quote.trust)).collect();
     whose.sort_unstable();
     whose.dedup();
     Some(format!("everything it quotes was written by {}", whose.join(" and ")))
 }
 
-/// A class in words.
-pub(super) fn name(trust: &TrustClass) -> &'static str {
+/// Describes a trust class in words.
+pub(super) fn describe_trust(trust: &TrustClass) -> &'static str {
     match trust {
         TrustClass::User => "the user",
         TrustClass::Agent => "the agent",
@@ -47,10 +47,10 @@ pub(super) fn name(trust: &TrustClass) -> &'static str {
     }
 }
 
-/// How much a lesson matters, given what the log shows. What was claimed beyond that is told in `mended`.
-pub(super) fn importance(
+/// Returns the importance that the log supports. What was claimed beyond that is noted in `mended`.
+pub(super) fn cap_importance(
     claimed: Importance,
-    found: &[Found],
+    found: &[FoundQuote],
     is_borne_out: bool,
     mended: &mut Vec<String>,
 ) -> Importance {

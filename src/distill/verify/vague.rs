@@ -1,16 +1,16 @@
-//! Whether a lesson says something that one could do or know.
+//! Detects lessons that say nothing that one could do or know.
 
 use super::generic::is_generic;
-use super::quotes::Found;
-use super::rule::Rule;
-use crate::distill::claim::Claim;
+use super::quotes::FoundQuote;
+use super::rule::LessonRule;
+use crate::distill::claim::UncheckedCandidate;
 use crate::domain::TrustClass;
 
 #[cfg(test)]
 #[path = "vague_tests.rs"]
 mod tests;
 
-/// So many words of a person's make an order of what would be a platitude.
+/// The number of a user's words that turn a platitude into a request.
 const MIN_ASKED: usize = 3;
 
 /// Names of tools and of things that go wrong, in lower case; sorted.
@@ -123,21 +123,21 @@ const NAMED: &[&str] = &[
     "zsh",
 ];
 
-/// Those of them that every piece of work has: they name something beside words that say which.
+/// Names that all kinds of work have: they name something only next to specific words.
 const COMMON: &[&str] =
     &["cache", "commit", "container", "crash", "exception", "node", "panic", "port", "snapshot", "timeout", "token"];
 
-/// So many words that say which, beside a common name.
+/// The number of specific words that must accompany a common name.
 const MIN_TELLING: usize = 2;
 
 /// Words before a verb that is also a program's name.
 const BEFORE_PROGRAMS: &[&str] =
     &["run", "running", "runs", "ran", "use", "using", "uses", "with", "via", "by", "call"];
 
-/// Who does what a story tells.
+/// The subjects of a story.
 const DOERS: &[&str] = &["agent", "assistant", "model", "i", "we"];
 
-/// What was done, where it does not end like most verbs of the past.
+/// Past forms of verbs that do not end in "ed".
 const DONE: &[&str] = &[
     "ran", "wrote", "made", "found", "read", "did", "began", "got", "took", "went", "saw", "chose", "built", "kept",
     "set", "put", "was", "were", "had",
@@ -150,12 +150,12 @@ const LESSONS: &[&str] = &[
     "avoid", "next", "but", "however", "without",
 ];
 
-/// Why a claim says nothing, if it does.
-pub(super) fn fault(claim: &Claim, found: &[Found]) -> Option<&'static str> {
+/// Returns why a candidate says nothing, if it does.
+pub(super) fn find_vagueness(claim: &UncheckedCandidate, found: &[FoundQuote]) -> Option<&'static str> {
     let said = [Some(claim.summary.as_str()), claim.rule.as_deref()].into_iter().flatten();
     let said: Vec<&str> = said.collect();
-    let words: Vec<String> = said.iter().flat_map(|text| crate::text::words(text)).collect();
-    let by_person: Vec<&Found> = found.iter().filter(|one| one.quote.trust == TrustClass::User).collect();
+    let words: Vec<String> = said.iter().flat_map(|text| crate::text::split_words(text)).collect();
+    let by_person: Vec<&FoundQuote> = found.iter().filter(|one| one.quote.trust == TrustClass::User).collect();
     let is_persons = !by_person.is_empty();
     let is_platitude = words.iter().all(|word| is_generic(word)) && !said.iter().any(|text| has_name(text));
     if is_platitude && !is_asked_for(&words, &by_person) {
@@ -173,7 +173,7 @@ pub(super) fn fault(claim: &Claim, found: &[Found]) -> Option<&'static str> {
     Some("it names no command, file, tool, number, error or condition")
 }
 
-/// Whether a text only tells what somebody did.
+/// Tells whether a text only tells what somebody did.
 fn is_story(text: &str) -> bool {
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphanumeric() && c != '\'')
@@ -191,10 +191,10 @@ fn is_story(text: &str) -> bool {
     starts && !told.iter().any(|word| LESSONS.contains(word))
 }
 
-/// Whether a text says when something holds, in words that not every lesson has, and what then.
+/// Tells whether a text has a condition and a recommendation, each with a word that is not generic.
 fn is_conditional(text: &str) -> bool {
-    let is_telling = |part: &str| crate::text::words(part).iter().any(|word| !is_generic(word));
-    let spoken = Rule::parse(text).ok().map(|rule| (rule.condition, rule.advice));
+    let is_telling = |part: &str| crate::text::split_words(part).iter().any(|word| !is_generic(word));
+    let spoken = LessonRule::parse(text).ok().map(|rule| (rule.condition, rule.advice));
     let spoken = spoken.or_else(|| {
         let lower = text.to_lowercase();
         [" when ", " if ", " whenever ", " unless ", " before ", " after "].iter().find_map(|opening| {
@@ -204,23 +204,23 @@ fn is_conditional(text: &str) -> bool {
     spoken.is_some_and(|(condition, advice)| is_telling(&condition) && is_telling(&advice))
 }
 
-/// Whether a person said just that, in more than a few words.
-fn is_asked_for(words: &[String], by_person: &[&Found]) -> bool {
+/// Tells whether a user said just that, in more than a few words.
+fn is_asked_for(words: &[String], by_person: &[&FoundQuote]) -> bool {
     by_person.iter().any(|one| {
-        let asked = crate::text::words(&one.quote.text);
+        let asked = crate::text::split_words(&one.quote.text);
         let shared = words.iter().filter(|word| asked.contains(word)).count();
         shared >= MIN_ASKED && shared * 3 >= words.len() * 2
     })
 }
 
-/// Whether a text names something: an identifier, a path, a flag, a number, a tool, an error, a proper name.
+/// Tells whether a text names something: an identifier, a path, a flag, a number, a tool, an error, a proper name.
 fn has_name(text: &str) -> bool {
     if text.contains(['`', '"', '“']) {
         return true;
     }
-    let common: Vec<String> = COMMON.iter().flat_map(|word| crate::text::words(word)).collect();
+    let common: Vec<String> = COMMON.iter().flat_map(|word| crate::text::split_words(word)).collect();
     let is_which = |word: &String| !is_generic(word) && !common.contains(word);
-    let says_which = crate::text::words(text).iter().filter(|word| is_which(word)).count() >= MIN_TELLING;
+    let says_which = crate::text::split_words(text).iter().filter(|word| is_which(word)).count() >= MIN_TELLING;
     let mut begins = true;
     let mut before = String::new();
     for word in text.split_whitespace() {

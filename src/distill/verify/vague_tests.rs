@@ -101,7 +101,7 @@ fn lessons_of_other_agents_say_something() {
             let text = lesson["text"].as_str().unwrap();
             let rule = lesson["when"].as_str().map(|when| format!("{when} THEN {text}"));
             all += 1;
-            if let Some(why) = fault(&claim(text, rule.as_deref(), &[]), &[]) {
+            if let Some(why) = find_vagueness(&claim(text, rule.as_deref(), &[]), &[]) {
                 vague.push(format!("{why}: {text}"));
             }
         }

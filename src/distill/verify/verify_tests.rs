@@ -23,8 +23,8 @@ fn a_claim_with_proof_becomes_a_candidate_with_evidence() {
         Some("When specs fail with `EADDRINUSE`, run `pnpm test --maxWorkers=1`"),
         &[(2, "listen EADDRINUSE: address already in use :::3000"), (3, "pnpm test --maxWorkers=1")],
     );
-    let other = super::super::claim::Cited {
-        place: Place { trajectory: 1, step: 1 },
+    let other = super::super::claim::UncheckedQuote {
+        place: StepReference { trajectory: 1, step: 1 },
         text: "port 3000 is shared".to_owned(),
         level: None,
     };
@@ -46,8 +46,10 @@ fn a_claim_with_proof_becomes_a_candidate_with_evidence() {
 #[test]
 fn every_claim_that_goes_says_why() {
     let context = context();
-    let documents =
-        [Document { path: "AGENTS.md".to_owned(), text: "Use pnpm for every package of the workspace.".to_owned() }];
+    let documents = [ProjectDocument {
+        path: "AGENTS.md".to_owned(),
+        text: "Use pnpm for every package of the workspace.".to_owned(),
+    }];
     let asked = (1, "Use pnpm here");
     let became = verified_with(
         &context,
@@ -71,9 +73,9 @@ fn every_claim_that_goes_says_why() {
 fn what_could_not_be_read_is_handed_on_and_nothing_is_nothing() {
     let context = context();
     let redactor = Redactor::new();
-    let limits = Limits { max_candidates: 5, min_importance: 0.0 };
-    let verifier = Verifier::new(&context, &[], &redactor, limits);
-    let malformed = Dropped { summary: "x".to_owned(), why: DropReason::Malformed, detail: "y".to_owned() };
-    assert_eq!(verifier.verify(vec![Err(malformed.clone())]).dropped, [malformed]);
-    assert_eq!(verifier.verify(Vec::new()), Verified::default());
+    let limits = CandidateLimits { max_candidates: 5, min_importance: 0.0 };
+    let verifier = CandidateVerifier::new(&context, &[], &redactor, limits);
+    let malformed = DroppedCandidate { summary: "x".to_owned(), why: DropReason::Malformed, detail: "y".to_owned() };
+    assert_eq!(verifier.verify_all(vec![Err(malformed.clone())]).dropped, [malformed]);
+    assert_eq!(verifier.verify_all(Vec::new()), VerifiedCandidates::default());
 }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::hooks::{Agent, Recall};
+use crate::hooks::{HookAgent, RecallTiming};
 
-fn plan(program: &str) -> Plan {
-    Plan { agent: Agent::ClaudeCode, program: program.to_owned(), recall: Recall::AtStart }
+fn plan(program: &str) -> HookPlan {
+    HookPlan { agent: HookAgent::ClaudeCode, program: program.to_owned(), recall: RecallTiming::AtStart }
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_program_of_another_name_is_ours_by_its_plan() {
 #[test]
 fn an_update_keeps_what_somebody_added() {
     let check = |command: &str, event: &str, expected: Option<&str>| {
-        assert_eq!(updated(command, event, &plan("/new/archivist")).as_deref(), expected, "{command}");
+        assert_eq!(update_command(command, event, &plan("/new/archivist")).as_deref(), expected, "{command}");
     };
     check("/new/archivist hook claude-code stop", "Stop", None);
     check("/new/archivist hook claude-code stop -q", "Stop", None);
@@ -47,8 +47,9 @@ fn an_update_keeps_what_somebody_added() {
 
 #[test]
 fn a_program_is_quoted_where_it_must_be() {
-    let check =
-        |program: &str, expected: Option<&str>| assert_eq!(Plan::quoted(program).as_deref(), expected, "{program}");
+    let check = |program: &str, expected: Option<&str>| {
+        assert_eq!(HookPlan::quote_program(program).as_deref(), expected, "{program}");
+    };
     check("archivist", Some("archivist"));
     check("~/.cargo/bin/archivist", Some("~/.cargo/bin/archivist"));
     check("/my tools/archivist", Some("\"/my tools/archivist\""));

@@ -3,30 +3,34 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use crate::hooks::Agent;
+use crate::hooks::HookAgent;
 
-fn plan(agent: Agent) -> Plan {
-    Plan { agent, program: "archivist".to_owned(), recall: Recall::AtStart }
+fn plan(agent: HookAgent) -> HookPlan {
+    HookPlan { agent, program: "archivist".to_owned(), recall: RecallTiming::AtStart }
 }
 
-fn installed(text: &str) -> Installed {
-    install(Some(text), &plan(Agent::ClaudeCode)).unwrap()
+fn installed(text: &str) -> InstalledSettings {
+    install_hooks(Some(text), &plan(HookAgent::ClaudeCode)).unwrap()
 }
 
 /// Everything that always holds: once is enough, nothing else changed, it can be undone exactly.
 fn check(text: &str) -> String {
     let once = installed(text);
     assert!(once.changed, "{text}");
-    assert_eq!(installed(&once.text), Installed { text: once.text.clone(), changed: false, undo: vec![] }, "{text}");
-    assert_eq!(spliced(&once.text, &once.undo).as_deref(), Some(text));
-    let removed = remove(&once.text, &plan(Agent::ClaudeCode)).unwrap();
+    assert_eq!(
+        installed(&once.text),
+        InstalledSettings { text: once.text.clone(), changed: false, undo: vec![] },
+        "{text}"
+    );
+    assert_eq!(apply_splices(&once.text, &once.undo).as_deref(), Some(text));
+    let removed = remove_hooks(&once.text, &plan(HookAgent::ClaudeCode)).unwrap();
     assert!(removed.changed);
     removed.text
 }
 
 #[test]
 fn a_new_file_has_all_hooks_and_nothing_else() {
-    assert_snapshot!(install(None, &plan(Agent::Codex)).unwrap().text, @r#"
+    assert_snapshot!(install_hooks(None, &plan(HookAgent::Codex)).unwrap().text, @r#"
     {
       "hooks": {
         "SessionStart": [
@@ -87,8 +91,8 @@ fn a_new_file_has_all_hooks_and_nothing_else() {
       }
     }
     "#);
-    let with_prompts = Plan { recall: Recall::WithPrompts, ..plan(Agent::Gemini) };
-    let text = install(None, &with_prompts).unwrap().text;
+    let with_prompts = HookPlan { recall: RecallTiming::WithPrompts, ..plan(HookAgent::Gemini) };
+    let text = install_hooks(None, &with_prompts).unwrap().text;
     let settings: Value = serde_json::from_str(&text).unwrap();
     let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
     assert_eq!(events, ["AfterAgent", "BeforeAgent", "PreCompress", "SessionEnd", "SessionStart"]);
@@ -131,8 +135,8 @@ fn empty_places_are_filled_and_only_the_record_knows_that_they_were_there() {
     check("{\n}\n", "{}\n");
     for text in ["", "\n", "  \r\n"] {
         let made = installed(text);
-        assert_eq!(spliced(&made.text, &made.undo).as_deref(), Some(text));
-        assert!(!remove(text, &plan(Agent::ClaudeCode)).unwrap().changed);
+        assert_eq!(apply_splices(&made.text, &made.undo).as_deref(), Some(text));
+        assert!(!remove_hooks(text, &plan(HookAgent::ClaudeCode)).unwrap().changed);
     }
 }
 
@@ -201,40 +205,40 @@ fn hooks_that_are_there_are_updated_where_they_stand() {
     let moved = text.replace("\"archivist hook claude-code stop\"", "\"/old/archivist hook claude-code stop -q\"");
     let again = installed(&moved);
     assert_eq!(again.text, text.replace("claude-code stop\"", "claude-code stop -q\""));
-    assert_eq!(spliced(&again.text, &again.undo), Some(moved));
-    let elsewhere = Plan { program: "\"/my tools/archivist\"".to_owned(), ..plan(Agent::ClaudeCode) };
-    let updated = install(Some(&text), &elsewhere).unwrap().text;
+    assert_eq!(apply_splices(&again.text, &again.undo), Some(moved));
+    let elsewhere = HookPlan { program: "\"/my tools/archivist\"".to_owned(), ..plan(HookAgent::ClaudeCode) };
+    let updated = install_hooks(Some(&text), &elsewhere).unwrap().text;
     assert_eq!(updated.matches(r#"\"/my tools/archivist\" hook claude-code"#).count(), 5);
-    assert_eq!(remove(&updated, &plan(Agent::ClaudeCode)).unwrap().text, "{\n  \"a\": 1\n}\n");
+    assert_eq!(remove_hooks(&updated, &plan(HookAgent::ClaudeCode)).unwrap().text, "{\n  \"a\": 1\n}\n");
 }
 
 #[test]
 fn prompts_are_added_later_and_stay_once_they_are_there() {
     let text = installed("{}").text;
-    let with_prompts = Plan { recall: Recall::WithPrompts, ..plan(Agent::ClaudeCode) };
-    let more = install(Some(&text), &with_prompts).unwrap().text;
+    let with_prompts = HookPlan { recall: RecallTiming::WithPrompts, ..plan(HookAgent::ClaudeCode) };
+    let more = install_hooks(Some(&text), &with_prompts).unwrap().text;
     assert!(more.contains("claude-code prompt-submit"));
     assert!(!installed(&more).changed);
-    assert_eq!(remove(&more, &plan(Agent::ClaudeCode)).unwrap().text, "{}");
+    assert_eq!(remove_hooks(&more, &plan(HookAgent::ClaudeCode)).unwrap().text, "{}");
 }
 
 #[test]
 fn a_hook_that_somebody_moved_goes_and_its_neighbours_stay() {
     let text = "{\"hooks\": {\"Stop\": [{\"matcher\": \"x\", \"hooks\": [{\"command\": \"archivist hook claude-code stop\"}, \
                 {\"command\": \"mine\"}]}]}}";
-    let removed = remove(text, &plan(Agent::ClaudeCode)).unwrap().text;
+    let removed = remove_hooks(text, &plan(HookAgent::ClaudeCode)).unwrap().text;
     assert_eq!(removed, "{\"hooks\": {\"Stop\": [{\"matcher\": \"x\", \"hooks\": [ {\"command\": \"mine\"}]}]}}");
     let commented =
         "{\"hooks\": {\"Stop\": [ // mine\n{\"hooks\": [{\"command\": \"archivist hook claude-code stop\"}]} ]}}";
-    let removed = remove(commented, &plan(Agent::ClaudeCode)).unwrap().text;
+    let removed = remove_hooks(commented, &plan(HookAgent::ClaudeCode)).unwrap().text;
     assert_eq!(removed, "{\"hooks\": {\"Stop\": [ // mine\n ]}}");
-    assert!(!remove(text, &plan(Agent::Codex)).unwrap().changed, "another agent's are not ours");
+    assert!(!remove_hooks(text, &plan(HookAgent::Codex)).unwrap().changed, "another agent's are not ours");
 }
 
 #[test]
 fn what_cannot_be_edited_is_told_with_its_line() {
     let check = |text: &str, expected: &str| {
-        let error = install(Some(text), &plan(Agent::ClaudeCode)).unwrap_err();
+        let error = install_hooks(Some(text), &plan(HookAgent::ClaudeCode)).unwrap_err();
         assert_eq!(error.to_string(), expected, "{text}");
         assert!(error.hint().ends_with("nothing was written"));
     };
@@ -248,14 +252,14 @@ fn what_cannot_be_edited_is_told_with_its_line() {
     check("{\"hooks\": {},\n\"hooks\": {}}", "line 2: `hooks` is there twice");
     check("{\"hooks\": {\"Stop\": [],\n\"Stop\": []}}", "line 2: `Stop` is there twice");
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(install(Some(&deep), &plan(Agent::ClaudeCode)).is_err());
-    assert!(remove("{", &plan(Agent::ClaudeCode)).is_err());
+    assert!(install_hooks(Some(&deep), &plan(HookAgent::ClaudeCode)).is_err());
+    assert!(remove_hooks("{", &plan(HookAgent::ClaudeCode)).is_err());
 }
 
 #[test]
 fn who_has_no_settings_gets_none() {
-    for agent in [Agent::Generic, Agent::Healer] {
-        assert!(!install(None, &plan(agent)).unwrap().changed);
+    for agent in [HookAgent::Generic, HookAgent::Healer] {
+        assert!(!install_hooks(None, &plan(agent)).unwrap().changed);
     }
 }
 
@@ -358,8 +362,8 @@ proptest! {
     #[test]
     fn no_settings_are_too_strange(text in "\\PC{0,60}", json in "[{}\\[\\]:,\"a/* \n]{0,40}") {
         for text in [text, json] {
-            let _ = install(Some(&text), &plan(Agent::ClaudeCode));
-            let _ = remove(&text, &plan(Agent::ClaudeCode));
+            let _ = install_hooks(Some(&text), &plan(HookAgent::ClaudeCode));
+            let _ = remove_hooks(&text, &plan(HookAgent::ClaudeCode));
         }
     }
 }

@@ -1,64 +1,64 @@
-//! How new lines of a settings file look: like those that are there.
+//! The layout of text added to a settings file, which follows the existing text.
 
-/// A value that is to be written.
+/// A JSON value to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum JsonNode {
     Text(String),
     Number(u32),
-    List(Vec<Node>),
-    Object(Vec<Member>),
+    List(Vec<JsonNode>),
+    Object(Vec<JsonMember>),
 }
 
-/// A part of an object, or of a list, where it has no name.
+/// A member of an object, or an element of a list if it has no name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct JsonMember {
     name: Option<&'static str>,
-    value: Node,
+    value: JsonNode,
 }
 
-impl Member {
-    pub(super) fn named(name: &'static str, value: Node) -> Self {
+impl JsonMember {
+    pub(super) fn new_named(name: &'static str, value: JsonNode) -> Self {
         Self { name: Some(name), value }
     }
 
-    pub(super) fn unnamed(value: Node) -> Self {
+    pub(super) fn new_unnamed(value: JsonNode) -> Self {
         Self { name: None, value }
     }
 }
 
-/// How a file is written.
+/// The layout of a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layout {
-    /// What ends a line.
+pub(super) struct SettingsFileLayout {
+    /// The line ending.
     pub(super) newline: &'static str,
-    /// What a level is indented by.
+    /// The indentation of one level.
     pub(super) unit: String,
-    /// What stands behind commas and colons on one line.
+    /// The blank after commas and colons within a line.
     pub(super) blank: &'static str,
 }
 
-/// Where something is written.
+/// The placement of a node in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In lines, the first of which is indented so.
+pub(super) enum NodePlacement {
+    /// On separate lines, with this indentation.
     Lines(String),
-    /// Within a line.
+    /// Within one line.
     Inline,
 }
 
-impl Default for Layout {
+impl Default for SettingsFileLayout {
     fn default() -> Self {
         Self { newline: "\n", unit: "  ".to_owned(), blank: " " }
     }
 }
 
-impl Layout {
-    /// The layout of a text: its line ends, the indentation of its first line that has one, its blanks.
-    pub(super) fn of(text: &str) -> Self {
+impl SettingsFileLayout {
+    /// Detects the layout of a text: its line endings, its first indentation and its blanks.
+    pub(super) fn from_text(text: &str) -> Self {
         let usual = Self::default();
         let newline = if text.contains("\r\n") { "\r\n" } else { usual.newline };
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let indented = lines.map(indentation).find(|blanks| !blanks.is_empty());
+        let indented = lines.map(leading_blanks).find(|blanks| !blanks.is_empty());
         let has_lines = text.trim().contains('\n');
         let is_dense = !has_lines && text.contains(':') && !text.contains(": ");
         Self {
@@ -68,60 +68,60 @@ impl Layout {
         }
     }
 
-    /// A value that begins a file.
-    pub(super) fn rendered(&self, node: &Node) -> String {
-        self.node(node, &Place::Lines(String::new()))
+    /// Renders a value as the root of a file.
+    pub(super) fn render_root(&self, node: &JsonNode) -> String {
+        self.render_node(node, &NodePlacement::Lines(String::new()))
     }
 
-    /// A part of an object or a list, without the indentation of its first line.
-    pub(super) fn member(&self, member: &Member, place: &Place) -> String {
-        let value = self.node(&member.value, place);
+    /// Renders a member of an object or a list, without the indentation of its first line.
+    pub(super) fn render_member(&self, member: &JsonMember, place: &NodePlacement) -> String {
+        let value = self.render_node(&member.value, place);
         match member.name {
-            Some(name) => format!("{}:{}{value}", string(name), self.blank),
+            Some(name) => format!("{}:{}{value}", quote_string(name), self.blank),
             None => value,
         }
     }
 
-    fn node(&self, node: &Node, place: &Place) -> String {
+    fn render_node(&self, node: &JsonNode, place: &NodePlacement) -> String {
         match node {
-            Node::Text(text) => string(text),
-            Node::Number(number) => number.to_string(),
-            Node::List(nodes) => {
-                let members: Vec<Member> = nodes.iter().cloned().map(Member::unnamed).collect();
-                self.bracketed(('[', ']'), &members, place)
+            JsonNode::Text(text) => quote_string(text),
+            JsonNode::Number(number) => number.to_string(),
+            JsonNode::List(nodes) => {
+                let members: Vec<JsonMember> = nodes.iter().cloned().map(JsonMember::new_unnamed).collect();
+                self.render_bracketed(('[', ']'), &members, place)
             }
-            Node::Object(members) => self.bracketed(('{', '}'), members, place),
+            JsonNode::Object(members) => self.render_bracketed(('{', '}'), members, place),
         }
     }
 
-    fn bracketed(&self, (open, close): (char, char), members: &[Member], place: &Place) -> String {
+    fn render_bracketed(&self, (open, close): (char, char), members: &[JsonMember], place: &NodePlacement) -> String {
         match place {
-            Place::Inline => {
-                let parts: Vec<String> = members.iter().map(|member| self.member(member, place)).collect();
+            NodePlacement::Inline => {
+                let parts: Vec<String> = members.iter().map(|member| self.render_member(member, place)).collect();
                 format!("{open}{}{close}", parts.join(&format!(",{}", self.blank)))
             }
-            Place::Lines(indentation) => {
+            NodePlacement::Lines(indentation) => {
                 let inner = format!("{indentation}{}", self.unit);
-                let lines = self.lines(members, &inner);
+                let lines = self.render_lines(members, &inner);
                 format!("{open}{lines}{}{indentation}{close}", self.newline)
             }
         }
     }
 
-    /// Members on lines of their own, each line with the break before it.
-    pub(super) fn lines(&self, members: &[Member], indentation: &str) -> String {
-        let place = Place::Lines(indentation.to_owned());
-        let line = |member: &Member| format!("{}{indentation}{}", self.newline, self.member(member, &place));
+    /// Renders members on separate lines, each with a line break before it.
+    pub(super) fn render_lines(&self, members: &[JsonMember], indentation: &str) -> String {
+        let place = NodePlacement::Lines(indentation.to_owned());
+        let line = |member: &JsonMember| format!("{}{indentation}{}", self.newline, self.render_member(member, &place));
         members.iter().map(line).collect::<Vec<_>>().join(",")
     }
 }
 
-/// The blanks that a line begins with.
-pub(super) fn indentation(line: &str) -> &str {
+/// Returns the blanks at the start of a line.
+pub(super) fn leading_blanks(line: &str) -> &str {
     let end = line.find(|c: char| !matches!(c, ' ' | '\t')).unwrap_or(line.len());
     line.get(..end).unwrap_or_default()
 }
 
-fn string(text: &str) -> String {
+fn quote_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

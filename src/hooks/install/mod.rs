@@ -1,7 +1,7 @@
-//! Hooks in the settings of an agent. Text in, text out: whatever is not ours keeps every byte.
+//! Installs and removes our hooks in the text of an agent's settings. Every byte that is not ours is kept.
 //!
-//! The parser only says where things stand. Whatever is written is spliced in between, so that comments, order,
-//! indentation and line endings of everything else cannot change; and what was spliced in can be taken out again.
+//! The parser only reports positions. Changes are spliced in, so the comments, order, indentation and line endings of
+//! everything else stay the same, and every splice can be undone.
 
 mod command;
 mod document;
@@ -15,71 +15,71 @@ mod tests;
 
 use jsonc_parser::common::Ranged;
 
-use self::document::{Document, Hook};
-use self::layout::{Layout, Member, Node};
-use self::plan::Entry;
+use self::document::{InstalledHook, SettingsDocument};
+use self::layout::{JsonMember, JsonNode, SettingsFileLayout};
+use self::plan::PlannedHook;
 
-pub use self::plan::{Plan, Recall};
-pub use self::splice::{Splice, spliced};
+pub use self::plan::{HookPlan, RecallTiming};
+pub use self::splice::{TextSplice, apply_splices};
 
 /// The key under which all agents keep their hooks.
 const HOOKS: &str = "hooks";
 
-/// Settings with our hooks in them.
+/// Settings with our hooks installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledSettings {
     /// The whole text.
     pub text: String,
-    /// Whether it is another than before.
+    /// True if the text changed.
     pub changed: bool,
-    /// What turns it back into what was there. Nothing of anybody else's stands in it.
-    pub undo: Vec<Splice>,
+    /// The splices that restore the previous text. They contain no text of other tools.
+    pub undo: Vec<TextSplice>,
 }
 
 /// Settings without our hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removed {
+pub struct CleanedSettings {
     /// The whole text.
     pub text: String,
-    /// Whether it is another than before.
+    /// True if the text changed.
     pub changed: bool,
 }
 
-/// Why settings are left as they are.
+/// The reason why settings cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotEditable {
-    /// It is not JSON, with or without comments.
+pub enum SettingsEditError {
+    /// The file is not JSON, with or without comments.
     #[error("line {line}, column {column} is not JSON: {why}")]
     NotJson {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// Which column, from 1.
+        /// The column, from 1.
         column: usize,
-        /// What the parser says; it quotes nothing.
+        /// The parser's message, without any quoted content.
         why: String,
     },
-    /// Something else stands where an object or a list of hooks should.
+    /// A value is not the expected object or list of hooks.
     #[error("line {line}: {what} should be {expected}")]
     Shape {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What it is.
+        /// The part with the wrong shape.
         what: String,
-        /// What it should be.
+        /// The expected shape.
         expected: &'static str,
     },
-    /// A key stands there twice, and agents differ on which of them counts.
+    /// A key occurs twice, and agents differ on which one counts.
     #[error("line {line}: `{key}` is there twice")]
     Twice {
-        /// The line of the second, from 1.
+        /// The line of the second occurrence, from 1.
         line: usize,
-        /// The key.
+        /// The repeated key.
         key: String,
     },
 }
 
-impl NotEditable {
-    /// What to do next.
+impl SettingsEditError {
+    /// Returns the next step to take.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotJson { .. } => "mend the file, or move it away; nothing was written",
@@ -89,114 +89,123 @@ impl NotEditable {
     }
 }
 
-/// Puts our hooks into settings, or brings those that are there up to date. Doing it again changes nothing.
-pub fn install(settings: Option<&str>, plan: &Plan) -> Result<Installed, NotEditable> {
+/// Installs our hooks in settings, or updates existing ones. Repeating it changes nothing.
+pub fn install_hooks(settings: Option<&str>, plan: &HookPlan) -> Result<InstalledSettings, SettingsEditError> {
     let text = settings.unwrap_or_default();
-    let entries = plan.entries();
+    let entries = plan.planned_hooks();
     if entries.is_empty() {
-        return Ok(Installed { text: text.to_owned(), changed: false, undo: Vec::new() });
+        return Ok(InstalledSettings { text: text.to_owned(), changed: false, undo: Vec::new() });
     }
     let splices = if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        let whole = Node::Object(vec![Member::named(HOOKS, hooks(&entries))]);
-        let made = Layout::default().rendered(&whole) + "\n";
-        vec![Splice { at: 0, bytes: text.len(), text: made }]
+        let whole = JsonNode::Object(vec![JsonMember::new_named(HOOKS, build_hooks_node(&entries))]);
+        let made = SettingsFileLayout::default().render_root(&whole) + "\n";
+        vec![TextSplice { at: 0, bytes: text.len(), text: made }]
     } else {
-        let document = Document::parse(text)?;
-        additions(&document, &entries, plan)?
+        let document = SettingsDocument::parse(text)?;
+        plan_additions(&document, &entries, plan)?
     };
-    let undo = splice::inverse(text, &splices);
-    let text = spliced(text, &splices).unwrap_or_else(|| text.to_owned());
-    Ok(Installed { changed: !splices.is_empty(), text, undo })
+    let undo = splice::invert_splices(text, &splices);
+    let text = apply_splices(text, &splices).unwrap_or_else(|| text.to_owned());
+    Ok(InstalledSettings { changed: !splices.is_empty(), text, undo })
 }
 
-/// Takes our hooks out of settings, and with each the list, event or `hooks` that held nothing else.
-pub fn remove(settings: &str, plan: &Plan) -> Result<Removed, NotEditable> {
+/// Removes our hooks from settings, along with each list, event or `hooks` object that becomes empty.
+pub fn remove_hooks(settings: &str, plan: &HookPlan) -> Result<CleanedSettings, SettingsEditError> {
     let mut text = settings.to_owned();
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Ok(Removed { text, changed: false });
+        return Ok(CleanedSettings { text, changed: false });
     }
-    // Each time one less, so that this ends.
-    while let Some(splices) = removal(&Document::parse(&text)?, plan) {
-        match spliced(&text, &splices) {
+    // Each round removes one hook, so the loop ends.
+    while let Some(splices) = plan_removal(&SettingsDocument::parse(&text)?, plan) {
+        match apply_splices(&text, &splices) {
             Some(shorter) if shorter.len() < text.len() => text = shorter,
             _ => break,
         }
     }
-    Ok(Removed { changed: text != settings, text })
+    Ok(CleanedSettings { changed: text != settings, text })
 }
 
-/// What brings settings that hold something up to date.
-fn additions(document: &Document<'_>, entries: &[Entry], plan: &Plan) -> Result<Vec<Splice>, NotEditable> {
-    let root = document.root()?;
-    let Some(member) = document.member(root, HOOKS)? else {
-        return Ok(document.append(root, &[Member::named(HOOKS, hooks(entries))]));
+/// Returns the splices that bring existing settings up to date.
+fn plan_additions(
+    document: &SettingsDocument<'_>,
+    entries: &[PlannedHook],
+    plan: &HookPlan,
+) -> Result<Vec<TextSplice>, SettingsEditError> {
+    let root = document.root_object()?;
+    let Some(member) = document.find_member(root, HOOKS)? else {
+        return Ok(document.append_members(root, &[JsonMember::new_named(HOOKS, build_hooks_node(entries))]));
     };
     let Some(events) = member.value.as_object() else {
-        return Err(document.misshaped(member, format!("`{HOOKS}`"), "an object"));
+        return Err(document.member_shape_error(member, format!("`{HOOKS}`"), "an object"));
     };
-    let known = document.hooks(events);
+    let known = document.list_hooks(events);
     let ours = || known.iter().filter(|hook| command::is_ours(&hook.command.value, plan));
-    let mut splices: Vec<Splice> = ours().filter_map(|hook| update(document, hook, plan)).collect();
+    let mut splices: Vec<TextSplice> = ours().filter_map(|hook| update_hook(document, hook, plan)).collect();
     let mut missing = Vec::new();
     for entry in entries {
-        let Some(event) = document.member(events, entry.event)? else {
-            missing.push(Member::named(entry.event, Node::List(vec![group(entry)])));
+        let Some(event) = document.find_member(events, entry.event)? else {
+            missing.push(JsonMember::new_named(entry.event, JsonNode::List(vec![build_hook_group(entry)])));
             continue;
         };
         let Some(groups) = event.value.as_array() else {
-            return Err(document.misshaped(event, format!("`{HOOKS}.{}`", entry.event), "a list"));
+            return Err(document.member_shape_error(event, format!("`{HOOKS}.{}`", entry.event), "a list"));
         };
         if !ours().any(|hook| hook.event == entry.event) {
-            splices.extend(document.append(groups, &[Member::unnamed(group(entry))]));
+            splices.extend(document.append_members(groups, &[JsonMember::new_unnamed(build_hook_group(entry))]));
         }
     }
     if !missing.is_empty() {
-        splices.extend(document.append(events, &missing));
+        splices.extend(document.append_members(events, &missing));
     }
     splices.sort_by_key(|splice| splice.at);
     Ok(splices)
 }
 
-/// A hook of ours that calls another program, or says another event than it stands under.
-fn update(document: &Document<'_>, hook: &Hook<'_>, plan: &Plan) -> Option<Splice> {
-    let wanted = command::updated(&hook.command.value, hook.event, plan)?;
+/// Returns the splice that updates one of our hooks, if its program or event is outdated.
+fn update_hook(document: &SettingsDocument<'_>, hook: &InstalledHook<'_>, plan: &HookPlan) -> Option<TextSplice> {
+    let wanted = command::update_command(&hook.command.value, hook.event, plan)?;
     let range = hook.command.range;
-    Some(document.replace(range.start, range.end, serde_json::Value::from(wanted).to_string()))
+    Some(document.replace_span(range.start, range.end, serde_json::Value::from(wanted).to_string()))
 }
 
-/// What takes the first hook of ours out.
-fn removal(document: &Document<'_>, plan: &Plan) -> Option<Vec<Splice>> {
-    let root = document.root().ok()?;
+/// Returns the splices that remove our first hook.
+fn plan_removal(document: &SettingsDocument<'_>, plan: &HookPlan) -> Option<Vec<TextSplice>> {
+    let root = document.root_object().ok()?;
     let member = root.properties.iter().filter(|member| member.name.as_str() == HOOKS);
     let (hook, holder, events) =
         member.filter_map(|member| Some((member, member.value.as_object()?))).find_map(|(member, events)| {
-            let mut known = document.hooks(events).into_iter();
+            let mut known = document.list_hooks(events).into_iter();
             let ours = known.find(|hook| command::is_ours(&hook.command.value, plan))?;
             Some((ours, member, events))
         })?;
-    // From the inside out: whatever holds nothing but this goes with it, unless somebody wrote a comment there.
+    // From the inside out: a container that holds nothing else is removed too, unless it contains a comment.
     let levels = [
-        (hook.list.range, document::ranges(&hook.list.elements), hook.entry.range()),
-        (hook.groups.range, document::ranges(&hook.groups.elements), hook.group.range()),
-        (events.range, document::ranges(&events.properties), hook.event_range),
-        (root.range, document::ranges(&root.properties), holder.range()),
+        (hook.list.range, document::collect_ranges(&hook.list.elements), hook.entry.range()),
+        (hook.groups.range, document::collect_ranges(&hook.groups.elements), hook.group.range()),
+        (events.range, document::collect_ranges(&events.properties), hook.event_range),
+        (root.range, document::collect_ranges(&root.properties), holder.range()),
     ];
     let is_kept = |(container, members, _): &&(_, Vec<_>, _)| members.len() > 1 || document.has_comments(*container);
     let (container, members, own) = levels.iter().find(is_kept).or(levels.last())?;
-    document.take(*container, members, *own)
+    document.remove_member(*container, members, *own)
 }
 
-/// The value of `hooks` where there was none.
-fn hooks(entries: &[Entry]) -> Node {
-    Node::Object(entries.iter().map(|entry| Member::named(entry.event, Node::List(vec![group(entry)]))).collect())
+/// Builds the value of `hooks` for settings without one.
+fn build_hooks_node(entries: &[PlannedHook]) -> JsonNode {
+    JsonNode::Object(
+        entries
+            .iter()
+            .map(|entry| JsonMember::new_named(entry.event, JsonNode::List(vec![build_hook_group(entry)])))
+            .collect(),
+    )
 }
 
-/// One hook, in the group of its own that agents want around it.
-fn group(entry: &Entry) -> Node {
-    let hook = Node::Object(vec![
-        Member::named("type", Node::Text("command".to_owned())),
-        Member::named("command", Node::Text(entry.command.clone())),
-        Member::named("timeout", Node::Number(entry.timeout)),
+/// Builds one hook inside the group that agents expect around it.
+fn build_hook_group(entry: &PlannedHook) -> JsonNode {
+    let hook = JsonNode::Object(vec![
+        JsonMember::new_named("type", JsonNode::Text("command".to_owned())),
+        JsonMember::new_named("command", JsonNode::Text(entry.command.clone())),
+        JsonMember::new_named("timeout", JsonNode::Number(entry.timeout)),
     ]);
-    Node::Object(vec![Member::named(HOOKS, Node::List(vec![hook]))])
+    JsonNode::Object(vec![JsonMember::new_named(HOOKS, JsonNode::List(vec![hook]))])
 }

@@ -1,42 +1,42 @@
-//! Which hooks an agent gets.
+//! The hooks to install for each agent.
 
-use crate::hooks::Agent;
+use crate::hooks::HookAgent;
 
-/// When an agent is given lessons.
+/// The times at which an agent is given lessons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recall {
-    /// When a session starts.
+pub enum RecallTiming {
+    /// At the start of a session.
     AtStart,
-    /// With every prompt too.
+    /// With every prompt as well.
     WithPrompts,
 }
 
-/// Which hooks of ours settings are to have.
+/// The plan of the hooks that settings must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// Whose settings they are.
-    pub agent: Agent,
-    /// The program that hooks call, as a shell reads it: see [`Plan::quoted`].
+pub struct HookPlan {
+    /// The agent whose settings they are.
+    pub agent: HookAgent,
+    /// The program that hooks call, quoted for a shell: see [`HookPlan::quote_program`].
     pub program: String,
-    /// When lessons are given.
-    pub recall: Recall,
+    /// The times at which lessons are given.
+    pub recall: RecallTiming,
 }
 
-/// One hook.
+/// One hook to install.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    /// The event as the agent names it.
+pub(super) struct PlannedHook {
+    /// The agent's name of the event.
     pub(super) event: &'static str,
-    /// What is run.
+    /// The command to run.
     pub(super) command: String,
-    /// How long it may take, in the agent's own unit.
+    /// The time limit, in the agent's own unit.
     pub(super) timeout: u32,
 }
 
-/// Event, our word for it, and the time that it may take.
+/// An event, our word for it, and its time limit.
 type Row = (&'static str, &'static str, u32);
 
-/// In seconds. The time of `SessionEnd` raises what the agent allows for all of its hooks, which is little by itself.
+/// Claude Code's hooks, in seconds. The limit of `SessionEnd` raises the agent's small total limit for its hooks.
 const CLAUDE: &[Row] = &[
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "prompt-submit", 10),
@@ -46,7 +46,7 @@ const CLAUDE: &[Row] = &[
     ("SessionEnd", "session-end", 10),
 ];
 
-/// In seconds. More than 3 are not given to `SessionEnd`.
+/// Codex's hooks, in seconds. `SessionEnd` gets at most 3 seconds.
 const CODEX: &[Row] = &[
     ("SessionStart", "session-start", 10),
     ("UserPromptSubmit", "prompt-submit", 10),
@@ -56,7 +56,7 @@ const CODEX: &[Row] = &[
     ("SessionEnd", "session-end", 3),
 ];
 
-/// In milliseconds.
+/// Gemini CLI's hooks, in milliseconds.
 const GEMINI: &[Row] = &[
     ("SessionStart", "session-start", 10_000),
     ("BeforeAgent", "before-agent", 10_000),
@@ -65,9 +65,9 @@ const GEMINI: &[Row] = &[
     ("SessionEnd", "session-end", 10_000),
 ];
 
-impl Plan {
-    /// A program's path as a shell reads it; `None` where no shell would read it as one word.
-    pub fn quoted(program: &str) -> Option<String> {
+impl HookPlan {
+    /// Quotes a program's path for a shell; `None` if no shell would read it as one word.
+    pub fn quote_program(program: &str) -> Option<String> {
         let is_plain =
             |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | ':' | '@' | '+' | ',' | '-');
         let is_odd = |c: char| c.is_control() || matches!(c, '"' | '\'' | '$' | '`' | '%' | '!');
@@ -82,29 +82,29 @@ impl Plan {
         }
     }
 
-    /// The hooks that are to be there; none for those who have no settings of their own.
-    pub(super) fn entries(&self) -> Vec<Entry> {
+    /// Returns the hooks to install; none for agents without a settings file.
+    pub(super) fn planned_hooks(&self) -> Vec<PlannedHook> {
         let is_wanted =
-            |row: &&Row| self.recall == Recall::WithPrompts || !matches!(row.1, "prompt-submit" | "before-agent");
-        let entry = |&(event, word, timeout): &Row| Entry {
+            |row: &&Row| self.recall == RecallTiming::WithPrompts || !matches!(row.1, "prompt-submit" | "before-agent");
+        let entry = |&(event, word, timeout): &Row| PlannedHook {
             event,
             command: format!("{} hook {} {word}", self.program, self.agent),
             timeout,
         };
-        self.rows().iter().filter(is_wanted).map(entry).collect()
+        self.hook_rows().iter().filter(is_wanted).map(entry).collect()
     }
 
-    /// Our word for an event, where it is one that we may have a hook for.
-    pub(super) fn word(&self, event: &str) -> Option<&'static str> {
-        self.rows().iter().find(|(known, ..)| *known == event).map(|(_, word, _)| *word)
+    /// Returns our word for an event, if we may have a hook for it.
+    pub(super) fn event_word(&self, event: &str) -> Option<&'static str> {
+        self.hook_rows().iter().find(|(known, ..)| *known == event).map(|(_, word, _)| *word)
     }
 
-    fn rows(&self) -> &'static [Row] {
+    fn hook_rows(&self) -> &'static [Row] {
         match self.agent {
-            Agent::ClaudeCode => CLAUDE,
-            Agent::Codex => CODEX,
-            Agent::Gemini => GEMINI,
-            Agent::Generic | Agent::Healer => &[],
+            HookAgent::ClaudeCode => CLAUDE,
+            HookAgent::Codex => CODEX,
+            HookAgent::Gemini => GEMINI,
+            HookAgent::Generic | HookAgent::Healer => &[],
         }
     }
 }

@@ -1,20 +1,20 @@
-//! Changes of a text, and what takes them back.
+//! Changes of a text, and their inverse.
 
 use serde::{Deserialize, Serialize};
 
-/// One change of a text: from this byte on, so many bytes give way to others.
+/// One change of a text: bytes from a position on are replaced by others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Splice {
-    /// Where, in bytes from the beginning.
+pub struct TextSplice {
+    /// The position in bytes from the beginning.
     pub at: usize,
-    /// How many bytes go.
+    /// The number of bytes to remove.
     pub bytes: usize,
-    /// What comes in their place.
+    /// The text to insert in their place.
     pub text: String,
 }
 
-/// A text with changes made, which must be in order and apart; `None` where they do not fit it.
-pub fn spliced(text: &str, splices: &[Splice]) -> Option<String> {
+/// Applies splices, which must be sorted and must not overlap; `None` if they do not fit the text.
+pub fn apply_splices(text: &str, splices: &[TextSplice]) -> Option<String> {
     let mut made = String::with_capacity(text.len() + splices.iter().map(|splice| splice.text.len()).sum::<usize>());
     let mut done = 0;
     for splice in splices {
@@ -26,13 +26,13 @@ pub fn spliced(text: &str, splices: &[Splice]) -> Option<String> {
     Some(made)
 }
 
-/// What turns the text that [`spliced`] makes back into the one it was made of.
-pub(super) fn inverse(text: &str, splices: &[Splice]) -> Vec<Splice> {
+/// Returns the splices that undo [`apply_splices`].
+pub(super) fn invert_splices(text: &str, splices: &[TextSplice]) -> Vec<TextSplice> {
     let mut inverse = Vec::with_capacity(splices.len());
     let (mut added, mut gone) = (0, 0);
     for splice in splices {
         let before = text.get(splice.at..splice.at + splice.bytes).unwrap_or_default();
-        inverse.push(Splice { at: splice.at + added - gone, bytes: splice.text.len(), text: before.to_owned() });
+        inverse.push(TextSplice { at: splice.at + added - gone, bytes: splice.text.len(), text: before.to_owned() });
         added += splice.text.len();
         gone += splice.bytes;
     }

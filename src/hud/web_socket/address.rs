@@ -1,4 +1,4 @@
-//! Where a display is.
+//! The address of a display.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use http::Uri;
 
 use crate::hud::HudError;
 
-/// The address of a display. Shown, it keeps its query and its password to itself.
-pub(super) struct Address {
+/// The address of a display. Its `Display` and `Debug` output hides the query and the password.
+pub(super) struct DisplayAddress {
     uri: Uri,
     host: String,
     port: u16,
 }
 
-impl Address {
+impl DisplayAddress {
     pub(super) fn parse(text: &str) -> Result<Self, HudError> {
-        let refused = |why: &str| HudError::Address { address: shown(text), why: why.to_owned() };
+        let refused = |why: &str| HudError::Address { address: strip_secrets(text), why: why.to_owned() };
         let uri: Uri = text.trim().parse().map_err(|error: http::uri::InvalidUri| refused(&error.to_string()))?;
         match uri.scheme_str() {
             Some("ws") => {}
-            Some("wss") => return Err(HudError::Encrypted { address: shown(text) }),
+            Some("wss") => return Err(HudError::Encrypted { address: strip_secrets(text) }),
             _ => return Err(refused("it begins with ws://")),
         }
-        // The system wants to know an IPv6 address without its brackets.
+        // The system resolves an IPv6 address without its brackets.
         let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.is_empty() {
             return Err(refused("it names no machine"));
@@ -40,20 +40,20 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for DisplayAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.uri.to_string()))
+        f.write_str(&strip_secrets(&self.uri.to_string()))
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for DisplayAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Scheme, machine and path, whatever else was given.
-fn shown(text: &str) -> String {
+/// Returns scheme, host and path of an address, without credentials, query or fragment.
+fn strip_secrets(text: &str) -> String {
     const SHOWN_CHARACTERS: usize = 120;
     let open = text.trim().split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = open.split_once("://").map_or(("", open), |(scheme, rest)| (scheme, rest));

@@ -1,38 +1,38 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::domain::About;
-use crate::domain::Event;
 use crate::domain::Happening;
-use crate::domain::OutputOf;
+use crate::domain::OutputOwner;
 use crate::domain::Part;
-use crate::domain::Usage;
-use crate::ingest::Format;
-use crate::ingest::Reading;
-use crate::ingest::Rules;
+use crate::domain::SessionDetails;
+use crate::domain::TokenUsage;
+use crate::domain::TrajectoryEvent;
+use crate::ingest::LogFormat;
+use crate::ingest::ReaderSettings;
+use crate::ingest::SessionReader;
 
 /// Everything that a log tells.
-pub(super) fn events(text: &str) -> Vec<Event> {
-    read(text.as_bytes(), Rules::default()).1
+pub(super) fn events(text: &str) -> Vec<TrajectoryEvent> {
+    read(text.as_bytes(), ReaderSettings::default()).1
 }
 
-pub(super) fn read(mut bytes: &[u8], rules: Rules) -> (Format, Vec<Event>) {
+pub(super) fn read(mut bytes: &[u8], rules: ReaderSettings) -> (LogFormat, Vec<TrajectoryEvent>) {
     let mut events = Vec::new();
-    let format = Reading::new(rules).read(&mut bytes, &mut events).expect("a format that is known");
+    let format = SessionReader::new(rules).read_log(&mut bytes, &mut events).expect("a format that is known");
     (format, events)
 }
 
 /// The events up to the second trajectory.
-fn first(events: &[Event]) -> &[Event] {
-    let end = events.iter().position(|event| *event == Event::Begin).unwrap_or(events.len());
+fn first(events: &[TrajectoryEvent]) -> &[TrajectoryEvent] {
+    let end = events.iter().position(|event| *event == TrajectoryEvent::Begin).unwrap_or(events.len());
     &events[..end]
 }
 
-fn about(events: &[Event]) -> About {
-    let mut known = About::default();
+fn about(events: &[TrajectoryEvent]) -> SessionDetails {
+    let mut known = SessionDetails::default();
     for event in events {
-        if let Event::About(about) = event {
-            known.learn((**about).clone());
+        if let TrajectoryEvent::About(about) = event {
+            known.fill_from((**about).clone());
         }
     }
     known
@@ -50,27 +50,27 @@ fn corpus_agrees_with_what_others_counted() {
     for (path, expected) in expected.iter().filter(|(_, figures)| figures.get("harborValid").is_some()) {
         files += 1;
         let bytes = std::fs::read(corpus.join(path)).expect("the file is there");
-        let (format, all) = read(&bytes, Rules { strict: true });
-        assert_eq!(format, Format::Atif, "{path}");
+        let (format, all) = read(&bytes, ReaderSettings { strict: true });
+        assert_eq!(format, LogFormat::Atif, "{path}");
         let events = first(&all);
-        let count = |wanted: fn(&Event) -> bool| events.iter().filter(|event| wanted(event)).count() as u64;
-        let sum = |figure: fn(&crate::domain::Usage) -> Option<u64>| {
+        let count = |wanted: fn(&TrajectoryEvent) -> bool| events.iter().filter(|event| wanted(event)).count() as u64;
+        let sum = |figure: fn(&crate::domain::TokenUsage) -> Option<u64>| {
             events
                 .iter()
                 .filter_map(|event| match event {
-                    Event::Spent(_, usage) => figure(usage),
+                    TrajectoryEvent::Spent(_, usage) => figure(usage),
                     _ => None,
                 })
                 .fold(None, |sum: Option<u64>, tokens| Some(sum.unwrap_or_default() + tokens))
         };
         let figures = serde_json::json!({
-            "steps": count(|event| matches!(event, Event::Step(_))),
-            "copiedSteps": count(|event| matches!(event, Event::Step(step) if step.copied)),
-            "toolCalls": count(|event| matches!(event, Event::Call(..))),
+            "steps": count(|event| matches!(event, TrajectoryEvent::Step(_))),
+            "copiedSteps": count(|event| matches!(event, TrajectoryEvent::Step(step) if step.copied)),
+            "toolCalls": count(|event| matches!(event, TrajectoryEvent::Call(..))),
             "promptTokensOverSteps": sum(|usage| usage.prompt_tokens),
             "completionTokensOverSteps": sum(|usage| usage.completion_tokens),
             "schemaVersion": about(events).schema_version,
-            "harborValid": !all.iter().any(|event| matches!(event, Event::Breach(_))),
+            "harborValid": !all.iter().any(|event| matches!(event, TrajectoryEvent::Breach(_))),
         });
         for (key, figure) in figures.as_object().expect("an object") {
             let expected = expected.get(key).unwrap_or(&Value::Null);
@@ -89,10 +89,10 @@ macro_rules! fixture {
 const DOCUMENTS: [&str; 4] =
     [fixture!("claude-code.json"), fixture!("terminus-2.json"), fixture!("chat-style.json"), fixture!("embedded.json")];
 
-fn speakers(events: &[Event]) -> Vec<&str> {
+fn speakers(events: &[TrajectoryEvent]) -> Vec<&str> {
     let mut speakers = Vec::new();
     for event in events {
-        if let Event::Step(step) = event {
+        if let TrajectoryEvent::Step(step) = event {
             speakers.push(step.speaker.as_str());
         }
     }
@@ -101,9 +101,9 @@ fn speakers(events: &[Event]) -> Vec<&str> {
 
 #[test]
 fn a_run_of_claude_code_is_read() {
-    let (format, events) = read(DOCUMENTS[0].as_bytes(), Rules { strict: true });
-    assert_eq!(format, Format::Atif);
-    assert!(!events.iter().any(|event| matches!(event, Event::Breach(_) | Event::Skipped(_))));
+    let (format, events) = read(DOCUMENTS[0].as_bytes(), ReaderSettings { strict: true });
+    assert_eq!(format, LogFormat::Atif);
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Breach(_) | TrajectoryEvent::Skipped(_))));
     let known = about(&events);
     assert_eq!(known.directory.as_deref(), Some("/home/dev/shop"));
     assert_eq!(known.branch.as_deref(), Some("fix/cart-total"));
@@ -112,33 +112,36 @@ fn a_run_of_claude_code_is_read() {
     let outputs: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Output(_, output) => Some((output.failed, output.exit_code, output.duration_ms)),
+            TrajectoryEvent::Output(_, output) => Some((output.failed, output.exit_code, output.duration_ms)),
             _ => None,
         })
         .collect();
     assert_eq!(outputs, [(Some(true), Some(1), None), (None, None, Some(12))]);
-    let spent = Usage {
+    let spent = TokenUsage {
         prompt_tokens: Some(1200),
         completion_tokens: Some(80),
         cached_tokens: Some(1000),
         cache_write_tokens: Some(150),
         cost_usd: None,
     };
-    assert!(events.contains(&Event::Spent(2, spent)));
+    assert!(events.contains(&TrajectoryEvent::Spent(2, spent)));
     // Only the cost is nowhere among the steps.
-    assert_eq!(events.last(), Some(&Event::Total(Usage { cost_usd: Some(0.031), ..Usage::default() })));
+    assert_eq!(
+        events.last(),
+        Some(&TrajectoryEvent::Total(TokenUsage { cost_usd: Some(0.031), ..TokenUsage::default() }))
+    );
 }
 
 #[test]
 fn a_run_of_terminus_is_read() {
-    let (_, events) = read(DOCUMENTS[1].as_bytes(), Rules { strict: true });
-    assert!(!events.iter().any(|event| matches!(event, Event::Breach(_) | Event::Skipped(_))));
+    let (_, events) = read(DOCUMENTS[1].as_bytes(), ReaderSettings { strict: true });
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Breach(_) | TrajectoryEvent::Skipped(_))));
     assert_eq!(speakers(&events), ["user", "agent", "system", "other_agent", "agent"]);
-    assert!(events.contains(&Event::Happened(3, Happening::Compacted, "compaction, replace".to_owned())));
+    assert!(events.contains(&TrajectoryEvent::Happened(3, Happening::Compacted, "compaction, replace".to_owned())));
     let elsewhere: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Elsewhere(elsewhere) => Some((elsewhere.part.clone(), elsewhere.path.as_deref())),
+            TrajectoryEvent::Elsewhere(elsewhere) => Some((elsewhere.part.clone(), elsewhere.path.as_deref())),
             _ => None,
         })
         .collect();
@@ -152,28 +155,31 @@ fn a_run_of_terminus_is_read() {
     let of: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Output(of, _) => Some(of.clone()),
+            TrajectoryEvent::Output(of, _) => Some(of.clone()),
             _ => None,
         })
         .collect();
-    assert_eq!(of, [OutputOf::Step(2), OutputOf::Call("call_1_task_complete".to_owned())]);
+    assert_eq!(of, [OutputOwner::Step(2), OutputOwner::Call("call_1_task_complete".to_owned())]);
 }
 
 #[test]
 fn a_chat_has_no_calls_but_a_terminal_that_speaks() {
     let events = events(DOCUMENTS[2]);
     assert_eq!(speakers(&events), ["user", "agent", "tool", "agent", "tool", "agent", "system", "user"]);
-    assert!(!events.iter().any(|event| matches!(event, Event::Call(..))));
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Call(..))));
     assert_eq!(about(&events).model.as_deref(), Some("glm-4.6"));
 }
 
 #[test]
 fn an_embedded_run_is_told_apart() {
-    let (_, events) = read(DOCUMENTS[3].as_bytes(), Rules { strict: true });
-    assert!(!events.iter().any(|event| matches!(event, Event::Breach(_))));
+    let (_, events) = read(DOCUMENTS[3].as_bytes(), ReaderSettings { strict: true });
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Breach(_))));
     let parent = first(&events);
     assert_eq!(speakers(parent), ["user", "agent"]);
-    assert_eq!(parent.last(), Some(&Event::Total(Usage { cost_usd: Some(0.75), ..Usage::default() })));
+    assert_eq!(
+        parent.last(),
+        Some(&TrajectoryEvent::Total(TokenUsage { cost_usd: Some(0.75), ..TokenUsage::default() }))
+    );
     let child = &events[parent.len() + 1..];
     assert_eq!(about(child).parent_session_id.as_deref(), Some("run-7"));
     assert_eq!(about(child).trajectory_id.as_deref(), Some("searcher"));
@@ -187,9 +193,9 @@ fn a_corpus_of_chats_has_terminals() {
         return;
     };
     let bytes = std::fs::read(corpus.join("openagents/sample-trajectories.json")).expect("the file is there");
-    let (format, events) = read(&bytes, Rules::default());
-    assert_eq!(format, Format::Atif);
-    let trajectories: Vec<&[Event]> = events.split(|event| *event == Event::Begin).collect();
+    let (format, events) = read(&bytes, ReaderSettings::default());
+    assert_eq!(format, LogFormat::Atif);
+    let trajectories: Vec<&[TrajectoryEvent]> = events.split(|event| *event == TrajectoryEvent::Begin).collect();
     assert_eq!(trajectories.len(), 5);
     for trajectory in trajectories {
         let speakers = speakers(trajectory);
@@ -199,17 +205,19 @@ fn a_corpus_of_chats_has_terminals() {
 }
 
 /// Steps of a trajectory are numbered from 1 without gaps, and calls and costs belong to steps that were told.
-fn check(events: &[Event]) {
+fn check(events: &[TrajectoryEvent]) {
     let mut last = 0;
     for event in events {
         match event {
-            Event::Begin => last = 0,
-            Event::Step(step) => {
+            TrajectoryEvent::Begin => last = 0,
+            TrajectoryEvent::Step(step) => {
                 assert_eq!(step.number, last + 1);
                 last = step.number;
             }
-            Event::Call(step, _) | Event::Spent(step, _) | Event::Happened(step, ..) => assert_eq!(*step, last),
-            Event::Output(OutputOf::Step(step), _) => assert!(*step >= 1 && *step <= last),
+            TrajectoryEvent::Call(step, _) | TrajectoryEvent::Spent(step, _) | TrajectoryEvent::Happened(step, ..) => {
+                assert_eq!(*step, last);
+            }
+            TrajectoryEvent::Output(OutputOwner::Step(step), _) => assert!(*step >= 1 && *step <= last),
             _ => {}
         }
     }
@@ -217,12 +225,12 @@ fn check(events: &[Event]) {
 
 fn read_any(mut bytes: &[u8]) {
     for strict in [false, true] {
-        let mut told: Vec<Event> = Vec::new();
-        super::documents(&mut { bytes }, Rules { strict }, &mut told).expect("memory does not fail");
+        let mut told: Vec<TrajectoryEvent> = Vec::new();
+        super::read_documents(&mut { bytes }, ReaderSettings { strict }, &mut told).expect("memory does not fail");
         check(&told);
-        let mut told: Vec<Event> = Vec::new();
-        let mut stream = super::Stream::new(Rules { strict });
-        crate::ingest::lines::Lines::new(&mut bytes).each(&mut stream, &mut told).expect("memory does not fail");
+        let mut told: Vec<TrajectoryEvent> = Vec::new();
+        let mut stream = super::AtifStreamReader::new(ReaderSettings { strict });
+        crate::ingest::lines::LogLines::new(&mut bytes).read_all(&mut stream, &mut told).expect("memory does not fail");
         check(&told);
     }
 }

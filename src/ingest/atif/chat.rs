@@ -1,23 +1,23 @@
-//! Who speaks in a step that calls itself a user's.
+//! Detects the speaker of a step that is labelled as a user's.
 //!
-//! Some producers have no place for what a terminal answers and put it into user steps; harnesses write there as well.
+//! Some producers have no field for terminal output and put it into user steps; harnesses write there as well.
 
 use crate::domain::Speaker;
-use crate::ingest::claude::Said;
+use crate::ingest::claude::AttributedText;
 use crate::ingest::codex;
 
 #[cfg(test)]
 #[path = "chat_tests.rs"]
 mod tests;
 
-/// How much of a long text is looked at.
+/// The number of bytes of a long text that are examined.
 const LOOKED_AT_BYTES: usize = 4096;
 
-/// How terminal screens are announced.
+/// The phrases that announce terminal screens.
 const SCREENS: &[&str] =
     &["New Terminal Output:", "Current terminal state:", "Current Terminal Screen:", "Current terminal screen:"];
 
-/// How texts begin that a harness writes in a user's place. What Claude Code and Codex write is known there.
+/// The openings of texts that a harness writes as the user. Those of Claude Code and Codex are detected elsewhere.
 const HARNESS: &[&str] = &[
     "Previous response had parsing errors:",
     "Previous response had warnings:",
@@ -25,51 +25,51 @@ const HARNESS: &[&str] = &[
     "You are picking up work from a previous AI agent",
 ];
 
-/// How texts begin that another agent wrote.
+/// The opening of a text that another agent wrote.
 const OTHER_AGENT: &str = "Here are the answers the other agent provided";
 
-/// What is known of a conversation so far.
+/// Detects who speaks in user steps, from the conversation so far.
 #[derive(Debug, Default)]
-pub(super) struct Chat {
-    /// Calls or results have their own place in this log.
+pub(super) struct AtifSpeakerDetector {
+    /// True if calls or results have their own fields in this log.
     has_tools: bool,
-    /// Somebody has spoken as a user.
+    /// True after the first user step.
     has_user: bool,
-    /// The agent's last words were commands for a terminal.
+    /// True if the agent's last text was commands for a terminal.
     is_commanded: bool,
 }
 
-impl Chat {
-    /// Takes note of calls and results.
-    pub(super) fn saw_tools(&mut self) {
+impl AtifSpeakerDetector {
+    /// Records that the log has calls or results.
+    pub(super) fn note_tools(&mut self) {
         self.has_tools = true;
     }
 
-    /// Takes note of what the agent says.
-    pub(super) fn saw_agent(&mut self, text: &str) {
-        self.is_commanded = is_command(text);
+    /// Records whether the agent's text is commands for a terminal.
+    pub(super) fn note_agent_text(&mut self, text: &str) {
+        self.is_commanded = is_terminal_command(text);
     }
 
-    /// Whose words a user step holds.
-    pub(super) fn user(&mut self, text: &str) -> Speaker {
+    /// Returns the speaker of a user step.
+    pub(super) fn detect_speaker(&mut self, text: &str) -> Speaker {
         let is_first = !std::mem::replace(&mut self.has_user, true);
         let text = text.trim_start();
-        if !is_first && !self.has_tools && is_screen(text, self.is_commanded) {
+        if !is_first && !self.has_tools && is_terminal_screen(text, self.is_commanded) {
             Speaker::Tool
         } else if HARNESS.iter().any(|opening| text.starts_with(opening)) {
             Speaker::System
         } else if text.starts_with(OTHER_AGENT) {
             Speaker::OtherAgent
         } else {
-            codex::sure_stranger(text).unwrap_or_else(|| person_or_else(text))
+            codex::find_sure_non_user_speaker(text).unwrap_or_else(|| choose_speaker(text))
         }
     }
 }
 
-/// A person, if one of the words is theirs; else who spoke first.
-fn person_or_else(text: &str) -> Speaker {
-    let mut said = Said::default();
-    said.hear(text.to_owned(), &Speaker::User);
+/// Returns the user if any piece of the text is theirs, else the speaker of the first piece.
+fn choose_speaker(text: &str) -> Speaker {
+    let mut said = AttributedText::default();
+    said.add_text(text.to_owned(), &Speaker::User);
     let is_user = text.is_empty() || said.pieces.iter().any(|(speaker, _)| *speaker == Speaker::User);
     if is_user {
         return Speaker::User;
@@ -77,9 +77,9 @@ fn person_or_else(text: &str) -> Speaker {
     said.pieces.into_iter().next().map_or(Speaker::System, |(speaker, _)| speaker)
 }
 
-/// Whether a text is what a terminal shows. A prompt alone is enough only as an answer to commands.
-fn is_screen(text: &str, is_answer: bool) -> bool {
-    let beginning = beginning(text);
+/// Returns true if a text is terminal output. A shell prompt alone is enough only in an answer to commands.
+fn is_terminal_screen(text: &str, is_answer: bool) -> bool {
+    let beginning = leading_text(text);
     if SCREENS.iter().any(|screen| beginning.starts_with(screen)) {
         return true;
     }
@@ -87,16 +87,16 @@ fn is_screen(text: &str, is_answer: bool) -> bool {
         return false;
     }
     let has_screen = SCREENS.iter().any(|screen| beginning.lines().any(|line| line.starts_with(screen)));
-    let begins_with_prompt = beginning.lines().find(|line| !line.trim().is_empty()).is_some_and(is_prompt);
-    has_screen || begins_with_prompt || ends_with_prompt(text)
+    let begins_with_prompt = beginning.lines().find(|line| !line.trim().is_empty()).is_some_and(is_shell_prompt);
+    has_screen || begins_with_prompt || ends_with_shell_prompt(text)
 }
 
-fn ends_with_prompt(text: &str) -> bool {
-    text.trim_end().lines().next_back().is_some_and(is_prompt)
+fn ends_with_shell_prompt(text: &str) -> bool {
+    text.trim_end().lines().next_back().is_some_and(is_shell_prompt)
 }
 
-/// `root@box:/app# ls` or `(venv) dev@box:~/shop$`.
-fn is_prompt(line: &str) -> bool {
+/// Returns true for a shell prompt: `root@box:/app# ls` or `(venv) dev@box:~/shop$`.
+fn is_shell_prompt(line: &str) -> bool {
     let line = line.trim_start();
     let line = match line.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
         Some((_, rest)) => rest,
@@ -113,8 +113,8 @@ fn is_prompt(line: &str) -> bool {
     is_name(user) && is_name(host) && end.is_some_and(|end| !end.starts_with(' '))
 }
 
-/// Whether an agent's words are orders to a terminal: a JSON or XML of keystrokes, or a fenced script.
-fn is_command(text: &str) -> bool {
+/// Returns true if an agent's text commands a terminal: keystrokes in JSON or XML, or a fenced script.
+fn is_terminal_command(text: &str) -> bool {
     let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
     has("\"keystrokes\"")
         || has("<keystrokes")
@@ -122,7 +122,7 @@ fn is_command(text: &str) -> bool {
         || ["```bash", "```sh\n", "```shell", "```console"].iter().any(|fence| has(fence))
 }
 
-fn beginning(text: &str) -> &str {
+fn leading_text(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -1,12 +1,12 @@
-use super::Chat;
+use super::AtifSpeakerDetector;
 use crate::domain::Speaker;
 
 /// The speaker of a user step behind an agent's words.
 fn speaker(agent: &str, user: &str) -> Speaker {
-    let mut chat = Chat::default();
-    chat.user("Count the lines.");
-    chat.saw_agent(agent);
-    chat.user(user)
+    let mut chat = AtifSpeakerDetector::default();
+    chat.detect_speaker("Count the lines.");
+    chat.note_agent_text(agent);
+    chat.detect_speaker(user)
 }
 
 const COMMANDS: &str = r#"{"analysis": "…", "commands": [{"keystrokes": "ls\n"}]}"#;
@@ -58,22 +58,25 @@ fn harnesses_are_told_from_people() {
         ("[Request interrupted by user]\nNo, the other file.", Speaker::User),
         ("<pr_description>\nFix the sum.\n</pr_description>", Speaker::User),
     ] {
-        assert_eq!(Chat::default().user(text), expected, "{text}");
+        assert_eq!(AtifSpeakerDetector::default().detect_speaker(text), expected, "{text}");
     }
 }
 
 #[test]
 fn the_first_words_are_never_a_terminals() {
-    assert_eq!(Chat::default().user("Current terminal state:\nroot@box:/app#\nWhat is wrong here?"), Speaker::User);
+    assert_eq!(
+        AtifSpeakerDetector::default().detect_speaker("Current terminal state:\nroot@box:/app#\nWhat is wrong here?"),
+        Speaker::User
+    );
 }
 
 #[test]
 fn where_results_have_a_place_terminals_do_not_speak() {
-    let mut chat = Chat::default();
-    chat.user("Go.");
-    chat.saw_tools();
-    chat.saw_agent(COMMANDS);
-    assert_eq!(chat.user("root@box:/app# ls"), Speaker::User);
+    let mut chat = AtifSpeakerDetector::default();
+    chat.detect_speaker("Go.");
+    chat.note_tools();
+    chat.note_agent_text(COMMANDS);
+    assert_eq!(chat.detect_speaker("root@box:/app# ls"), Speaker::User);
 }
 
 #[test]

@@ -2,28 +2,28 @@ use std::io::Read;
 
 use serde_json::json;
 
-use crate::domain::About;
-use crate::domain::Event;
-use crate::domain::Skipped;
-use crate::ingest::Rules;
-use crate::ingest::atif::documents;
+use crate::domain::SessionDetails;
+use crate::domain::SkippedLogLine;
+use crate::domain::TrajectoryEvent;
+use crate::ingest::ReaderSettings;
+use crate::ingest::atif::read_documents;
 
 fn cut(text: &str, end: usize) -> &str {
     text.get(..end).expect("between characters")
 }
 
-fn told(text: &str) -> Vec<Event> {
+fn told(text: &str) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
-    documents(&mut text.as_bytes(), Rules::default(), &mut events).expect("memory does not fail");
+    read_documents(&mut text.as_bytes(), ReaderSettings::default(), &mut events).expect("memory does not fail");
     events
 }
 
 /// Steps, and what divides them, in short.
-fn short(events: &[Event]) -> Vec<String> {
-    let short = |event: &Event| match event {
-        Event::Begin => Some("begin".to_owned()),
-        Event::Step(step) => Some(format!("{} {}", step.number, step.text)),
-        Event::Skipped(skipped) => Some(skipped.why.clone()),
+fn short(events: &[TrajectoryEvent]) -> Vec<String> {
+    let short = |event: &TrajectoryEvent| match event {
+        TrajectoryEvent::Begin => Some("begin".to_owned()),
+        TrajectoryEvent::Step(step) => Some(format!("{} {}", step.number, step.text)),
+        TrajectoryEvent::Skipped(skipped) => Some(skipped.why.clone()),
         _ => None,
     };
     events.iter().filter_map(short).collect()
@@ -35,8 +35,9 @@ const TWO: &str = r#"{"steps": [{"source": "user", "message": "a"}, {"source": "
 fn keys_may_come_in_any_order() {
     let events = told(TWO);
     assert_eq!(short(&events), ["1 a", "2 b"]);
-    let about = About { session_id: Some("s".to_owned()), agent: Some("x".to_owned()), ..About::default() };
-    assert_eq!(events.last(), Some(&Event::About(Box::new(about))));
+    let about =
+        SessionDetails { session_id: Some("s".to_owned()), agent: Some("x".to_owned()), ..SessionDetails::default() };
+    assert_eq!(events.last(), Some(&TrajectoryEvent::About(Box::new(about))));
 }
 
 #[test]
@@ -44,10 +45,10 @@ fn a_document_that_is_cut_off_keeps_its_steps() {
     let end = TWO.find(r#""b""#).expect("there");
     let events = told(cut(TWO, end));
     assert_eq!(short(&events), ["1 a", "the document is cut off after step 1"]);
-    assert!(matches!(events.last(), Some(Event::Skipped(Skipped { line: 1, .. }))));
+    assert!(matches!(events.last(), Some(TrajectoryEvent::Skipped(SkippedLogLine { line: 1, .. }))));
     for end in 1..TWO.len() {
         let events = told(cut(TWO, end));
-        assert!(matches!(events.last(), Some(Event::Skipped(_))), "cut at {end}");
+        assert!(matches!(events.last(), Some(TrajectoryEvent::Skipped(_))), "cut at {end}");
     }
 }
 
@@ -113,13 +114,12 @@ fn embedded_trajectories_come_behind_their_parent() {
         text.push('}');
         let events = told(&text);
         assert_eq!(short(&events), ["1 p", "begin", "1 c", "2 ", "begin", "1 c", "2 "], "{order:?}");
-        let total = events.iter().position(|event| matches!(event, Event::Total(_)));
-        assert!(total < events.iter().position(|event| *event == Event::Begin), "{order:?}");
-        let child = events.iter().skip_while(|event| **event != Event::Begin).nth(1);
-        let Some(Event::About(about)) = child else { panic!("{child:?}") };
+        let total = events.iter().position(|event| matches!(event, TrajectoryEvent::Total(_)));
+        assert!(total < events.iter().position(|event| *event == TrajectoryEvent::Begin), "{order:?}");
+        let child = events.iter().skip_while(|event| **event != TrajectoryEvent::Begin).nth(1);
+        let Some(TrajectoryEvent::About(about)) = child else { panic!("{child:?}") };
         assert_eq!(about.parent_session_id.as_deref(), Some("s"));
-        let named =
-            |event: &Event| matches!(event, Event::About(about) if about.trajectory_id.as_deref() == Some("t0"));
+        let named = |event: &TrajectoryEvent| matches!(event, TrajectoryEvent::About(about) if about.trajectory_id.as_deref() == Some("t0"));
         assert!(events.iter().any(named));
     }
 }
@@ -135,10 +135,11 @@ fn too_much_embedded_is_told_at_once_and_nothing_is_lost() {
     );
     for text in [before, after] {
         let events = told(&text);
-        let steps = events.iter().filter(|event| matches!(event, Event::Step(_))).count();
+        let steps = events.iter().filter(|event| matches!(event, TrajectoryEvent::Step(_))).count();
         assert_eq!(steps, 401);
-        let again = events.iter().rposition(|event| *event == Event::Begin).expect("the parent goes on");
-        let is_named = matches!(&events[again + 1], Event::About(about) if about.session_id.as_deref() == Some("s"));
+        let again = events.iter().rposition(|event| *event == TrajectoryEvent::Begin).expect("the parent goes on");
+        let is_named =
+            matches!(&events[again + 1], TrajectoryEvent::About(about) if about.session_id.as_deref() == Some("s"));
         assert!(is_named, "{:?}", events[again + 1]);
     }
 }
@@ -170,9 +171,11 @@ fn long_values_are_cut_and_counted() {
         r#"{{"steps": [{{"source": "agent", "message": "{long}", "metrics": {{"prompt_tokens": 3, "prompt_token_ids": [{ids}]}}}}, {{"source": "user"}}]}}"#
     );
     let events = told(&text);
-    assert!(matches!(&events[0], Event::Step(step) if step.text.len() < 300_000));
-    assert!(events.iter().any(|event| matches!(event, Event::Spent(1, usage) if usage.prompt_tokens == Some(3))));
-    assert!(matches!(events.last(), Some(Event::Cut(cut)) if cut.values == 2));
+    assert!(matches!(&events[0], TrajectoryEvent::Step(step) if step.text.len() < 300_000));
+    assert!(
+        events.iter().any(|event| matches!(event, TrajectoryEvent::Spent(1, usage) if usage.prompt_tokens == Some(3)))
+    );
+    assert!(matches!(events.last(), Some(TrajectoryEvent::Cut(cut)) if cut.values == 2));
 }
 
 #[test]
@@ -185,7 +188,7 @@ fn a_log_that_cannot_be_read_to_its_end_is_an_error_with_the_steps_before() {
     }
     let end = TWO.find(r#""b""#).expect("there");
     let mut events = Vec::new();
-    let read = documents(&mut cut(TWO, end).as_bytes().chain(Broken), Rules::default(), &mut events);
+    let read = read_documents(&mut cut(TWO, end).as_bytes().chain(Broken), ReaderSettings::default(), &mut events);
     assert_eq!(read.expect_err("an error").to_string(), "the disk is gone");
     assert_eq!(short(&events), ["1 a"]);
 }

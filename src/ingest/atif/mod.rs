@@ -1,8 +1,8 @@
-//! ATIF, the Agent Trajectory Interchange Format, of every version and with every liberty that producers take.
+//! Reader for ATIF, the Agent Trajectory Interchange Format, in all its versions and producers' variants.
 //!
-//! Read leniently always; held against Harbor's own rules as well where that is asked for. The events come in the order
-//! of the document. Trajectories that are embedded in another one come behind it: after [`Event::Begin`], and with
-//! [`About::parent_session_id`](crate::domain::About) set if the parent has an id.
+//! Reading is always lenient; validation against Harbor's own rules is optional. Events come in the order of the
+//! document. Embedded trajectories come after their parent: each after a `Begin` event, and with `parent_session_id`
+//! set if the parent has an id.
 
 mod chat;
 mod document;
@@ -24,53 +24,61 @@ use std::io::Read;
 use memchr::memchr;
 use serde::de::DeserializeSeed;
 
-use super::Rules;
-use super::mend::Mended;
-use crate::domain::Cut;
-use crate::domain::Event;
-use crate::domain::Sink;
-use crate::domain::Skipped;
-use document::Documents;
-use strict::Strict;
+use super::ReaderSettings;
+use super::mend::JsonRepairReader;
+use crate::domain::EventSink;
+use crate::domain::SkippedLogLine;
+use crate::domain::TrajectoryEvent;
+use crate::domain::TruncationCount;
+use document::AtifDocuments;
+use strict::AtifValidator;
 
-pub(super) use stream::Stream;
+pub(super) use stream::AtifStreamReader;
 
-/// The parser takes byte by byte, which is quick only out of a buffer of the standard library.
+/// The size of the input buffer: the parser reads single bytes, which is fast only from a standard library buffer.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Tells one document, an array of them, or several one after the other.
-pub(super) fn documents(input: &mut dyn Read, rules: Rules, sink: &mut dyn Sink) -> std::io::Result<()> {
-    let mut telling = Telling::new(rules, sink);
-    let read = telling.read(input, 1);
-    telling.end();
+/// Reads one document, an array of documents, or several documents in sequence.
+pub(super) fn read_documents(
+    input: &mut dyn Read,
+    rules: ReaderSettings,
+    sink: &mut dyn EventSink,
+) -> std::io::Result<()> {
+    let mut telling = AtifLogReader::new(rules, sink);
+    let read = telling.read_input(input, 1);
+    telling.report_log_breaches();
     read
 }
 
-/// Tells documents that stand each on a line of its own. One that is broken costs nothing but itself.
-pub(super) fn lines(input: &mut dyn Read, rules: Rules, sink: &mut dyn Sink) -> std::io::Result<()> {
-    let mut telling = Telling::new(rules, sink);
+/// Reads documents that stand on one line each. A broken line does not affect the others.
+pub(super) fn read_document_lines(
+    input: &mut dyn Read,
+    rules: ReaderSettings,
+    sink: &mut dyn EventSink,
+) -> std::io::Result<()> {
+    let mut telling = AtifLogReader::new(rules, sink);
     let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
     let mut number = 1;
     let read = loop {
-        match skip_blank(&mut input) {
+        match skip_whitespace(&mut input) {
             Ok(None) => break Ok(()),
             Ok(Some(newlines)) => number += newlines,
             Err(error) => break Err(error),
         }
-        let mut line = Line { input: &mut input, is_over: false };
+        let mut line = SingleLineReader { input: &mut input, is_over: false };
         if let Err(error) =
-            telling.read(&mut line, number).and_then(|()| std::io::copy(&mut line, &mut std::io::sink()))
+            telling.read_input(&mut line, number).and_then(|()| std::io::copy(&mut line, &mut std::io::sink()))
         {
             break Err(error);
         }
         number += 1;
     };
-    telling.end();
+    telling.report_log_breaches();
     read
 }
 
-/// Passes over what is blank, and counts the ends of lines in it; nothing if nothing follows.
-fn skip_blank(input: &mut dyn BufRead) -> std::io::Result<Option<u64>> {
+/// Skips whitespace and returns the number of newlines in it, or none at the end of the input.
+fn skip_whitespace(input: &mut dyn BufRead) -> std::io::Result<Option<u64>> {
     let mut newlines = 0;
     loop {
         let bytes = input.fill_buf()?;
@@ -85,13 +93,13 @@ fn skip_blank(input: &mut dyn BufRead) -> std::io::Result<Option<u64>> {
     }
 }
 
-/// One line, and the newline behind it.
-struct Line<'i> {
+/// Reads a single line up to its newline.
+struct SingleLineReader<'i> {
     input: &'i mut dyn BufRead,
     is_over: bool,
 }
 
-impl Read for Line<'_> {
+impl Read for SingleLineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.is_over || buffer.is_empty() {
             return Ok(0);
@@ -110,24 +118,24 @@ impl Read for Line<'_> {
     }
 }
 
-/// What is told of one log, and what was wrong with it.
-struct Telling<'s> {
-    documents: Documents<'s>,
-    rules: Rules,
-    /// Documents that were read to their ends.
+/// Reads one ATIF log and records its flaws.
+struct AtifLogReader<'s> {
+    documents: AtifDocuments<'s>,
+    rules: ReaderSettings,
+    /// The number of documents that were read completely.
     count: u64,
     flaw: Option<&'static str>,
     is_broken: bool,
 }
 
-impl<'s> Telling<'s> {
-    fn new(rules: Rules, sink: &'s mut dyn Sink) -> Self {
-        Self { documents: Documents::new(sink, rules.strict), rules, count: 0, flaw: None, is_broken: false }
+impl<'s> AtifLogReader<'s> {
+    fn new(rules: ReaderSettings, sink: &'s mut dyn EventSink) -> Self {
+        Self { documents: AtifDocuments::new(sink, rules.strict), rules, count: 0, flaw: None, is_broken: false }
     }
 
-    /// Tells what stands here, from this line on.
-    fn read(&mut self, input: &mut dyn Read, first_line: u64) -> std::io::Result<()> {
-        let mut input = Mended::new(input);
+    /// Reads the documents of an input that begins at this line.
+    fn read_input(&mut self, input: &mut dyn Read, first_line: u64) -> std::io::Result<()> {
+        let mut input = JsonRepairReader::new(input);
         let ended = {
             let mut json = serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER_BYTES, &mut input));
             loop {
@@ -142,10 +150,10 @@ impl<'s> Telling<'s> {
                 }
             }
         };
-        self.flaw = self.flaw.or(input.flaw());
-        let cut = input.cut();
-        if cut != Cut::default() {
-            self.documents.sink().hear(Event::Cut(cut));
+        self.flaw = self.flaw.or(input.repaired_flaw());
+        let cut = input.cut_amount();
+        if cut != TruncationCount::default() {
+            self.documents.sink().receive_event(TrajectoryEvent::Cut(cut));
         }
         let error = match ended {
             Ok(()) => return Ok(()),
@@ -153,23 +161,23 @@ impl<'s> Telling<'s> {
             Err(error) => error,
         };
         self.is_broken = true;
-        // Lines are lost where something is cut.
+        // Line numbers are unknown where something was cut.
         let lines = u64::try_from(error.line()).unwrap_or_default();
         let line = match first_line {
-            1 if cut != Cut::default() => 0,
+            1 if cut != TruncationCount::default() => 0,
             1 => lines,
             first => first,
         };
         let what = if error.is_eof() { "cut off" } else { "no JSON" };
-        let (begun, steps) = self.documents.progress();
+        let (begun, steps) = self.documents.reading_progress();
         let trajectory = if begun > 1 { format!(" of trajectory {begun}") } else { String::new() };
         let why = format!("the document is {what} after step {steps}{trajectory}");
-        self.documents.sink().hear(Event::Skipped(Skipped { line, why }));
+        self.documents.sink().receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line, why }));
         Ok(())
     }
 
-    /// Tells what breaks the rules that hold for the whole.
-    fn end(mut self) {
+    /// Reports breaches of the rules for the log as a whole.
+    fn report_log_breaches(mut self) {
         if !self.rules.strict {
             return;
         }
@@ -179,7 +187,7 @@ impl<'s> Telling<'s> {
             (self.count > 1 || (self.count == 1 && self.is_broken)).then_some("more than one JSON value"),
             self.is_broken.then_some("not JSON"),
         ];
-        let whole = Strict::new("trajectory".to_owned());
-        problems.into_iter().flatten().for_each(|problem| whole.whole(problem, self.documents.sink()));
+        let whole = AtifValidator::new("trajectory".to_owned());
+        problems.into_iter().flatten().for_each(|problem| whole.report_root_breach(problem, self.documents.sink()));
     }
 }

@@ -1,10 +1,10 @@
-//! What came back, in all the shapes in which producers write it.
+//! Reads tool results in all the shapes that producers write.
 
 use serde_json::Value;
 
-use crate::domain::Elsewhere;
-use crate::domain::Output;
+use crate::domain::LogReference;
 use crate::domain::Part;
+use crate::domain::ToolOutput;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -12,58 +12,60 @@ use crate::ingest::pick::Object;
 #[path = "result_tests.rs"]
 mod tests;
 
-/// What Harbor's converter for Claude Code writes under a failed result.
+/// The text that Harbor's converter for Claude Code appends to a failed result.
 const FAILURE_MARK: &str = "[error] tool reported failure";
 
-/// How deep in a producer's `extra` signs are looked for.
+/// The maximum depth at which status hints are searched in a producer's `extra`.
 const MAX_DEPTH: usize = 4;
 
-/// How much of a text may be a header that a harness put there.
+/// The maximum length of a header that a harness puts before an output.
 const HEADER_BYTES: usize = 400;
 
-/// One result of an observation.
+/// A single result of an observation.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Found {
-    /// The call that it names.
+pub(super) struct AtifToolResult {
+    /// The id of the call that the result names.
     pub(super) call_id: Option<String>,
-    /// Nothing, where it only refers to other trajectories.
-    pub(super) output: Option<Output>,
-    pub(super) elsewhere: Vec<Elsewhere>,
+    /// The output, or none if the result only refers to other trajectories.
+    pub(super) output: Option<ToolOutput>,
+    pub(super) elsewhere: Vec<LogReference>,
 }
 
-/// What is said beside an output about how it went.
+/// Status fields that stand next to an output.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Signs {
+pub(super) struct OutputStatusHints {
     failed: Option<bool>,
     exit_code: Option<i32>,
     duration_ms: Option<u64>,
     interrupted: Option<bool>,
 }
 
-impl Signs {
-    /// The signs in a producer's `extra`.
-    pub(super) fn of(extra: &Object) -> Self {
-        Self::at_depth(extra, MAX_DEPTH)
+impl OutputStatusHints {
+    /// Reads the hints in a producer's `extra`.
+    pub(super) fn from_extra(extra: &Object) -> Self {
+        Self::from_extra_at_depth(extra, MAX_DEPTH)
     }
 
-    fn at_depth(extra: &Object, depth: usize) -> Self {
-        let flag = |keys: &[&str]| keys.iter().find_map(|key| pick::flag(extra, key));
+    fn from_extra_at_depth(extra: &Object, depth: usize) -> Self {
+        let flag = |keys: &[&str]| keys.iter().find_map(|key| pick::get_flag(extra, key));
         let mut signs = Self {
             failed: flag(&["tool_result_is_error", "is_error", "tool_use_is_error", "isError"])
                 .or_else(|| flag(&["passed", "success"]).map(|passed| !passed))
                 .or_else(|| {
-                    matches!(pick::str(extra, "status"), Some("failed" | "failure" | "error" | "errored"))
+                    matches!(pick::get_str(extra, "status"), Some("failed" | "failure" | "error" | "errored"))
                         .then_some(true)
                 }),
             exit_code: ["exit_code", "exitCode", "returncode", "return_code"]
                 .iter()
-                .find_map(|key| pick::integer(extra, key)),
+                .find_map(|key| pick::get_integer(extra, key)),
             duration_ms: ["duration_ms", "durationMs", "totalDurationMs"]
                 .iter()
-                .find_map(|key| pick::count(extra, key))
-                .or_else(|| milliseconds(pick::amount(extra, "duration_seconds")?))
+                .find_map(|key| pick::get_count(extra, key))
+                .or_else(|| to_milliseconds(pick::get_amount(extra, "duration_seconds")?))
                 .or_else(|| {
-                    milliseconds(pick::amount(extra, "end_timestamp")? - pick::amount(extra, "start_timestamp")?)
+                    to_milliseconds(
+                        pick::get_amount(extra, "end_timestamp")? - pick::get_amount(extra, "start_timestamp")?,
+                    )
                 }),
             interrupted: flag(&["interrupted"]),
         };
@@ -77,14 +79,14 @@ impl Signs {
                 "invocation",
             ] {
                 if let Some(inner) = extra.get(key).and_then(Value::as_object) {
-                    signs = signs.or(Self::at_depth(inner, depth - 1));
+                    signs = signs.or(Self::from_extra_at_depth(inner, depth - 1));
                 }
             }
         }
         signs
     }
 
-    /// These signs, and the other's where there are none.
+    /// Returns these hints, with missing ones filled from the other.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             failed: self.failed.or(other.failed),
@@ -94,8 +96,8 @@ impl Signs {
         }
     }
 
-    /// Puts them on an output that does not know better.
-    pub(super) fn mark(self, output: &mut Output) {
+    /// Sets the hints on an output where it has no value of its own.
+    pub(super) fn apply_to(self, output: &mut ToolOutput) {
         output.exit_code = output.exit_code.or(self.exit_code);
         output.failed = output.failed.or(self.failed).or_else(|| output.exit_code.map(|code| code != 0));
         output.duration_ms = output.duration_ms.or(self.duration_ms);
@@ -103,8 +105,8 @@ impl Signs {
     }
 }
 
-/// The results of an observation, which should be an object with a list of them.
-pub(super) fn results(observation: Value) -> Vec<Value> {
+/// Returns the results of an observation, which should be an object with a list of them.
+pub(super) fn list_results(observation: Value) -> Vec<Value> {
     match observation {
         Value::Null => Vec::new(),
         Value::Array(results) => results,
@@ -114,45 +116,47 @@ pub(super) fn results(observation: Value) -> Vec<Value> {
     }
 }
 
-/// Reads one result.
-pub(super) fn read(result: Value) -> Found {
+/// Reads a single result.
+pub(super) fn read_result(result: Value) -> AtifToolResult {
     let mut result = match result {
         Value::Object(result) => result,
-        Value::Null => return Found::default(),
-        words => return Found { output: Some(output(words)), ..Found::default() },
+        Value::Null => return AtifToolResult::default(),
+        words => return AtifToolResult { output: Some(read_output(words)), ..AtifToolResult::default() },
     };
     let call_id = ["source_call_id", "tool_call_id", "call_id", "tool_use_id", "id"]
         .iter()
-        .find_map(|key| pick::string(&result, key));
-    let elsewhere = references(&mut result);
-    let signs = Signs::of(&result).or(outcome(&result));
-    let extra = result.get("extra").and_then(Value::as_object).map(Signs::of).unwrap_or_default();
+        .find_map(|key| pick::get_string(&result, key));
+    let elsewhere = take_subagent_references(&mut result);
+    let signs = OutputStatusHints::from_extra(&result).or(read_nested_status(&result));
+    let extra = result.get("extra").and_then(Value::as_object).map(OutputStatusHints::from_extra).unwrap_or_default();
     let content = ["content", "output", "text", "result"]
         .iter()
         .find_map(|key| result.get_mut(*key).map(Value::take).filter(|content| !content.is_null()));
-    let error = pick::string(&result, "error");
+    let error = pick::get_string(&result, "error");
     let output = match (content, error) {
-        (Some(content), _) => Some(output(content)),
-        (None, Some(error)) => Some(Output { text: error, failed: Some(true), ..Output::default() }),
-        (None, None) if call_id.is_some() || (elsewhere.is_empty() && signs.or(extra) != Signs::default()) => {
-            Some(Output::default())
+        (Some(content), _) => Some(read_output(content)),
+        (None, Some(error)) => Some(ToolOutput { text: error, failed: Some(true), ..ToolOutput::default() }),
+        (None, None)
+            if call_id.is_some() || (elsewhere.is_empty() && signs.or(extra) != OutputStatusHints::default()) =>
+        {
+            Some(ToolOutput::default())
         }
         (None, None) => None,
     };
     let output = output.map(|mut output| {
-        signs.or(extra).mark(&mut output);
+        signs.or(extra).apply_to(&mut output);
         output
     });
-    Found { call_id, output, elsewhere }
+    AtifToolResult { call_id, output, elsewhere }
 }
 
-/// `result: {success, error}` beside the content.
-fn outcome(result: &Object) -> Signs {
-    result.get("result").and_then(Value::as_object).map(Signs::of).unwrap_or_default()
+/// Reads the hints in `result: {success, error}` next to the content.
+fn read_nested_status(result: &Object) -> OutputStatusHints {
+    result.get("result").and_then(Value::as_object).map(OutputStatusHints::from_extra).unwrap_or_default()
 }
 
-/// Trajectories that a result refers to.
-fn references(result: &mut Object) -> Vec<Elsewhere> {
+/// Takes the references to subagent trajectories out of a result.
+fn take_subagent_references(result: &mut Object) -> Vec<LogReference> {
     let references = match result.get_mut("subagent_trajectory_ref").map(Value::take) {
         Some(Value::Array(references)) => references,
         Some(Value::Null) | None => Vec::new(),
@@ -164,53 +168,54 @@ fn references(result: &mut Object) -> Vec<Elsewhere> {
             let (path, id) = match reference {
                 Value::String(path) if !path.is_empty() => (Some(path), None),
                 Value::Object(reference) => (
-                    pick::string(&reference, "trajectory_path"),
-                    pick::string(&reference, "trajectory_id").or_else(|| pick::string(&reference, "session_id")),
+                    pick::get_string(&reference, "trajectory_path"),
+                    pick::get_string(&reference, "trajectory_id")
+                        .or_else(|| pick::get_string(&reference, "session_id")),
                 ),
                 _ => return None,
             };
-            (path.is_some() || id.is_some()).then_some(Elsewhere { part: Part::Subagent, path, id })
+            (path.is_some() || id.is_some()).then_some(LogReference { part: Part::Subagent, path, id })
         })
         .collect()
 }
 
-/// An output of some content.
-fn output(content: Value) -> Output {
+/// Converts the content of a result into an output.
+fn read_output(content: Value) -> ToolOutput {
     let mut output = match content {
-        Value::Object(content) => of_object(content),
-        content => Output { text: words(content), ..Output::default() },
+        Value::Object(content) => read_output_object(content),
+        content => ToolOutput { text: join_content_text(content), ..ToolOutput::default() },
     };
     if output.text.starts_with("{\"output\":") && output.text.contains("\"metadata\"") {
-        unwrap(&mut output);
+        unwrap_json_output(&mut output);
     }
-    let from_text = signs_of_text(&output.text);
-    from_text.mark(&mut output);
+    let from_text = read_text_status(&output.text);
+    from_text.apply_to(&mut output);
     output
 }
 
-/// The words of a message or content. Parts may be chat messages in turn.
-pub(super) fn words(content: Value) -> String {
-    let Value::Array(parts) = content else { return pick::words(content) };
+/// Returns the text of a message or content. Parts may be chat messages themselves.
+pub(super) fn join_content_text(content: Value) -> String {
+    let Value::Array(parts) = content else { return pick::content_text(content) };
     let parts = parts.into_iter().map(|part| match part {
         Value::Object(mut part) if !part.get("text").is_some_and(Value::is_string) && part.contains_key("content") => {
-            words(part.get_mut("content").map(Value::take).unwrap_or_default())
+            join_content_text(part.get_mut("content").map(Value::take).unwrap_or_default())
         }
-        part => pick::words(Value::Array(vec![part])),
+        part => pick::content_text(Value::Array(vec![part])),
     });
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     parts.join("\n")
 }
 
-/// OpenAgents writes `{command, passed, output}`; others write much the same.
-fn of_object(mut content: Object) -> Output {
-    let mut output = Output::default();
-    Signs::of(&content).mark(&mut output);
+/// Reads an output such as OpenAgents' `{command, passed, output}`.
+fn read_output_object(mut content: Object) -> ToolOutput {
+    let mut output = ToolOutput::default();
+    OutputStatusHints::from_extra(&content).apply_to(&mut output);
     let mut lines = Vec::new();
-    if let Some(command) = pick::str(&content, "command") {
+    if let Some(command) = pick::get_str(&content, "command") {
         lines.push(format!("$ {command}"));
     }
     for key in ["output", "stdout", "stderr", "error", "message", "content", "text", "result"] {
-        let said = content.get_mut(key).map(Value::take).map(words).unwrap_or_default();
+        let said = content.get_mut(key).map(Value::take).map(join_content_text).unwrap_or_default();
         if !said.trim().is_empty() {
             lines.push(said);
         }
@@ -219,17 +224,17 @@ fn of_object(mut content: Object) -> Output {
     output
 }
 
-/// Codex once wrote `{"output": …, "metadata": {"exit_code": …}}` into a string.
-fn unwrap(output: &mut Output) {
+/// Unwraps `{"output": …, "metadata": {"exit_code": …}}`, which old versions of Codex wrote into a string.
+fn unwrap_json_output(output: &mut ToolOutput) {
     let Ok(mut inner) = serde_json::from_str::<Object>(&output.text) else { return };
     let Some(Value::String(text)) = inner.get_mut("output").map(Value::take) else { return };
     output.text = text;
-    Signs::of(&inner).mark(output);
+    OutputStatusHints::from_extra(&inner).apply_to(output);
 }
 
-/// What harnesses write into the text itself, at its beginning or end, for want of a place.
-fn signs_of_text(text: &str) -> Signs {
-    let mut signs = Signs::default();
+/// Reads the status that harnesses write at the beginning or end of the text itself.
+fn read_text_status(text: &str) -> OutputStatusHints {
+    let mut signs = OutputStatusHints::default();
     let mut is_header = false;
     let mut length = 0;
     for (index, line) in text.lines().enumerate() {
@@ -249,7 +254,7 @@ fn signs_of_text(text: &str) -> Signs {
         if let Some(seconds) = line.strip_prefix("Wall time: ").and_then(|rest| rest.split(' ').next())
             && is_header
         {
-            signs.duration_ms = signs.duration_ms.or_else(|| milliseconds(seconds.parse().ok()?));
+            signs.duration_ms = signs.duration_ms.or_else(|| to_milliseconds(seconds.parse().ok()?));
         }
         if !is_header && exit.is_none() {
             break;
@@ -258,20 +263,20 @@ fn signs_of_text(text: &str) -> Signs {
     let text = text.trim_end();
     if let Some(body) = text.strip_suffix(FAILURE_MARK) {
         signs.failed = Some(true);
-        signs.exit_code = signs.exit_code.or_else(|| exit_mark(body));
+        signs.exit_code = signs.exit_code.or_else(|| find_exit_code(body));
     } else if text.contains("[exit_code] ") {
-        signs.exit_code = signs.exit_code.or_else(|| exit_mark(text));
+        signs.exit_code = signs.exit_code.or_else(|| find_exit_code(text));
     }
     signs
 }
 
-/// The last line that says `[exit_code] 2`.
-fn exit_mark(text: &str) -> Option<i32> {
+/// Returns the exit code of the last line such as `[exit_code] 2`.
+fn find_exit_code(text: &str) -> Option<i32> {
     let mark = text.lines().rev().take(8).find_map(|line| line.strip_prefix("[exit_code] "))?;
     mark.trim().parse().ok()
 }
 
-fn milliseconds(seconds: f64) -> Option<u64> {
+fn to_milliseconds(seconds: f64) -> Option<u64> {
     let milliseconds = (seconds * 1000.0).round();
     let is_duration = (0.0..=1e13).contains(&milliseconds);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]

@@ -1,14 +1,14 @@
 use serde_json::Value;
 use serde_json::json;
 
-use super::read;
-use super::results;
-use crate::domain::Elsewhere;
-use crate::domain::Output;
+use super::list_results;
+use super::read_result;
+use crate::domain::LogReference;
 use crate::domain::Part;
+use crate::domain::ToolOutput;
 
-fn output(result: Value) -> Output {
-    read(result).output.expect("an output")
+fn output(result: Value) -> ToolOutput {
+    read_result(result).output.expect("an output")
 }
 
 /// Text, failure and exit code.
@@ -79,14 +79,14 @@ fn a_header_of_codex_is_read() {
     assert_eq!((older.exit_code, older.duration_ms, older.failed), (Some(0), Some(100), Some(false)));
 }
 
-fn output_of(text: &str) -> Output {
+fn output_of(text: &str) -> ToolOutput {
     output(json!({"content": text}))
 }
 
 #[test]
 fn references_may_be_a_list_or_one() {
     let expected = |path: Option<&str>, id: Option<&str>| {
-        vec![Elsewhere { part: Part::Subagent, path: path.map(str::to_owned), id: id.map(str::to_owned) }]
+        vec![LogReference { part: Part::Subagent, path: path.map(str::to_owned), id: id.map(str::to_owned) }]
     };
     for (reference, elsewhere) in [
         (json!([{"trajectory_path": "a.json", "session_id": "s"}]), expected(Some("a.json"), Some("s"))),
@@ -94,7 +94,7 @@ fn references_may_be_a_list_or_one() {
         (json!("a.json"), expected(Some("a.json"), None)),
         (json!([{}, 7, null]), Vec::new()),
     ] {
-        let found = read(json!({"subagent_trajectory_ref": reference.clone()}));
+        let found = read_result(json!({"subagent_trajectory_ref": reference.clone()}));
         assert_eq!((found.elsewhere, found.output), (elsewhere, None), "{reference}");
     }
 }
@@ -111,14 +111,14 @@ fn observations_have_many_shapes() {
         (json!({"content": "a"}), 1),
         (json!("a"), 1),
     ] {
-        assert_eq!(results(observation.clone()).len(), count, "{observation}");
+        assert_eq!(list_results(observation.clone()).len(), count, "{observation}");
     }
 }
 
 #[test]
 fn a_result_that_says_nothing_is_none() {
     for result in [json!(null), json!({}), json!({"content": null}), json!({"extra": {"a": 1}})] {
-        assert_eq!(read(result.clone()).output, None, "{result}");
+        assert_eq!(read_result(result.clone()).output, None, "{result}");
     }
-    assert_eq!(read(json!({"source_call_id": "c", "content": null})).output, Some(Output::default()));
+    assert_eq!(read_result(json!({"source_call_id": "c", "content": null})).output, Some(ToolOutput::default()));
 }

@@ -1,6 +1,6 @@
-//! Tokens and money, under the names that producers give them.
+//! Reads token counts and costs under the names that producers use.
 
-use crate::domain::Usage;
+use crate::domain::TokenUsage;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -8,24 +8,24 @@ use crate::ingest::pick::Object;
 #[path = "spent_tests.rs"]
 mod tests;
 
-/// What a step cost: its `metrics`, or `usage` in the words of a provider.
-pub(super) fn of_step(metrics: &Object) -> Usage {
-    read(metrics, "")
+/// Returns the usage of a step: its `metrics`, or a provider's `usage`.
+pub(super) fn read_step_usage(metrics: &Object) -> TokenUsage {
+    read_metrics(metrics, "")
 }
 
-/// What everything cost, by the log's own count. Nothing but zeros is no count.
-pub(super) fn of_all(metrics: &Object) -> Usage {
-    let total = read(metrics, "total_");
+/// Returns the total that the log itself reports; a total of zeros counts as none.
+pub(super) fn read_total_usage(metrics: &Object) -> TokenUsage {
+    let total = read_metrics(metrics, "total_");
     let has_tokens = [total.prompt_tokens, total.completion_tokens, total.cached_tokens, total.cache_write_tokens]
         .iter()
         .any(|tokens| tokens.is_some_and(|tokens| tokens > 0));
-    if has_tokens || total.cost_usd.is_some_and(|cost| cost > 0.0) { total } else { Usage::default() }
+    if has_tokens || total.cost_usd.is_some_and(|cost| cost > 0.0) { total } else { TokenUsage::default() }
 }
 
-/// The figures of a total for which steps gave none.
-pub(super) fn missing(total: Usage, steps: Usage) -> Usage {
+/// Returns the figures of a total for which the steps gave none.
+pub(super) fn select_missing_figures(total: TokenUsage, steps: TokenUsage) -> TokenUsage {
     let given = |tokens: Option<u64>| tokens.is_some_and(|tokens| tokens > 0);
-    Usage {
+    TokenUsage {
         prompt_tokens: total.prompt_tokens.filter(|_| !given(steps.prompt_tokens)),
         completion_tokens: total.completion_tokens.filter(|_| !given(steps.completion_tokens)),
         cached_tokens: total.cached_tokens.filter(|_| !given(steps.cached_tokens)),
@@ -34,16 +34,17 @@ pub(super) fn missing(total: Usage, steps: Usage) -> Usage {
     }
 }
 
-fn read(metrics: &Object, prefix: &str) -> Usage {
+fn read_metrics(metrics: &Object, prefix: &str) -> TokenUsage {
     let extra = metrics.get("extra").and_then(serde_json::Value::as_object);
     let own = |names: &[&str]| {
-        let named =
-            |name: &&str| pick::count(metrics, &format!("{prefix}{name}")).or_else(|| pick::count(metrics, name));
+        let named = |name: &&str| {
+            pick::get_count(metrics, &format!("{prefix}{name}")).or_else(|| pick::get_count(metrics, name))
+        };
         names.iter().find_map(named)
     };
     let also = |names: &[&str]| {
         let named = |extra: &Object, name: &str| {
-            pick::count(extra, &format!("{prefix}{name}")).or_else(|| pick::count(extra, name))
+            pick::get_count(extra, &format!("{prefix}{name}")).or_else(|| pick::get_count(extra, name))
         };
         own(names).or_else(|| names.iter().find_map(|name| named(extra?, name)))
     };
@@ -54,10 +55,10 @@ fn read(metrics: &Object, prefix: &str) -> Usage {
         "cache_creation_tokens",
         "cache_write_tokens",
     ]);
-    Usage {
+    TokenUsage {
         prompt_tokens: own(&["prompt_tokens"]).or_else(|| {
             let input = own(&["input_tokens"])?;
-            // A provider that counts cached tokens under this name counts them beside its input.
+            // A provider that counts cached tokens under this name excludes them from its input.
             let beside = own(&["cache_read_input_tokens"]).unwrap_or_default();
             let written = own(&["cache_creation_input_tokens"]).unwrap_or_default();
             Some(input.saturating_add(beside).saturating_add(written))
@@ -66,8 +67,8 @@ fn read(metrics: &Object, prefix: &str) -> Usage {
         cached_tokens,
         cache_write_tokens,
         cost_usd: ["cost_usd", "cost"].iter().find_map(|name| {
-            pick::amount(metrics, &format!("{prefix}{name}"))
-                .or_else(|| pick::amount(metrics, name))
+            pick::get_amount(metrics, &format!("{prefix}{name}"))
+                .or_else(|| pick::get_amount(metrics, name))
                 .filter(|cost| *cost == 0.0 || (cost.is_normal() && *cost > 0.0))
         }),
     }

@@ -1,19 +1,19 @@
 use serde_json::Value;
 use serde_json::json;
 
-use super::missing;
-use super::of_all;
-use super::of_step;
-use crate::domain::Usage;
-use crate::ingest::pick::object;
+use super::read_step_usage;
+use super::read_total_usage;
+use super::select_missing_figures;
+use crate::domain::TokenUsage;
+use crate::ingest::pick::into_object;
 
-fn usage(figures: [Option<u64>; 4], cost_usd: Option<f64>) -> Usage {
+fn usage(figures: [Option<u64>; 4], cost_usd: Option<f64>) -> TokenUsage {
     let [prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens] = figures;
-    Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, cost_usd }
+    TokenUsage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, cost_usd }
 }
 
-fn step(metrics: Value) -> Usage {
-    of_step(&object(metrics))
+fn step(metrics: Value) -> TokenUsage {
+    read_step_usage(&into_object(metrics))
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn what_is_no_figure_is_unknown() {
 
 #[test]
 fn totals_of_zeros_are_no_totals() {
-    let total = |metrics| of_all(&object(metrics));
+    let total = |metrics| read_total_usage(&into_object(metrics));
     assert!(total(json!({"total_prompt_tokens": 0, "total_completion_tokens": 0, "total_steps": 8})).is_unknown());
     assert!(total(json!({"total_cost_usd": 0})).is_unknown());
     let some = json!({"total_prompt_tokens": 5, "total_cached_tokens": 0, "total_cost_usd": 0});
@@ -58,5 +58,5 @@ fn totals_of_zeros_are_no_totals() {
 fn steps_come_before_totals() {
     let total = usage([Some(9), Some(9), Some(9), None], Some(9.0));
     let steps = usage([Some(5), None, Some(0), Some(1)], None);
-    assert_eq!(missing(total, steps), usage([None, Some(9), Some(9), None], Some(9.0)));
+    assert_eq!(select_missing_figures(total, steps), usage([None, Some(9), Some(9), None], Some(9.0)));
 }

@@ -1,37 +1,37 @@
 use serde_json::Value;
 use serde_json::json;
 
-use crate::domain::Call;
-use crate::domain::Event;
 use crate::domain::Happening;
-use crate::domain::OutputOf;
+use crate::domain::OutputOwner;
 use crate::domain::Speaker;
 use crate::domain::Step;
-use crate::domain::Usage;
-use crate::ingest::atif::told::Told;
+use crate::domain::TokenUsage;
+use crate::domain::ToolCall;
+use crate::domain::TrajectoryEvent;
+use crate::ingest::atif::told::AtifTrajectoryReader;
 
 /// What steps tell, one after the other.
-fn told(steps: Value) -> Vec<Event> {
+fn told(steps: Value) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
-    let mut told = Told::new(None);
+    let mut told = AtifTrajectoryReader::new(None);
     for step in steps.as_array().expect("a list").clone() {
-        told.step(step, &mut events);
+        told.read_step(step, &mut events);
     }
-    told.end(&mut events);
+    told.finish_trajectory(&mut events);
     events
 }
 
 fn first_step(step: Value) -> Step {
     let found = told(json!([step])).into_iter().find_map(|event| match event {
-        Event::Step(step) => Some(*step),
+        TrajectoryEvent::Step(step) => Some(*step),
         _ => None,
     });
     found.expect("a step")
 }
 
-fn calls(step: Value) -> Vec<Call> {
+fn calls(step: Value) -> Vec<ToolCall> {
     let call = |event| match event {
-        Event::Call(_, call) => Some(call),
+        TrajectoryEvent::Call(_, call) => Some(call),
         _ => None,
     };
     told(json!([step])).into_iter().filter_map(call).collect()
@@ -40,9 +40,9 @@ fn calls(step: Value) -> Vec<Call> {
 /// Calls and outputs in their order: `call c`, `c: text`, `2: text`.
 fn exchange(steps: Value) -> Vec<String> {
     let told = told(steps).into_iter().filter_map(|event| match event {
-        Event::Call(_, call) => Some(format!("call {}", call.id)),
-        Event::Output(OutputOf::Call(id), output) => Some(format!("{id}: {}", output.text)),
-        Event::Output(OutputOf::Step(step), output) => Some(format!("{step}: {}", output.text)),
+        TrajectoryEvent::Call(_, call) => Some(format!("call {}", call.id)),
+        TrajectoryEvent::Output(OutputOwner::Call(id), output) => Some(format!("{id}: {}", output.text)),
+        TrajectoryEvent::Output(OutputOwner::Step(step), output) => Some(format!("{step}: {}", output.text)),
         _ => None,
     });
     told.collect()
@@ -92,7 +92,7 @@ fn times_may_be_naive_missing_or_strange() {
 
 #[test]
 fn calls_have_many_shapes() {
-    let expected = |id: &str, tool: &str, arguments: Value| Call {
+    let expected = |id: &str, tool: &str, arguments: Value| ToolCall {
         id: id.to_owned(),
         tool: tool.to_owned(),
         arguments,
@@ -224,7 +224,7 @@ fn signs_beside_the_result_are_read() {
             "observation": {"results": [{"source_call_id": "c", "content": "x"}]},
         }]));
         let output = events.iter().find_map(|event| match event {
-            Event::Output(_, output) => Some(output),
+            TrajectoryEvent::Output(_, output) => Some(output),
             _ => None,
         });
         let output = output.expect("an output");
@@ -291,17 +291,18 @@ fn copied_steps_cost_nothing() {
         {"source": "agent", "is_copied_context": true, "metrics": metrics, "tool_calls": [{"tool_call_id": "c"}]},
         {"source": "agent", "is_copied_context": false, "metrics": metrics},
     ]));
-    let spent: Vec<&Event> = events.iter().filter(|event| matches!(event, Event::Spent(..))).collect();
-    assert_eq!(spent, [&Event::Spent(2, Usage { prompt_tokens: Some(5), ..Usage::default() })]);
-    assert!(matches!(&events[0], Event::Step(step) if step.copied));
-    assert!(matches!(&events[1], Event::Call(1, _)));
+    let spent: Vec<&TrajectoryEvent> =
+        events.iter().filter(|event| matches!(event, TrajectoryEvent::Spent(..))).collect();
+    assert_eq!(spent, [&TrajectoryEvent::Spent(2, TokenUsage { prompt_tokens: Some(5), ..TokenUsage::default() })]);
+    assert!(matches!(&events[0], TrajectoryEvent::Step(step) if step.copied));
+    assert!(matches!(&events[1], TrajectoryEvent::Call(1, _)));
 }
 
 #[test]
 fn compaction_and_interruption_happen() {
     let happened = |step: Value| {
         told(json!([step])).into_iter().find_map(|event| match event {
-            Event::Happened(1, happening, detail) => Some((happening, detail)),
+            TrajectoryEvent::Happened(1, happening, detail) => Some((happening, detail)),
             _ => None,
         })
     };
@@ -321,19 +322,19 @@ fn compaction_and_interruption_happen() {
 #[test]
 fn the_model_of_a_step_is_told_if_it_is_another() {
     let mut events = Vec::new();
-    let mut told = Told::new(None);
-    told.field("agent", json!({"name": "a", "model": {"provider": "p", "name": "m-1"}}), &mut events);
+    let mut told = AtifTrajectoryReader::new(None);
+    told.read_field("agent", json!({"name": "a", "model": {"provider": "p", "name": "m-1"}}), &mut events);
     for model in ["m-1", "m-2"] {
-        told.step(json!({"source": "agent", "model_name": model}), &mut events);
+        told.read_step(json!({"source": "agent", "model_name": model}), &mut events);
     }
-    assert!(matches!(&events[0], Event::About(about) if about.model.as_deref() == Some("m-1")));
-    assert!(matches!(&events[1], Event::Step(step) if step.model.is_none()));
-    assert!(matches!(&events[2], Event::Step(step) if step.model.as_deref() == Some("m-2")));
+    assert!(matches!(&events[0], TrajectoryEvent::About(about) if about.model.as_deref() == Some("m-1")));
+    assert!(matches!(&events[1], TrajectoryEvent::Step(step) if step.model.is_none()));
+    assert!(matches!(&events[2], TrajectoryEvent::Step(step) if step.model.as_deref() == Some("m-2")));
 }
 
 #[test]
 fn what_is_no_step_is_reported_once() {
     let events = told(json!([{"source": "user"}, null, 7, [], {"source": "user"}]));
-    let skipped = events.iter().filter(|event| matches!(event, Event::Skipped(_))).count();
+    let skipped = events.iter().filter(|event| matches!(event, TrajectoryEvent::Skipped(_))).count();
     assert_eq!((events.len(), skipped), (3, 1));
 }

@@ -1,4 +1,4 @@
-//! One trajectory while it is told.
+//! The state of one trajectory while its parts are read.
 
 use std::collections::HashSet;
 use std::hash::DefaultHasher;
@@ -7,69 +7,69 @@ use std::hash::Hasher;
 
 use serde_json::Value;
 
-use super::chat::Chat;
+use super::chat::AtifSpeakerDetector;
 use super::spent;
-use super::strict::Strict;
-use crate::domain::About;
-use crate::domain::Elsewhere;
+use super::strict::AtifValidator;
 use crate::domain::EpisodeStatus;
-use crate::domain::Event;
-use crate::domain::Outcome;
-use crate::domain::Output;
-use crate::domain::OutputOf;
+use crate::domain::EventSink;
+use crate::domain::LogReference;
+use crate::domain::OutputOwner;
 use crate::domain::Part;
-use crate::domain::Sink;
-use crate::domain::Usage;
+use crate::domain::SessionDetails;
+use crate::domain::SessionOutcome;
+use crate::domain::TokenUsage;
+use crate::domain::ToolOutput;
+use crate::domain::TrajectoryEvent;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
-/// Outputs that came before their call wait for it, so many at most.
+/// The maximum number of outputs that wait for their call.
 const MAX_WAITING: usize = 64;
 
-/// So many bytes of them at most.
+/// The maximum size of these outputs, in bytes.
 const MAX_WAITING_BYTES: usize = 1024 * 1024;
 
-/// What is remembered of a trajectory: who it is, numbers, hashes, and outputs that wait for their call.
+/// Reads one trajectory; keeps its identity, counts, hashes, and outputs that wait for their call.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    /// Its steps so far.
+pub(super) struct AtifTrajectoryReader {
+    /// The number of steps so far.
     pub(super) steps: u32,
-    pub(super) chat: Chat,
-    /// What is known about it and was not told yet.
-    pub(super) about: About,
-    /// Who it is, to be said again where other trajectories came between.
-    pub(super) identity: About,
+    pub(super) chat: AtifSpeakerDetector,
+    /// The details that are known but not yet emitted.
+    pub(super) about: SessionDetails,
+    /// The identity of the trajectory, repeated where other trajectories came between.
+    pub(super) identity: SessionDetails,
     /// The model that the agent names as its own.
     pub(super) model: Option<String>,
     /// The first model that a step names.
     pub(super) step_model: Option<String>,
-    /// Another agent gives the orders.
+    /// True if another agent gave the task.
     pub(super) is_child: bool,
-    /// What its steps cost together.
-    pub(super) spent: Usage,
-    pub(super) strict: Option<Strict>,
+    /// The sum of the steps' usage.
+    pub(super) spent: TokenUsage,
+    pub(super) strict: Option<AtifValidator>,
     pub(super) has_skipped: bool,
-    total: Usage,
+    total: TokenUsage,
     calls: HashSet<u64>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<EarlyOutput>,
     waiting_bytes: usize,
 }
 
-/// An output whose call was not told yet.
+/// An output that came before its call.
 #[derive(Debug)]
-struct Waiting {
+struct EarlyOutput {
     id: String,
     step: u32,
-    output: Output,
+    output: ToolOutput,
 }
 
-impl Told {
-    pub(super) fn new(strict: Option<Strict>) -> Self {
+impl AtifTrajectoryReader {
+    pub(super) fn new(strict: Option<AtifValidator>) -> Self {
         Self { strict, ..Self::default() }
     }
 
-    /// A trajectory inside another one.
-    pub(super) fn child(parent: &Self, strict: Option<Strict>) -> Self {
+    /// Creates a reader for a trajectory embedded in another one.
+    pub(super) fn new_embedded(parent: &Self, strict: Option<AtifValidator>) -> Self {
         let mut told = Self::new(strict);
         told.is_child = true;
         let parent_id = parent.identity.session_id.as_ref().or(parent.identity.trajectory_id.as_ref());
@@ -77,10 +77,10 @@ impl Told {
         told
     }
 
-    /// A field of the root, apart from its lists.
-    pub(super) fn field(&mut self, key: &str, value: Value, sink: &mut dyn Sink) {
+    /// Reads a field of the root, except its lists.
+    pub(super) fn read_field(&mut self, key: &str, value: Value, sink: &mut dyn EventSink) {
         if let Some(strict) = &mut self.strict {
-            strict.field(key, &value, sink);
+            strict.check_field(key, &value, sink);
         }
         match (key, value) {
             ("schema_version", Value::String(version)) => self.about.schema_version = Some(version),
@@ -93,173 +93,173 @@ impl Told {
                 self.identity.trajectory_id = Some(id.clone());
                 self.about.trajectory_id = Some(id);
             }
-            ("parent_session_id", Value::String(id)) => self.parent(Some(id)),
+            ("parent_session_id", Value::String(id)) => self.set_parent(Some(id)),
             ("agent", Value::String(name)) => self.about.agent = Some(name),
-            ("agent", Value::Object(agent)) => self.agent(&agent),
+            ("agent", Value::Object(agent)) => self.read_agent(&agent),
             ("final_metrics", Value::Object(metrics)) => {
-                self.total = spent::of_all(&metrics);
+                self.total = spent::read_total_usage(&metrics);
                 let verdict = metrics.get("extra").and_then(Value::as_object);
-                tell_outcome(verdict.and_then(outcome), "final_metrics.extra", sink);
+                emit_outcome(verdict.and_then(read_outcome), "final_metrics.extra", sink);
             }
             ("continued_trajectory_ref", Value::String(path)) if !path.is_empty() => {
-                let elsewhere = Elsewhere { part: Part::Continuation, path: Some(path), id: None };
-                sink.hear(Event::Elsewhere(elsewhere));
+                let elsewhere = LogReference { part: Part::Continuation, path: Some(path), id: None };
+                sink.receive_event(TrajectoryEvent::Elsewhere(elsewhere));
             }
-            ("created_at", value) => self.about.started_at = pick::moment(&value),
+            ("created_at", value) => self.about.started_at = pick::parse_time(&value),
             ("extra", Value::Object(extra)) => {
-                self.about.lived(pick::time(&extra, "start_time"));
-                self.about.lived(pick::time(&extra, "end_time"));
-                self.place(&extra);
-                tell_outcome(outcome(&extra), "extra", sink);
+                self.about.extend_time_span(pick::get_time(&extra, "start_time"));
+                self.about.extend_time_span(pick::get_time(&extra, "end_time"));
+                self.read_location(&extra);
+                emit_outcome(read_outcome(&extra), "extra", sink);
             }
             _ => {}
         }
     }
 
-    fn agent(&mut self, agent: &Object) {
-        self.about.agent = pick::string(agent, "name");
-        self.about.agent_version = pick::string(agent, "version");
-        self.model = pick::string(agent, "model_name").or_else(|| match agent.get("model")? {
+    fn read_agent(&mut self, agent: &Object) {
+        self.about.agent = pick::get_string(agent, "name");
+        self.about.agent_version = pick::get_string(agent, "version");
+        self.model = pick::get_string(agent, "model_name").or_else(|| match agent.get("model")? {
             Value::String(model) => Some(model.clone()).filter(|model| !model.is_empty()),
             Value::Object(model) => {
-                ["model_name", "name", "model", "id"].iter().find_map(|key| pick::string(model, key))
+                ["model_name", "name", "model", "id"].iter().find_map(|key| pick::get_string(model, key))
             }
             _ => None,
         });
         self.about.model.clone_from(&self.model);
         if let Some(extra) = agent.get("extra").and_then(Value::as_object) {
-            self.place(extra);
+            self.read_location(extra);
         }
     }
 
-    /// Where it ran and for whom, where some `extra` says so.
-    pub(super) fn place(&mut self, extra: &Object) {
+    /// Reads the directory, branch, repository and task from an `extra`.
+    pub(super) fn read_location(&mut self, extra: &Object) {
         let first = |key: &str| extra.get(key)?.as_array()?.first()?.as_str().map(str::to_owned);
-        let either = |many: &str, one: &str| first(many).or_else(|| pick::string(extra, one));
-        let more = About {
+        let either = |many: &str, one: &str| first(many).or_else(|| pick::get_string(extra, one));
+        let more = SessionDetails {
             directory: either("cwds", "cwd"),
             branch: either("git_branches", "git_branch"),
-            repository: pick::string(extra, "repository").or_else(|| pick::string(extra, "repository_url")),
-            task_id: pick::string(extra, "task_id").or_else(|| pick::string(extra, "task")),
-            ..About::default()
+            repository: pick::get_string(extra, "repository").or_else(|| pick::get_string(extra, "repository_url")),
+            task_id: pick::get_string(extra, "task_id").or_else(|| pick::get_string(extra, "task")),
+            ..SessionDetails::default()
         };
-        self.parent(pick::string(extra, "parent_session_id"));
-        self.learn(more);
+        self.set_parent(pick::get_string(extra, "parent_session_id"));
+        self.record_new_details(more);
     }
 
-    fn parent(&mut self, id: Option<String>) {
+    fn set_parent(&mut self, id: Option<String>) {
         if let Some(id) = id.filter(|id| !id.is_empty()) {
             self.is_child = true;
             self.about.parent_session_id.get_or_insert(id);
         }
     }
 
-    /// Takes over what was neither told nor noted yet.
-    fn learn(&mut self, more: About) {
-        fn fresh(known: &mut Option<String>, told: &mut Option<String>, more: Option<String>) {
+    /// Records details that were neither emitted nor recorded before.
+    fn record_new_details(&mut self, more: SessionDetails) {
+        fn record_if_new(known: &mut Option<String>, told: &mut Option<String>, more: Option<String>) {
             if told.is_none() && more.is_some() {
                 told.clone_from(&more);
                 *known = more;
             }
         }
-        fresh(&mut self.about.directory, &mut self.identity.directory, more.directory);
-        fresh(&mut self.about.branch, &mut self.identity.branch, more.branch);
-        fresh(&mut self.about.repository, &mut self.identity.repository, more.repository);
-        fresh(&mut self.about.task_id, &mut self.identity.task_id, more.task_id);
+        record_if_new(&mut self.about.directory, &mut self.identity.directory, more.directory);
+        record_if_new(&mut self.about.branch, &mut self.identity.branch, more.branch);
+        record_if_new(&mut self.about.repository, &mut self.identity.repository, more.repository);
+        record_if_new(&mut self.about.task_id, &mut self.identity.task_id, more.task_id);
     }
 
-    /// Tells what is known about the whole.
-    pub(super) fn tell_about(&mut self, sink: &mut dyn Sink) {
-        if self.about != About::default() {
-            sink.hear(Event::About(Box::new(std::mem::take(&mut self.about))));
+    /// Emits the details that are known and not yet emitted.
+    pub(super) fn emit_about(&mut self, sink: &mut dyn EventSink) {
+        if self.about != SessionDetails::default() {
+            sink.receive_event(TrajectoryEvent::About(Box::new(std::mem::take(&mut self.about))));
         }
     }
 
-    /// Notes a call, and says what came back for it before it was told.
-    pub(super) fn called(&mut self, id: &str, sink: &mut dyn Sink) {
+    /// Records a call, and emits the outputs that came before it.
+    pub(super) fn record_call(&mut self, id: &str, sink: &mut dyn EventSink) {
         if id.is_empty() {
             return;
         }
-        self.calls.insert(hash(id));
+        self.calls.insert(hash_text(id));
         while let Some(at) = self.waiting.iter().position(|waiting| waiting.id == id) {
-            let Waiting { id, output, .. } = self.waiting.remove(at);
+            let EarlyOutput { id, output, .. } = self.waiting.remove(at);
             self.waiting_bytes = self.waiting_bytes.saturating_sub(output.text.len());
-            sink.hear(Event::Output(OutputOf::Call(id), output));
+            sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
         }
     }
 
-    pub(super) fn is_called(&self, id: &str) -> bool {
-        self.calls.contains(&hash(id))
+    pub(super) fn is_known_call(&self, id: &str) -> bool {
+        self.calls.contains(&hash_text(id))
     }
 
-    /// Keeps an output until its call is told.
-    pub(super) fn wait(&mut self, id: String, output: Output, sink: &mut dyn Sink) {
+    /// Keeps an output until its call is read.
+    pub(super) fn defer_output(&mut self, id: String, output: ToolOutput, sink: &mut dyn EventSink) {
         self.waiting_bytes += output.text.len();
-        self.waiting.push(Waiting { id, step: self.steps, output });
+        self.waiting.push(EarlyOutput { id, step: self.steps, output });
         while self.waiting.len() > MAX_WAITING || self.waiting_bytes > MAX_WAITING_BYTES {
-            self.give_up_waiting(sink);
+            self.release_oldest_output(sink);
         }
     }
 
-    /// The call of the oldest output will not come: it belongs to its step.
-    fn give_up_waiting(&mut self, sink: &mut dyn Sink) {
+    /// Assigns the oldest waiting output to its step, as its call is missing.
+    fn release_oldest_output(&mut self, sink: &mut dyn EventSink) {
         if self.waiting.is_empty() {
             self.waiting_bytes = 0;
             return;
         }
-        let Waiting { step, output, .. } = self.waiting.remove(0);
+        let EarlyOutput { step, output, .. } = self.waiting.remove(0);
         self.waiting_bytes = self.waiting_bytes.saturating_sub(output.text.len());
-        sink.hear(Event::Output(OutputOf::Step(step), output));
+        sink.receive_event(TrajectoryEvent::Output(OutputOwner::Step(step), output));
     }
 
-    /// No step comes any more.
-    pub(super) fn end_of_steps(&mut self, sink: &mut dyn Sink) {
+    /// Emits everything that waits, as no more steps follow.
+    pub(super) fn finish_steps(&mut self, sink: &mut dyn EventSink) {
         while !self.waiting.is_empty() {
-            self.give_up_waiting(sink);
+            self.release_oldest_output(sink);
         }
-        self.tell_about(sink);
+        self.emit_about(sink);
     }
 
-    /// Nothing comes any more.
-    pub(super) fn end(&mut self, sink: &mut dyn Sink) {
+    /// Emits what is left at the end of the trajectory.
+    pub(super) fn finish_trajectory(&mut self, sink: &mut dyn EventSink) {
         if self.model.is_none() {
             self.about.model = self.step_model.take();
         }
-        self.end_of_steps(sink);
-        let total = spent::missing(self.total, self.spent);
+        self.finish_steps(sink);
+        let total = spent::select_missing_figures(self.total, self.spent);
         if !total.is_unknown() {
-            sink.hear(Event::Total(total));
+            sink.receive_event(TrajectoryEvent::Total(total));
         }
         if let Some(strict) = &self.strict {
-            strict.end(sink);
+            strict.check_required_fields(sink);
         }
     }
 }
 
-/// What a producer's `extra` says about how it ended; the format itself has no word for that.
-pub(super) fn outcome(extra: &Object) -> Option<Outcome> {
-    let status = match pick::flag(extra, "success") {
+/// Returns the outcome in a producer's `extra`; the format itself has no field for it.
+pub(super) fn read_outcome(extra: &Object) -> Option<SessionOutcome> {
+    let status = match pick::get_flag(extra, "success") {
         Some(true) => EpisodeStatus::Success,
         Some(false) => EpisodeStatus::Failed,
-        None => {
-            ["outcome", "verdict"].iter().find_map(|key| EpisodeStatus::from_outcome(pick::str(extra, key)?).ok())?
-        }
+        None => ["outcome", "verdict"]
+            .iter()
+            .find_map(|key| EpisodeStatus::from_outcome(pick::get_str(extra, key)?).ok())?,
     };
-    Some(Outcome {
+    Some(SessionOutcome {
         status,
-        reward: pick::amount(extra, "reward"),
-        error: pick::string(extra, "error"),
+        reward: pick::get_amount(extra, "reward"),
+        error: pick::get_string(extra, "error"),
         from: String::new(),
     })
 }
 
-pub(super) fn tell_outcome(outcome: Option<Outcome>, from: &str, sink: &mut dyn Sink) {
+pub(super) fn emit_outcome(outcome: Option<SessionOutcome>, from: &str, sink: &mut dyn EventSink) {
     if let Some(outcome) = outcome {
-        sink.hear(Event::Outcome(Outcome { from: from.to_owned(), ..outcome }));
+        sink.receive_event(TrajectoryEvent::Outcome(SessionOutcome { from: from.to_owned(), ..outcome }));
     }
 }
 
-fn hash(text: &str) -> u64 {
+fn hash_text(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()

@@ -1,11 +1,11 @@
-//! What the lines say about the session, told once.
+//! Tracks the session details that transcript lines give, so that each is emitted once.
 
 use super::super::pick::{self, Object};
-use crate::domain::{About, Timestamp};
+use crate::domain::{SessionDetails, Timestamp};
 
-/// What was told already.
+/// The session details that were emitted already, and the time span of the lines.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct EmittedSessionDetails {
     is_begun: bool,
     session: bool,
     trajectory: bool,
@@ -17,34 +17,39 @@ pub(super) struct Known {
     last: Option<Timestamp>,
 }
 
-impl Known {
-    /// What this line says that no line before it said.
-    pub(super) fn news(&mut self, line: &Object, at: Option<Timestamp>, is_of_subagent: bool) -> Option<Box<About>> {
-        self.lives(at);
+impl EmittedSessionDetails {
+    /// Returns the details of this line that no line before it gave.
+    pub(super) fn new_details(
+        &mut self,
+        line: &Object,
+        at: Option<Timestamp>,
+        is_of_subagent: bool,
+    ) -> Option<Box<SessionDetails>> {
+        self.extend_time_span(at);
         if self.is_begun && self.session && self.version && self.directory && self.branch {
             return None;
         }
-        let mut about = About {
-            session_id: news(&mut self.session, || {
-                pick::string(line, "sessionId").or_else(|| pick::string(line, "session_id"))
+        let mut about = SessionDetails {
+            session_id: find_once(&mut self.session, || {
+                pick::get_string(line, "sessionId").or_else(|| pick::get_string(line, "session_id"))
             }),
-            agent_version: news(&mut self.version, || {
-                pick::string(line, "version").or_else(|| pick::string(line, "claude_code_version"))
+            agent_version: find_once(&mut self.version, || {
+                pick::get_string(line, "version").or_else(|| pick::get_string(line, "claude_code_version"))
             }),
-            directory: news(&mut self.directory, || pick::string(line, "cwd")),
-            branch: news(&mut self.branch, || pick::string(line, "gitBranch")),
-            ..About::default()
+            directory: find_once(&mut self.directory, || pick::get_string(line, "cwd")),
+            branch: find_once(&mut self.branch, || pick::get_string(line, "gitBranch")),
+            ..SessionDetails::default()
         };
         if is_of_subagent {
             about.trajectory_id =
-                news(&mut self.trajectory, || pick::str(line, "agentId").map(|id| format!("agent-{id}")));
-            about.parent_session_id = news(&mut self.parent, || pick::string(line, "sessionId"));
+                find_once(&mut self.trajectory, || pick::get_str(line, "agentId").map(|id| format!("agent-{id}")));
+            about.parent_session_id = find_once(&mut self.parent, || pick::get_string(line, "sessionId"));
         } else {
-            about.parent_session_id = news(&mut self.parent, || {
+            about.parent_session_id = find_once(&mut self.parent, || {
                 let origin = line.get("forkedFrom")?;
                 origin.as_object().map_or_else(
                     || origin.as_str().filter(|id| !id.is_empty()).map(str::to_owned),
-                    |origin| pick::string(origin, "sessionId"),
+                    |origin| pick::get_string(origin, "sessionId"),
                 )
             });
         }
@@ -53,22 +58,22 @@ impl Known {
             about.agent = Some("claude-code".to_owned());
             about.started_at = at;
         }
-        (about != About::default()).then(|| Box::new(about))
+        (about != SessionDetails::default()).then(|| Box::new(about))
     }
 
-    /// The first and the last sign of life.
-    pub(super) fn lived(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+    /// Returns the first and the last timestamp.
+    pub(super) fn time_span(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         (self.first, self.last)
     }
 
-    fn lives(&mut self, at: Option<Timestamp>) {
+    fn extend_time_span(&mut self, at: Option<Timestamp>) {
         let Some(at) = at else { return };
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
         self.last = Some(self.last.map_or(at, |last| last.max(at)));
     }
 }
 
-fn news(is_known: &mut bool, find: impl FnOnce() -> Option<String>) -> Option<String> {
+fn find_once(is_known: &mut bool, find: impl FnOnce() -> Option<String>) -> Option<String> {
     if *is_known {
         return None;
     }

@@ -1,40 +1,42 @@
-//! The agent's lines: parts of the model's answers.
+//! Reads the agent's lines, which hold parts of the model's messages.
 
 use serde_json::Value;
 
 use super::super::pick::{self, Object};
-use super::recent::hash;
-use super::{Claude, Message, Place, tools, usage};
-use crate::domain::{About, Call, Event, Happening, Output, OutputOf, Sink, Speaker, Step};
+use super::recent::hash_text;
+use super::{ClaudeLineContext, ClaudeMessage, ClaudeReader, tools, usage};
+use crate::domain::{
+    EventSink, Happening, OutputOwner, SessionDetails, Speaker, Step, ToolCall, ToolOutput, TrajectoryEvent,
+};
 
 #[cfg(test)]
 #[path = "agent_tests.rs"]
 mod tests;
 
-/// Messages that no model wrote.
+/// The model name of messages that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// What the harness answers in the agent's name when nothing was asked.
+/// The harness's placeholder for a reply of the agent when nothing was asked.
 const NO_RESPONSE: &str = "No response requested.";
 
-/// What one line has of a message.
+/// The new content that one line adds to a message.
 #[derive(Default)]
-struct Part {
+struct ClaudeMessagePart {
     text: String,
     reasoning: String,
-    acts: Vec<Act>,
+    acts: Vec<ClaudeToolActivity>,
 }
 
-enum Act {
-    Call(Call),
-    Output(String, Output),
+enum ClaudeToolActivity {
+    Call(ToolCall),
+    Output(String, ToolOutput),
 }
 
-impl Claude {
-    pub(super) fn agent(&mut self, place: &Place, line: &mut Object, sink: &mut dyn Sink) {
-        let is_api_error = pick::flag(line, "isApiErrorMessage") == Some(true);
-        let request = pick::str(line, "requestId").map(hash);
-        let cost_usd = pick::amount(line, "costUSD");
+impl ClaudeReader {
+    pub(super) fn read_agent_line(&mut self, place: &ClaudeLineContext, line: &mut Object, sink: &mut dyn EventSink) {
+        let is_api_error = pick::get_flag(line, "isApiErrorMessage") == Some(true);
+        let request = pick::get_str(line, "requestId").map(hash_text);
+        let cost_usd = pick::get_amount(line, "costUSD");
         let mut message = pick::take_object(line, "message").unwrap_or_else(|| std::mem::take(line));
         let model = match message.get_mut("model").map(Value::take) {
             Some(Value::String(model)) if !model.is_empty() => Some(model),
@@ -42,50 +44,50 @@ impl Claude {
         };
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         if is_api_error || model.as_deref() == Some(SYNTHETIC) {
-            self.synthetic(place, is_api_error, pick::words(content), sink);
+            self.emit_synthetic_message(place, is_api_error, pick::content_text(content), sink);
             return;
         }
-        let mut spent = message.get("usage").and_then(Value::as_object).map(usage::of).unwrap_or_default();
+        let mut spent = message.get("usage").and_then(Value::as_object).map(usage::read_usage).unwrap_or_default();
         spent.cost_usd = cost_usd;
 
-        let key = pick::str(&message, "id").map(hash).or(request);
-        let known = key.and_then(|key| self.messages.take(key));
+        let key = pick::get_str(&message, "id").map(hash_text).or(request);
+        let known = key.and_then(|key| self.messages.take_entry(key));
         let is_elsewhere = known.as_ref().is_some_and(|known| known.file != self.file);
         let known = known.filter(|_| !is_elsewhere);
         let is_new = known.is_none();
-        let mut of_message = known.unwrap_or_else(|| Message {
+        let mut of_message = known.unwrap_or_else(|| ClaudeMessage {
             file: self.file,
             is_copied: is_elsewhere || place.is_copied,
-            ..Message::default()
+            ..ClaudeMessage::default()
         });
 
-        let part = part(content, &mut of_message.parts, place);
+        let part = read_message_part(content, &mut of_message.parts, place);
         if key.is_none() && part.is_empty() && model.is_none() && spent.is_unknown() {
             return;
         }
         let reasoning = Some(part.reasoning).filter(|reasoning| !reasoning.is_empty());
         if is_new {
-            let model = self.model(place, model, sink);
+            let model = self.record_model(place, model, sink);
             let copied = of_message.is_copied;
             let step = Step { speaker: Speaker::Agent, text: part.text, reasoning, model, copied, ..Step::default() };
-            of_message.step = self.step(place, step, sink);
+            of_message.step = self.emit_step(place, step, sink);
         } else if !part.text.is_empty() || reasoning.is_some() {
-            sink.hear(Event::More(of_message.step, part.text, reasoning));
+            sink.receive_event(TrajectoryEvent::More(of_message.step, part.text, reasoning));
         }
         for act in part.acts {
-            if let Act::Call(call) = &act {
-                self.calls.insert(hash(&call.id), call.tool == tools::ASK);
+            if let ClaudeToolActivity::Call(call) = &act {
+                self.calls.insert(hash_text(&call.id), call.tool == tools::ASK);
             }
-            sink.hear(match act {
-                Act::Call(call) => Event::Call(of_message.step, call),
-                Act::Output(id, output) => Event::Output(OutputOf::Call(id), output),
+            sink.receive_event(match act {
+                ClaudeToolActivity::Call(call) => TrajectoryEvent::Call(of_message.step, call),
+                ClaudeToolActivity::Output(id, output) => TrajectoryEvent::Output(OutputOwner::Call(id), output),
             });
         }
 
-        let spent = spent.or(of_message.usage);
+        let spent = spent.or_usage(of_message.usage);
         if spent != of_message.usage && !of_message.is_copied {
-            self.log.spent = self.log.spent.minus(of_message.usage).plus(spent);
-            sink.hear(Event::Spent(of_message.step, spent));
+            self.log.spent = self.log.spent.subtract_usage(of_message.usage).add_usage(spent);
+            sink.receive_event(TrajectoryEvent::Spent(of_message.step, spent));
         }
         self.log.has_copies |= of_message.is_copied;
         of_message.usage = spent;
@@ -94,30 +96,44 @@ impl Claude {
         }
     }
 
-    /// The model, if it is not that of the trajectory: that is the first one of the main chain.
-    fn model(&mut self, place: &Place, model: Option<String>, sink: &mut dyn Sink) -> Option<String> {
+    /// Returns the model if it differs from the trajectory's, which is the first one of the main chain.
+    fn record_model(
+        &mut self,
+        place: &ClaudeLineContext,
+        model: Option<String>,
+        sink: &mut dyn EventSink,
+    ) -> Option<String> {
         if self.log.model.is_none() && !place.is_aside && model.is_some() {
-            sink.hear(Event::About(Box::new(About { model: model.clone(), ..About::default() })));
+            sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+                model: model.clone(),
+                ..SessionDetails::default()
+            })));
             self.log.model = model;
             return None;
         }
         model.filter(|model| self.log.model.as_ref() != Some(model))
     }
 
-    fn synthetic(&mut self, place: &Place, is_api_error: bool, text: String, sink: &mut dyn Sink) {
+    fn emit_synthetic_message(
+        &mut self,
+        place: &ClaudeLineContext,
+        is_api_error: bool,
+        text: String,
+        sink: &mut dyn EventSink,
+    ) {
         if is_api_error || text.starts_with("API Error") {
-            self.happened(Happening::ApiError, text, sink);
+            self.emit_session_event(Happening::ApiError, text, sink);
         } else if !text.trim().is_empty() && text.trim() != NO_RESPONSE {
-            self.step(place, Step { speaker: Speaker::System, text, ..Step::default() }, sink);
+            self.emit_step(place, Step { speaker: Speaker::System, text, ..Step::default() }, sink);
         }
     }
 }
 
-fn part(content: Value, told: &mut Vec<u64>, place: &Place) -> Part {
-    let mut part = Part::default();
+fn read_message_part(content: Value, told: &mut Vec<u64>, place: &ClaudeLineContext) -> ClaudeMessagePart {
+    let mut part = ClaudeMessagePart::default();
     let blocks = match content {
         Value::String(text) => {
-            add(&mut part.text, text, told);
+            append_new_text(&mut part.text, text, told);
             return part;
         }
         Value::Array(blocks) => blocks,
@@ -125,59 +141,59 @@ fn part(content: Value, told: &mut Vec<u64>, place: &Place) -> Part {
     };
     for block in blocks {
         match block {
-            Value::Object(block) => part.read(block, told, place),
-            Value::String(text) => add(&mut part.text, text, told),
+            Value::Object(block) => part.read_block(block, told, place),
+            Value::String(text) => append_new_text(&mut part.text, text, told),
             _ => {}
         }
     }
     part
 }
 
-impl Part {
+impl ClaudeMessagePart {
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.reasoning.is_empty() && self.acts.is_empty()
     }
 
-    fn read(&mut self, mut block: Object, told: &mut Vec<u64>, place: &Place) {
-        match pick::str(&block, "type").unwrap_or_default() {
+    fn read_block(&mut self, mut block: Object, told: &mut Vec<u64>, place: &ClaudeLineContext) {
+        match pick::get_str(&block, "type").unwrap_or_default() {
             "thinking" => {
                 if let Some(Value::String(text)) = block.get_mut("thinking").map(Value::take) {
-                    add(&mut self.reasoning, text, told);
+                    append_new_text(&mut self.reasoning, text, told);
                 }
             }
             "redacted_thinking" => {}
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                let id = string(&mut block, "id");
-                if !id.is_empty() && !is_news(hash(&id), told) {
+                let id = take_string(&mut block, "id");
+                if !id.is_empty() && !is_new_part(hash_text(&id), told) {
                     return;
                 }
-                let tool = string(&mut block, "name");
+                let tool = take_string(&mut block, "name");
                 let arguments = block.get_mut("input").map(Value::take).unwrap_or_default();
-                self.acts.push(Act::Call(Call { id, tool, arguments, output: None }));
+                self.acts.push(ClaudeToolActivity::Call(ToolCall { id, tool, arguments, output: None }));
             }
             kind if kind.ends_with("tool_result") => {
-                let id = string(&mut block, "tool_use_id");
-                self.acts.push(Act::Output(id, tools::server_output(&mut block, place.at)));
+                let id = take_string(&mut block, "tool_use_id");
+                self.acts.push(ClaudeToolActivity::Output(id, tools::read_server_output(&mut block, place.at)));
             }
             _ => {
                 if let Some(Value::String(text)) = block.get_mut("text").map(Value::take) {
-                    add(&mut self.text, text, told);
+                    append_new_text(&mut self.text, text, told);
                 }
             }
         }
     }
 }
 
-fn string(block: &mut Object, key: &str) -> String {
+fn take_string(block: &mut Object, key: &str) -> String {
     match block.get_mut(key).map(Value::take) {
         Some(Value::String(text)) => text,
         _ => String::new(),
     }
 }
 
-/// Adds a block of text that this message did not have yet.
-fn add(to: &mut String, text: String, told: &mut Vec<u64>) {
-    if text.is_empty() || !is_news(hash(&text), told) {
+/// Appends a block of text that this message did not have yet.
+fn append_new_text(to: &mut String, text: String, told: &mut Vec<u64>) {
+    if text.is_empty() || !is_new_part(hash_text(&text), told) {
         return;
     }
     if to.is_empty() {
@@ -188,10 +204,10 @@ fn add(to: &mut String, text: String, told: &mut Vec<u64>) {
     }
 }
 
-/// A message has so many parts at most whose repetition is noticed.
+/// The maximum number of parts of a message that are remembered to detect repetitions.
 const REMEMBERED_PARTS: usize = 128;
 
-fn is_news(part: u64, told: &mut Vec<u64>) -> bool {
+fn is_new_part(part: u64, told: &mut Vec<u64>) -> bool {
     if told.contains(&part) {
         return false;
     }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::super::tests::{about, agent, calls, events, happenings, said, steps, total, user};
-use crate::domain::{Event, Happening, Speaker, Usage};
+use crate::domain::{Happening, Speaker, TokenUsage, TrajectoryEvent};
 
 #[test]
 fn parts_of_a_message_that_stand_among_results() {
@@ -21,10 +21,10 @@ fn parts_of_a_message_that_stand_among_results() {
     assert_eq!(steps.len(), 1);
     assert_eq!((steps[0].text.as_str(), steps[0].reasoning.as_deref()), ("And now", Some("One more.")));
     assert_eq!(steps[0].calls.len(), 2);
-    let spent: Vec<_> = events.iter().filter(|event| matches!(event, Event::Spent(..))).collect();
+    let spent: Vec<_> = events.iter().filter(|event| matches!(event, TrajectoryEvent::Spent(..))).collect();
     assert_eq!(spent.len(), 2, "figures that did not change are not told again");
     assert_eq!(total(&events).completion_tokens, Some(9), "null takes nothing back");
-    assert!(events.iter().any(|event| *event == Event::More(1, "And now".to_owned(), None)));
+    assert!(events.iter().any(|event| *event == TrajectoryEvent::More(1, "And now".to_owned(), None)));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn answers_that_no_model_gave() {
         synthetic("Total cost: $0.10", false),
     ]);
     assert_eq!(said(&events), [(Speaker::System, "Total cost: $0.10".to_owned())]);
-    assert_eq!(total(&events), Usage::default());
+    assert_eq!(total(&events), TokenUsage::default());
     assert_eq!(
         happenings(&events),
         [
@@ -77,6 +77,11 @@ fn lines_that_hold_nothing_but_usage() {
     assert_eq!(steps(&events).len(), 2);
     assert_eq!(
         total(&events),
-        Usage { prompt_tokens: Some(200), completion_tokens: Some(100), cost_usd: Some(0.75), ..Usage::default() }
+        TokenUsage {
+            prompt_tokens: Some(200),
+            completion_tokens: Some(100),
+            cost_usd: Some(0.75),
+            ..TokenUsage::default()
+        }
     );
 }

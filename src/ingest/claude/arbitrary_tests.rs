@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::tests::{BASKET, HEADLESS, LINTER, events};
-use crate::domain::{Event, OutputOf};
-use crate::ingest::{Format, Reading, Rules};
+use crate::domain::{OutputOwner, TrajectoryEvent};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
 fn any_json() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(WORDS.to_vec());
@@ -106,18 +106,20 @@ fn spoil(line: &mut Value, at: usize, other: Value) {
     }
 }
 
-fn assert_steps_rise(events: &[Event]) {
+fn assert_steps_rise(events: &[TrajectoryEvent]) {
     let mut last = 0;
     for event in events {
         match event {
-            Event::Step(step) => {
+            TrajectoryEvent::Step(step) => {
                 assert_eq!(step.number, last + 1);
                 last = step.number;
             }
-            Event::Call(step, _) | Event::Spent(step, _) | Event::More(step, ..) => {
+            TrajectoryEvent::Call(step, _) | TrajectoryEvent::Spent(step, _) | TrajectoryEvent::More(step, ..) => {
                 assert!((1..=last).contains(step));
             }
-            Event::Happened(step, ..) | Event::Output(OutputOf::Step(step), _) => assert!(*step <= last),
+            TrajectoryEvent::Happened(step, ..) | TrajectoryEvent::Output(OutputOwner::Step(step), _) => {
+                assert!(*step <= last);
+            }
             _ => {}
         }
     }
@@ -131,10 +133,10 @@ proptest! {
 
     #[test]
     fn spoilt_lines_do_no_harm(lines in prop::collection::vec(spoilt_lines(), 0..20)) {
-        let mut read: Vec<Event> = Vec::new();
+        let mut read: Vec<TrajectoryEvent> = Vec::new();
         // What is left may look like another log, or like none.
         let log = format!("{{\"type\":\"last-prompt\"}}\n{}", lines.join("\n"));
-        if let Ok(Format::ClaudeCode) = Reading::new(Rules::default()).read(&mut log.as_bytes(), &mut read) {
+        if let Ok(LogFormat::ClaudeCode) = SessionReader::new(ReaderSettings::default()).read_log(&mut log.as_bytes(), &mut read) {
             assert_steps_rise(&read);
         }
     }

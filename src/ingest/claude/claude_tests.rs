@@ -3,57 +3,57 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::domain::{Call, EpisodeStatus, Outcome, Output, OutputOf};
-use crate::ingest::{Format, Reading, Rules};
+use crate::domain::{EpisodeStatus, OutputOwner, SessionOutcome, ToolCall, ToolOutput};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
 pub(super) const BASKET: &str = include_str!("../../../fixtures/logs/claude/basket.jsonl");
 pub(super) const LINTER: &str = include_str!("../../../fixtures/logs/claude/basket/subagents/agent-a1b2c3d.jsonl");
 pub(super) const RESUMED: &str = include_str!("../../../fixtures/logs/claude/basket-resumed.jsonl");
 pub(super) const HEADLESS: &str = include_str!("../../../fixtures/logs/claude/headless.jsonl");
 
-pub(super) fn events(lines: Vec<Value>) -> Vec<Event> {
-    let mut claude = Claude::default();
+pub(super) fn events(lines: Vec<Value>) -> Vec<TrajectoryEvent> {
+    let mut claude = ClaudeReader::default();
     let mut events = Vec::new();
     for (number, line) in (1..).zip(lines) {
-        claude.line(number, line, &mut events);
+        claude.read_log_line(number, line, &mut events);
     }
-    claude.end(&mut events);
+    claude.finish_log(&mut events);
     events
 }
 
-pub(super) fn read(reading: &mut Reading, log: &str) -> Vec<Event> {
+pub(super) fn read(reading: &mut SessionReader, log: &str) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
-    assert_eq!(reading.read(&mut log.as_bytes(), &mut events).unwrap(), Format::ClaudeCode);
+    assert_eq!(reading.read_log(&mut log.as_bytes(), &mut events).unwrap(), LogFormat::ClaudeCode);
     events
 }
 
-pub(super) fn read_alone(log: &str) -> Vec<Event> {
-    read(&mut Reading::new(Rules::default()), log)
+pub(super) fn read_alone(log: &str) -> Vec<TrajectoryEvent> {
+    read(&mut SessionReader::new(ReaderSettings::default()), log)
 }
 
-pub(super) fn about(events: &[Event]) -> About {
-    let mut about = About::default();
+pub(super) fn about(events: &[TrajectoryEvent]) -> SessionDetails {
+    let mut about = SessionDetails::default();
     for event in events {
-        if let Event::About(more) = event {
-            about.learn((**more).clone());
+        if let TrajectoryEvent::About(more) = event {
+            about.fill_from((**more).clone());
         }
     }
     about
 }
 
 /// Steps with everything that was added to them later.
-pub(super) fn steps(events: &[Event]) -> Vec<Step> {
+pub(super) fn steps(events: &[TrajectoryEvent]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for event in events {
         match event {
-            Event::Step(step) => steps.push((**step).clone()),
-            Event::More(step, text, reasoning) => {
+            TrajectoryEvent::Step(step) => steps.push((**step).clone()),
+            TrajectoryEvent::More(step, text, reasoning) => {
                 let step = &mut steps[*step as usize - 1];
                 step.text.push_str(text);
                 step.reasoning = step.reasoning.take().or_else(|| reasoning.clone());
             }
-            Event::Call(step, call) => steps[*step as usize - 1].calls.push(call.clone()),
-            Event::Output(OutputOf::Call(id), output) => {
+            TrajectoryEvent::Call(step, call) => steps[*step as usize - 1].calls.push(call.clone()),
+            TrajectoryEvent::Output(OutputOwner::Call(id), output) => {
                 for call in steps.iter_mut().flat_map(|step| &mut step.calls).filter(|call| call.id == *id) {
                     call.output = Some(output.clone());
                 }
@@ -64,37 +64,37 @@ pub(super) fn steps(events: &[Event]) -> Vec<Step> {
     steps
 }
 
-pub(super) fn said(events: &[Event]) -> Vec<(Speaker, String)> {
+pub(super) fn said(events: &[TrajectoryEvent]) -> Vec<(Speaker, String)> {
     steps(events).into_iter().map(|step| (step.speaker, step.text)).collect()
 }
 
-pub(super) fn happenings(events: &[Event]) -> Vec<(u32, Happening, String)> {
-    let happened = |event: &Event| match event {
-        Event::Happened(step, what, text) => Some((*step, what.clone(), text.clone())),
+pub(super) fn happenings(events: &[TrajectoryEvent]) -> Vec<(u32, Happening, String)> {
+    let happened = |event: &TrajectoryEvent| match event {
+        TrajectoryEvent::Happened(step, what, text) => Some((*step, what.clone(), text.clone())),
         _ => None,
     };
     events.iter().filter_map(happened).collect()
 }
 
-pub(super) fn spent(events: &[Event]) -> BTreeMap<u32, Usage> {
-    let spent = |event: &Event| match event {
-        Event::Spent(step, usage) => Some((*step, *usage)),
+pub(super) fn spent(events: &[TrajectoryEvent]) -> BTreeMap<u32, TokenUsage> {
+    let spent = |event: &TrajectoryEvent| match event {
+        TrajectoryEvent::Spent(step, usage) => Some((*step, *usage)),
         _ => None,
     };
     events.iter().filter_map(spent).collect()
 }
 
-pub(super) fn total(events: &[Event]) -> Usage {
-    spent(events).into_values().fold(Usage::default(), Usage::plus)
+pub(super) fn total(events: &[TrajectoryEvent]) -> TokenUsage {
+    spent(events).into_values().fold(TokenUsage::default(), TokenUsage::add_usage)
 }
 
-pub(super) fn calls(events: &[Event]) -> BTreeMap<String, Call> {
+pub(super) fn calls(events: &[TrajectoryEvent]) -> BTreeMap<String, ToolCall> {
     steps(events).into_iter().flat_map(|step| step.calls).map(|call| (call.id.clone(), call)).collect()
 }
 
-pub(super) fn outputs(events: &[Event]) -> Vec<(OutputOf, Output)> {
-    let output = |event: &Event| match event {
-        Event::Output(of, output) => Some((of.clone(), output.clone())),
+pub(super) fn outputs(events: &[TrajectoryEvent]) -> Vec<(OutputOwner, ToolOutput)> {
+    let output = |event: &TrajectoryEvent| match event {
+        TrajectoryEvent::Output(of, output) => Some((of.clone(), output.clone())),
         _ => None,
     };
     events.iter().filter_map(output).collect()
@@ -186,12 +186,10 @@ fn a_whole_session_reads() {
     let ran = calls["toolu_04"].output.as_ref().unwrap();
     assert_eq!((ran.text.as_str(), ran.duration_ms), ("12 passing\nnpm warn old lockfile", Some(2100)));
     assert_eq!(calls["toolu_05"].output.as_ref().unwrap().duration_ms, Some(9000));
-    assert!(
-        events
-            .iter()
-            .any(|event| matches!(event, Event::Elsewhere(elsewhere) if elsewhere.id.as_deref() == Some("a1b2c3d")))
-    );
-    assert!(!events.iter().any(|event| matches!(event, Event::Skipped(_))));
+    assert!(events.iter().any(
+        |event| matches!(event, TrajectoryEvent::Elsewhere(elsewhere) if elsewhere.id.as_deref() == Some("a1b2c3d"))
+    ));
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Skipped(_))));
 }
 
 #[test]
@@ -256,7 +254,7 @@ fn a_subagents_lines_among_others() {
 #[test]
 fn copies_in_a_resumed_file_are_told_once() {
     let alone = read_alone(RESUMED);
-    let mut reading = Reading::new(Rules::default());
+    let mut reading = SessionReader::new(ReaderSettings::default());
     let first = read(&mut reading, BASKET);
     let second = read(&mut reading, RESUMED);
     assert_eq!(first, read_alone(BASKET));
@@ -272,14 +270,14 @@ fn copies_in_a_resumed_file_are_told_once() {
 
 #[test]
 fn copies_that_got_a_new_id_are_marked() {
-    let mut claude = Claude::default();
+    let mut claude = ClaudeReader::default();
     let mut first = Vec::new();
-    claude.line(1, agent("m1", json!("hello"), json!(4)), &mut first);
-    claude.end(&mut first);
+    claude.read_log_line(1, agent("m1", json!("hello"), json!(4)), &mut first);
+    claude.finish_log(&mut first);
     let mut second = Vec::new();
-    claude.line(1, agent("m1", json!("hello"), json!(4)), &mut second);
+    claude.read_log_line(1, agent("m1", json!("hello"), json!(4)), &mut second);
     assert!(steps(&second)[0].copied);
-    assert_eq!(total(&second), Usage::default());
+    assert_eq!(total(&second), TokenUsage::default());
 
     let fork = json!({"forkedFrom": {"sessionId": "older", "messageUuid": "x"}, "uuid": "x"});
     let forked = events(vec![with(agent("m2", json!("hi"), json!(4)), fork), agent("m3", json!("new"), json!(2))]);
@@ -298,9 +296,10 @@ fn a_headless_run() {
     assert_eq!(about.directory.as_deref(), Some("/home/dev/shop"));
     assert_eq!(steps(&events).len(), 2);
     assert_eq!(total(&events).completion_tokens, Some(34));
-    assert!(events.contains(&Event::Total(Usage { cost_usd: Some(0.0123), ..Usage::default() })));
-    let outcome = Outcome { status: EpisodeStatus::Success, reward: None, error: None, from: "result".to_owned() };
-    assert!(events.contains(&Event::Outcome(outcome)));
+    assert!(events.contains(&TrajectoryEvent::Total(TokenUsage { cost_usd: Some(0.0123), ..TokenUsage::default() })));
+    let outcome =
+        SessionOutcome { status: EpisodeStatus::Success, reward: None, error: None, from: "result".to_owned() };
+    assert!(events.contains(&TrajectoryEvent::Outcome(outcome)));
 }
 
 #[test]
@@ -332,7 +331,7 @@ fn unknown_lines_are_reported_once_and_known_ones_never() {
     let skipped: Vec<_> = events(lines)
         .into_iter()
         .filter_map(|event| match event {
-            Event::Skipped(skipped) => Some((skipped.line, skipped.why)),
+            TrajectoryEvent::Skipped(skipped) => Some((skipped.line, skipped.why)),
             _ => None,
         })
         .collect();
@@ -348,7 +347,7 @@ fn unknown_lines_are_reported_once_and_known_ones_never() {
 
 #[test]
 fn what_was_met_lately_is_bounded() {
-    let mut recent = Recent::new(10);
+    let mut recent = RecentEntries::new(10);
     for key in 0..100 {
         recent.insert(key, ());
         assert!((key.saturating_sub(9)..=key).all(|key| recent.get(key).is_some()));

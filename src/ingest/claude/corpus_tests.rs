@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::domain::{Event, Usage};
-use crate::ingest::{Format, Reading, Rules};
+use crate::domain::{TokenUsage, TrajectoryEvent};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
 #[derive(Debug, Default, PartialEq)]
 struct Figures {
     messages: u64,
-    usage: Usage,
+    usage: TokenUsage,
     calls: u64,
     failed: u64,
     unparsable: u64,
@@ -20,25 +20,25 @@ struct Figures {
 
 fn figures(path: &Path) -> Figures {
     let mut file = std::fs::File::open(path).unwrap();
-    let mut events: Vec<Event> = Vec::new();
-    let format = Reading::new(Rules::default()).read(&mut file, &mut events).unwrap();
-    assert_eq!(format, Format::ClaudeCode, "{}", path.display());
-    assert!(events.iter().any(|event| matches!(event, Event::Step(_))), "{} has no step", path.display());
+    let mut events: Vec<TrajectoryEvent> = Vec::new();
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut file, &mut events).unwrap();
+    assert_eq!(format, LogFormat::ClaudeCode, "{}", path.display());
+    assert!(events.iter().any(|event| matches!(event, TrajectoryEvent::Step(_))), "{} has no step", path.display());
     let mut spent = BTreeMap::new();
     let mut figures = Figures::default();
     for event in events {
         match event {
-            Event::Spent(step, usage) => {
+            TrajectoryEvent::Spent(step, usage) => {
                 spent.insert(step, usage);
             }
-            Event::Call(..) => figures.calls += 1,
-            Event::Output(_, output) => figures.failed += u64::from(output.failed == Some(true)),
-            Event::Skipped(_) => figures.unparsable += 1,
+            TrajectoryEvent::Call(..) => figures.calls += 1,
+            TrajectoryEvent::Output(_, output) => figures.failed += u64::from(output.failed == Some(true)),
+            TrajectoryEvent::Skipped(_) => figures.unparsable += 1,
             _ => {}
         }
     }
     figures.messages = spent.len() as u64;
-    figures.usage = spent.into_values().fold(Usage::default(), Usage::plus);
+    figures.usage = spent.into_values().fold(TokenUsage::default(), TokenUsage::add_usage);
     figures
 }
 

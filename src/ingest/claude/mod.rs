@@ -1,9 +1,9 @@
-//! Claude Code's transcripts, and the stream of its headless mode (`claude -p --output-format stream-json`).
+//! Reader for Claude Code's transcripts and its headless stream (`claude -p --output-format stream-json`).
 //!
-//! A transcript is a tree that is only ever appended to. One answer of the model is spread over several lines with the
-//! same message id and the same, growing usage; results of tools stand between them, as words of the user; a resumed
-//! session copies lines of an earlier file. All of that is put right here: one step per message, the last word on its
-//! usage, and every line once. Each file is a trajectory of its own, with steps that count from 1.
+//! A transcript is an append-only tree. One message of the model is spread over several lines with the same message id
+//! and the same, growing usage; tool results stand between them as user lines; a resumed session copies lines of an
+//! earlier file. This reader emits one step per message with its final usage, and every line once. Each file is a
+//! trajectory of its own, with steps numbered from 1.
 
 mod about;
 mod agent;
@@ -19,14 +19,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Reader;
+use super::LogReader;
 use super::pick::{self, Object};
-use crate::domain::{About, Event, Happening, Sink, Skipped, Speaker, Step, Timestamp, Usage};
-use about::Known;
-use recent::{Recent, hash};
-use titles::Titles;
+use crate::domain::{
+    EventSink, Happening, SessionDetails, SkippedLogLine, Speaker, Step, Timestamp, TokenUsage, TrajectoryEvent,
+};
+use about::EmittedSessionDetails;
+use recent::{RecentEntries, hash_text};
+use titles::SessionTitles;
 
-pub(super) use said::Said;
+pub(super) use said::AttributedText;
 
 #[cfg(test)]
 #[path = "claude_tests.rs"]
@@ -40,115 +42,115 @@ mod arbitrary_tests;
 #[path = "corpus_tests.rs"]
 mod corpus_tests;
 
-/// So many lines are remembered at least, so that copies of them are known: 9 MB, or 19 MB in logs of more lines.
+/// The minimum number of lines remembered to recognise copies: 9 MB, or 19 MB in longer logs.
 const REMEMBERED_LINES: usize = 917_504;
 
-/// So many messages are remembered at least: a message that is further back is over.
+/// The minimum number of messages remembered; a message further back is complete.
 const REMEMBERED_MESSAGES: usize = 4_096;
 
-/// So many calls are remembered at least, so that an answer is known to be a person's.
+/// The minimum number of calls remembered to recognise a person's answers.
 const REMEMBERED_CALLS: usize = 8_192;
 
-/// Someone can go back so many lines at least, and it will be noticed.
+/// The minimum number of lines remembered to detect that someone went back to one.
 const REMEMBERED_PLACES: usize = 57_344;
 
-/// So many kinds of unknown lines are reported; more is noise.
+/// The maximum number of unknown line types that are reported.
 const REPORTED_KINDS: usize = 64;
 
-/// Reads the transcripts of one session, one after the other.
+/// Reads the transcripts of one session, one after another.
 #[derive(Debug)]
-pub(super) struct Claude {
-    /// Every line of every file so far.
-    lines: Recent<()>,
-    /// The answers of the model, of every file so far.
-    messages: Recent<Message>,
-    /// Calls of every file so far, and whether each asked a person.
-    calls: Recent<bool>,
-    /// Counts the files.
+pub(super) struct ClaudeReader {
+    /// The hashes of the lines of all files so far.
+    lines: RecentEntries<()>,
+    /// The model's messages in all files so far.
+    messages: RecentEntries<ClaudeMessage>,
+    /// The calls of all files so far; true for those that asked a person.
+    calls: RecentEntries<bool>,
+    /// The number of files completed.
     file: u32,
-    /// What is known of the current one.
-    log: Log,
+    /// The state of the current file.
+    log: ClaudeFileState,
 }
 
-/// One answer of the model.
+/// A message of the model.
 #[derive(Debug, Default)]
-struct Message {
+struct ClaudeMessage {
     file: u32,
     step: u32,
-    usage: Usage,
-    /// It was paid for elsewhere.
+    usage: TokenUsage,
+    /// True if the message was paid for in another file or session.
     is_copied: bool,
-    /// Hashes of its parts, so that none is told twice.
+    /// The hashes of its parts, so that none is emitted twice.
     parts: Vec<u64>,
 }
 
-/// What is known of one file.
+/// The state of one transcript file.
 #[derive(Debug)]
-struct Log {
-    /// The last step told.
+struct ClaudeFileState {
+    /// The number of the last step.
     step: u32,
-    /// The last step of the main chain that is somebody's turn, rather than words of the harness.
+    /// The last step of the main chain by a person or an agent, not by the harness.
     turn: u32,
     /// The last step of the agent.
     agent_step: u32,
-    /// Lines of the main chain, and the turn at which each stands.
-    places: Recent<u32>,
-    known: Known,
-    titles: Titles,
+    /// The lines of the main chain, each with its turn.
+    places: RecentEntries<u32>,
+    known: EmittedSessionDetails,
+    titles: SessionTitles,
     model: Option<String>,
-    /// Whether the whole file is that of a subagent, as soon as a line tells.
+    /// True if the whole file is a subagent's; none until a line shows it.
     is_of_subagent: Option<bool>,
-    /// What its messages cost together.
-    spent: Usage,
-    /// What the last lines of headless runs say that it cost.
-    total: Usage,
-    /// Messages of it were paid for elsewhere.
+    /// The sum of the messages' usage.
+    spent: TokenUsage,
+    /// The usage that the last lines of headless sessions report.
+    total: TokenUsage,
+    /// True if some of its messages were paid for in another file or session.
     has_copies: bool,
-    /// A hook objected since the agent spoke last.
+    /// True if a hook objected since the agent's last step.
     hook_objected: bool,
-    /// The step after which the context was compacted last.
+    /// The step after which the context was last compacted.
     compacted_at: Option<u32>,
     unknown_kinds: BTreeSet<u64>,
 }
 
-/// Where a line stands.
+/// The position of a line in the transcript.
 #[derive(Debug, Default)]
-struct Place {
+struct ClaudeLineContext {
     number: u64,
     at: Option<Timestamp>,
-    /// It belongs to a subagent whose lines stand among the others.
+    /// The subagent of a line that stands among the main lines.
     subagent: Option<String>,
-    /// It is no line of the main chain.
+    /// True if the line is not of the main chain.
     is_aside: bool,
     is_copied: bool,
     parent: Option<u64>,
 }
 
-impl Default for Claude {
+impl Default for ClaudeReader {
     fn default() -> Self {
         Self {
-            lines: Recent::new(REMEMBERED_LINES),
-            messages: Recent::new(REMEMBERED_MESSAGES),
-            calls: Recent::new(REMEMBERED_CALLS),
+            lines: RecentEntries::new(REMEMBERED_LINES),
+            messages: RecentEntries::new(REMEMBERED_MESSAGES),
+            calls: RecentEntries::new(REMEMBERED_CALLS),
             file: 0,
-            log: Log::default(),
+            log: ClaudeFileState::default(),
         }
     }
 }
 
-impl Default for Log {
+impl Default for ClaudeFileState {
     fn default() -> Self {
         Self {
             step: 0,
             turn: 0,
             agent_step: 0,
-            places: Recent::new(REMEMBERED_PLACES),
-            known: Known::default(),
-            titles: Titles::default(),
+            places: RecentEntries::new(REMEMBERED_PLACES),
+            known: EmittedSessionDetails::default(),
+            titles: SessionTitles::default(),
             model: None,
             is_of_subagent: None,
-            spent: Usage::default(),
-            total: Usage::default(),
+            spent: TokenUsage::default(),
+            total: TokenUsage::default(),
             has_copies: false,
             hook_objected: false,
             compacted_at: None,
@@ -157,60 +159,60 @@ impl Default for Log {
     }
 }
 
-impl Reader for Claude {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
-        let mut line = pick::object(line);
-        match pick::str(&line, "type").unwrap_or_default() {
-            // Requests repeat messages that have lines of their own.
-            "progress" | "api-request-blob" => self.pass(&line),
+impl LogReader for ClaudeReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
+        let mut line = pick::into_object(line);
+        match pick::get_str(&line, "type").unwrap_or_default() {
+            // Requests repeat messages that have their own lines.
+            "progress" | "api-request-blob" => self.skip_line(&line),
             "summary" => {
-                let leaf = pick::str(&line, "leafUuid").map(hash);
-                self.log.titles.summary(leaf, pick::string(&line, "summary"));
+                let leaf = pick::get_str(&line, "leafUuid").map(hash_text);
+                self.log.titles.add_summary(leaf, pick::get_string(&line, "summary"));
             }
-            "ai-title" => self.log.titles.ai(title(&line, "aiTitle")),
-            "custom-title" => self.log.titles.custom(title(&line, "customTitle")),
-            "rate_limit_event" => self.rate_limit(&line, sink),
-            "attachment" => match queued(&mut line) {
-                Some(mut line) => self.told_line(number, Kind::User, &mut line, sink),
-                None => self.pass(&line),
+            "ai-title" => self.log.titles.set_ai_title(read_title(&line, "aiTitle")),
+            "custom-title" => self.log.titles.set_custom_title(read_title(&line, "customTitle")),
+            "rate_limit_event" => self.read_rate_limit(&line, sink),
+            "attachment" => match unwrap_queued_prompt(&mut line) {
+                Some(mut line) => self.read_typed_line(number, ClaudeLineKind::User, &mut line, sink),
+                None => self.skip_line(&line),
             },
-            kind => match Kind::of(kind, &line) {
-                Some(kind) => self.told_line(number, kind, &mut line, sink),
+            kind => match ClaudeLineKind::classify(kind, &line) {
+                Some(kind) => self.read_typed_line(number, kind, &mut line, sink),
                 None if KNOWN_METADATA.contains(&kind) => {}
-                None if kind.is_empty() => self.unknown(number, "a line without a type".to_owned(), sink),
-                None => self.unknown(number, format!("unknown type `{}`", pick::name(kind)), sink),
+                None if kind.is_empty() => self.report_unknown(number, "a line without a type".to_owned(), sink),
+                None => self.report_unknown(number, format!("unknown type `{}`", pick::bounded_kind_name(kind)), sink),
             },
         }
     }
 
-    fn end(&mut self, sink: &mut dyn Sink) {
+    fn finish_log(&mut self, sink: &mut dyn EventSink) {
         let log = std::mem::take(&mut self.log);
         self.file = self.file.saturating_add(1);
-        // Messages of a headless run are written before they are whole, with figures that may be too small.
-        let total = usage::beyond(log.total, log.spent);
+        // A headless session writes messages before they are complete, so their figures may be too small.
+        let total = usage::figures_exceeding(log.total, log.spent);
         if !total.is_unknown() {
-            sink.hear(Event::Total(total));
+            sink.receive_event(TrajectoryEvent::Total(total));
         }
-        let (started_at, finished_at) = log.known.lived();
-        let title = log.titles.best(|leaf| log.places.get(leaf).is_some());
-        let about = About { title, started_at, finished_at, ..About::default() };
-        if about != About::default() {
-            sink.hear(Event::About(Box::new(about)));
+        let (started_at, finished_at) = log.known.time_span();
+        let title = log.titles.best_title(|leaf| log.places.get(leaf).is_some());
+        let about = SessionDetails { title, started_at, finished_at, ..SessionDetails::default() };
+        if about != SessionDetails::default() {
+            sink.receive_event(TrajectoryEvent::About(Box::new(about)));
         }
     }
 }
 
-/// A line that tells something.
+/// The type of a line that is read in full.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum ClaudeLineKind {
     User,
     Agent,
     System,
     Result,
 }
 
-impl Kind {
-    fn of(kind: &str, line: &Object) -> Option<Self> {
+impl ClaudeLineKind {
+    fn classify(kind: &str, line: &Object) -> Option<Self> {
         match kind {
             "user" => return Some(Self::User),
             "assistant" => return Some(Self::Agent),
@@ -220,7 +222,7 @@ impl Kind {
             _ => {}
         }
         let message = line.get("message")?.as_object()?;
-        match pick::str(message, "role") {
+        match pick::get_str(message, "role") {
             Some("user") => Some(Self::User),
             Some("assistant") => Some(Self::Agent),
             _ => message.contains_key("usage").then_some(Self::Agent),
@@ -228,59 +230,59 @@ impl Kind {
     }
 }
 
-impl Claude {
-    fn told_line(&mut self, number: u64, kind: Kind, line: &mut Object, sink: &mut dyn Sink) {
-        let uuid = pick::str(line, "uuid").map(hash);
+impl ClaudeReader {
+    fn read_typed_line(&mut self, number: u64, kind: ClaudeLineKind, line: &mut Object, sink: &mut dyn EventSink) {
+        let uuid = pick::get_str(line, "uuid").map(hash_text);
         if let Some(uuid) = uuid
             && !self.lines.insert(uuid, ())
         {
             self.log.places.insert(uuid, self.log.turn);
             return;
         }
-        let place = self.place(number, kind, line);
-        if let Some(about) = self.log.known.news(line, place.at, self.log.is_of_subagent == Some(true)) {
-            sink.hear(Event::About(about));
+        let place = self.build_line_context(number, kind, line);
+        if let Some(about) = self.log.known.new_details(line, place.at, self.log.is_of_subagent == Some(true)) {
+            sink.receive_event(TrajectoryEvent::About(about));
         }
         match kind {
-            Kind::User => self.user(&place, line, sink),
-            Kind::Agent => self.agent(&place, line, sink),
-            Kind::System => self.system(&place, line, sink),
-            Kind::Result => self.result(line, sink),
+            ClaudeLineKind::User => self.read_user_line(&place, line, sink),
+            ClaudeLineKind::Agent => self.read_agent_line(&place, line, sink),
+            ClaudeLineKind::System => self.read_system_line(&place, line, sink),
+            ClaudeLineKind::Result => self.read_result_line(line, sink),
         }
         if let Some(uuid) = uuid.filter(|_| !place.is_aside) {
             self.log.places.insert(uuid, self.log.turn);
         }
     }
 
-    /// A line that tells nothing, but may be the parent of one that does.
-    fn pass(&mut self, line: &Object) {
-        if let Some(uuid) = pick::str(line, "uuid") {
-            self.log.places.insert(hash(uuid), self.log.turn);
+    /// Skips a line without content, which may still be the parent of another one.
+    fn skip_line(&mut self, line: &Object) {
+        if let Some(uuid) = pick::get_str(line, "uuid") {
+            self.log.places.insert(hash_text(uuid), self.log.turn);
         }
     }
 
-    fn place(&mut self, number: u64, kind: Kind, line: &Object) -> Place {
-        let is_sidechain = pick::flag(line, "isSidechain") == Some(true);
-        if matches!(kind, Kind::User | Kind::Agent) {
-            // The first line decides, and one line of the main chain is enough to decide otherwise.
+    fn build_line_context(&mut self, number: u64, kind: ClaudeLineKind, line: &Object) -> ClaudeLineContext {
+        let is_sidechain = pick::get_flag(line, "isSidechain") == Some(true);
+        if matches!(kind, ClaudeLineKind::User | ClaudeLineKind::Agent) {
+            // The file is a subagent's only if its first line and all others are of a sidechain.
             let is_of_subagent = self.log.is_of_subagent.unwrap_or(true) && is_sidechain;
             self.log.is_of_subagent = Some(is_of_subagent);
         }
-        let caller = pick::str(line, "parent_tool_use_id");
+        let caller = pick::get_str(line, "parent_tool_use_id");
         let is_aside = caller.is_some() || (is_sidechain && self.log.is_of_subagent != Some(true));
-        let subagent = is_aside.then(|| pick::str(line, "agentId").or(caller).unwrap_or("sidechain").to_owned());
-        Place {
+        let subagent = is_aside.then(|| pick::get_str(line, "agentId").or(caller).unwrap_or("sidechain").to_owned());
+        ClaudeLineContext {
             number,
-            at: pick::time(line, "timestamp"),
+            at: pick::get_time(line, "timestamp"),
             subagent,
             is_aside,
             is_copied: line.contains_key("forkedFrom"),
-            parent: pick::str(line, "parentUuid").map(hash),
+            parent: pick::get_str(line, "parentUuid").map(hash_text),
         }
     }
 
-    /// Tells a step and gives it the next number.
-    fn step(&mut self, place: &Place, mut step: Step, sink: &mut dyn Sink) -> u32 {
+    /// Emits a step with the next number.
+    fn emit_step(&mut self, place: &ClaudeLineContext, mut step: Step, sink: &mut dyn EventSink) -> u32 {
         self.log.step = self.log.step.saturating_add(1);
         step.number = self.log.step;
         step.at = place.at;
@@ -293,30 +295,30 @@ impl Claude {
         if !place.is_aside && matches!(step.speaker, Speaker::User | Speaker::Agent | Speaker::OtherAgent) {
             self.log.turn = step.number;
         }
-        sink.hear(Event::Step(Box::new(step)));
+        sink.receive_event(TrajectoryEvent::Step(Box::new(step)));
         self.log.step
     }
 
-    fn happened(&mut self, what: Happening, text: String, sink: &mut dyn Sink) {
-        sink.hear(Event::Happened(self.log.step, what, text));
+    fn emit_session_event(&mut self, what: Happening, text: String, sink: &mut dyn EventSink) {
+        sink.receive_event(TrajectoryEvent::Happened(self.log.step, what, text));
     }
 
-    fn unknown(&mut self, line: u64, why: String, sink: &mut dyn Sink) {
+    fn report_unknown(&mut self, line: u64, why: String, sink: &mut dyn EventSink) {
         let kinds = &mut self.log.unknown_kinds;
-        if kinds.len() < REPORTED_KINDS && kinds.insert(hash(&why)) {
-            sink.hear(Event::Skipped(Skipped { line, why }));
+        if kinds.len() < REPORTED_KINDS && kinds.insert(hash_text(&why)) {
+            sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line, why }));
         }
     }
 }
 
-fn title(line: &Object, key: &str) -> Option<String> {
-    pick::string(line, key).or_else(|| pick::string(line, "title"))
+fn read_title(line: &Object, key: &str) -> Option<String> {
+    pick::get_string(line, key).or_else(|| pick::get_string(line, "title"))
 }
 
-/// What somebody said while the agent was at work: it stands in an attachment, and in no other place.
-fn queued(line: &mut Object) -> Option<Object> {
+/// Returns a prompt sent while the agent worked as a user line; it stands only in an attachment.
+fn unwrap_queued_prompt(line: &mut Object) -> Option<Object> {
     let mut attachment = pick::take_object(line, "attachment")?;
-    if pick::str(&attachment, "type") != Some("queued_command") {
+    if pick::get_str(&attachment, "type") != Some("queued_command") {
         return None;
     }
     let content = attachment.get_mut("prompt").map(Value::take)?;
@@ -331,7 +333,7 @@ fn queued(line: &mut Object) -> Option<Object> {
     Some(line)
 }
 
-/// Lines that tell nothing about what the agent did. Those of `progress` repeat it.
+/// The line types that say nothing about the agent's work. Those of `progress` repeat other lines.
 const KNOWN_METADATA: &[&str] = &[
     "agent-color",
     "agent-name",

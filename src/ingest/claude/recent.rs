@@ -1,22 +1,22 @@
-//! What was met lately, by hash.
+//! A bounded memory of recent entries, keyed by hash.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::hash::DefaultHasher;
 use std::hash::Hasher;
 
-/// The hash of a text, the same in every run.
-pub(super) fn hash(text: &str) -> u64 {
+/// Returns the hash of a text, which is the same in every process.
+pub(super) fn hash_text(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(text.as_bytes());
     hasher.finish()
 }
 
-/// Keys are hashes already.
+/// A hasher that returns its key, which is a hash already.
 #[derive(Debug, Default)]
-struct AsIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsIs {
+impl Hasher for IdentityHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
@@ -32,17 +32,17 @@ impl Hasher for AsIs {
     }
 }
 
-type Generation<V> = HashMap<u64, V, BuildHasherDefault<AsIs>>;
+type Generation<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
 
-/// Remembers at least the last so many entries, and at most twice as many.
+/// Keeps at least the last `size` entries, and at most twice as many.
 #[derive(Debug)]
-pub(super) struct Recent<V> {
+pub(super) struct RecentEntries<V> {
     newer: Generation<V>,
     older: Generation<V>,
     size: usize,
 }
 
-impl<V> Recent<V> {
+impl<V> RecentEntries<V> {
     pub(super) fn new(size: usize) -> Self {
         Self { newer: Generation::default(), older: Generation::default(), size }
     }
@@ -51,12 +51,12 @@ impl<V> Recent<V> {
         self.newer.get(&key).or_else(|| self.older.get(&key))
     }
 
-    /// Takes an entry out, to be changed and inserted again.
-    pub(super) fn take(&mut self, key: u64) -> Option<V> {
+    /// Removes an entry, so that it can be changed and inserted again.
+    pub(super) fn take_entry(&mut self, key: u64) -> Option<V> {
         self.newer.remove(&key).or_else(|| self.older.remove(&key))
     }
 
-    /// Whether it is new.
+    /// Inserts an entry; returns true if the key is new.
     pub(super) fn insert(&mut self, key: u64, value: V) -> bool {
         if self.newer.len() >= self.size {
             self.older = std::mem::take(&mut self.newer);

@@ -1,7 +1,7 @@
-//! Whose words stand in a text that goes by the user's name.
+//! Splits a text labelled as the user's into pieces by speaker.
 //!
-//! The harness writes there too: in tags, in sentences that never change, before, behind and instead of what a person
-//! typed.
+//! The harness writes there too: in tags and in fixed sentences,
+//! before, after and instead of what a person typed.
 
 use crate::domain::Speaker;
 
@@ -9,31 +9,31 @@ use crate::domain::Speaker;
 #[path = "said_tests.rs"]
 mod tests;
 
-/// What was said, by whom. Nobody occurs twice; the order is that of first words.
+/// A text split by speaker. Each speaker occurs once, in the order of first occurrence.
 #[derive(Debug, Default, PartialEq)]
-pub(in crate::ingest) struct Said {
+pub(in crate::ingest) struct AttributedText {
     pub(in crate::ingest) pieces: Vec<(Speaker, String)>,
-    /// A person stopped the agent, in these words.
+    /// The notice that a person stopped the agent.
     pub(super) interruption: Option<String>,
-    /// A hook objected, in these words.
+    /// The objection of a hook.
     pub(super) objection: Option<String>,
 }
 
-impl Said {
-    /// Takes a text apart. What is nobody else's are the words of `voice`.
-    pub(in crate::ingest) fn hear(&mut self, text: String, voice: &Speaker) {
+impl AttributedText {
+    /// Splits a text and adds its pieces. The rest is attributed to `voice`.
+    pub(in crate::ingest) fn add_text(&mut self, text: String, voice: &Speaker) {
         let trimmed = text.trim();
         if trimmed.is_empty() {
             return;
         }
-        if let Some((mark, rest)) = interruption(trimmed) {
+        if let Some((mark, rest)) = split_interruption(trimmed) {
             self.interruption = Some(mark.to_owned());
-            self.hear(rest.to_owned(), voice);
+            self.add_text(rest.to_owned(), voice);
             return;
         }
-        match Hook::of(trimmed) {
+        match HookRemarkKind::classify(trimmed) {
             Some(hook) => {
-                if hook == Hook::Objects {
+                if hook == HookRemarkKind::Objects {
                     self.objection = Some(trimmed.to_owned());
                 }
                 self.push(&Speaker::System, text);
@@ -44,12 +44,12 @@ impl Said {
             None if OTHER_AGENTS_WORDS.iter().any(|words| trimmed.starts_with(words)) => {
                 self.push(&Speaker::OtherAgent, text);
             }
-            None if trimmed.starts_with('<') || text.contains(REMINDER) => self.hear_tagged(&text, voice),
+            None if trimmed.starts_with('<') || text.contains(REMINDER) => self.add_tagged_text(&text, voice),
             None => self.push(voice, text),
         }
     }
 
-    /// Adds to what somebody said.
+    /// Appends a text to the piece of a speaker.
     pub(super) fn push(&mut self, speaker: &Speaker, text: String) {
         match self.pieces.iter_mut().find(|(known, _)| known == speaker) {
             Some((_, said)) => {
@@ -66,11 +66,11 @@ impl Said {
         }
     }
 
-    fn hear_tagged(&mut self, text: &str, voice: &Speaker) {
+    fn add_tagged_text(&mut self, text: &str, voice: &Speaker) {
         let mut rest = text;
         let mut message = None;
         let mut is_command = false;
-        while let Some(tag) = Tag::at_start(rest) {
+        while let Some(tag) = ClaudeTextTag::parse_at_start(rest) {
             match tag.name {
                 "command-name" => {
                     is_command = true;
@@ -86,7 +86,7 @@ impl Said {
                     self.push_trimmed(&Speaker::System, tag.inner);
                     self.objection = Some(tag.inner.trim().to_owned());
                 }
-                // Sentences of the harness follow it.
+                // Sentences of the harness follow this tag.
                 "task-notification" => {
                     self.push_trimmed(&Speaker::System, rest);
                     return;
@@ -106,28 +106,28 @@ impl Said {
             self.push_trimmed(&Speaker::System, message);
         }
         if rest.len() == text.len() {
-            self.hear_reminded(rest, voice);
+            self.add_text_with_reminders(rest, voice);
         } else {
-            self.hear_reminded(rest.trim(), voice);
+            self.add_text_with_reminders(rest.trim(), voice);
         }
     }
 
-    /// Words of somebody, with reminders between them.
-    fn hear_reminded(&mut self, text: &str, voice: &Speaker) {
+    /// Adds a text that has system reminders in it.
+    fn add_text_with_reminders(&mut self, text: &str, voice: &Speaker) {
         let mut rest = text;
         let mut looked_at = 0;
         let mut others = 0;
         while let Some((before, tagged)) = split_before_reminder(rest, looked_at).filter(|_| others < MAX_OTHERS) {
             let indented = before.trim_end_matches([' ', '\t']);
             let is_at_line_start = indented.is_empty() || indented.ends_with('\n');
-            match Tag::at_start(tagged).filter(|tag| is_at_line_start || tag.inner.starts_with('\n')) {
+            match ClaudeTextTag::parse_at_start(tagged).filter(|tag| is_at_line_start || tag.inner.starts_with('\n')) {
                 Some(tag) => {
                     self.push_trimmed(voice, before);
                     self.push_trimmed(&Speaker::System, tag.inner);
                     rest = tag.after;
                     looked_at = 0;
                 }
-                // Somebody writes about reminders.
+                // The text only mentions a reminder.
                 None => {
                     others += 1;
                     looked_at = before.len() + REMINDER.len();
@@ -147,15 +147,15 @@ fn split_before_reminder(text: &str, looked_at: usize) -> Option<(&str, &str)> {
     text.split_at_checked(looked_at + unread.find(REMINDER)?)
 }
 
-/// What a hook had to say.
+/// The kind of remark that a hook made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hook {
+enum HookRemarkKind {
     Objects,
     Adds,
 }
 
-impl Hook {
-    fn of(text: &str) -> Option<Self> {
+impl HookRemarkKind {
+    fn classify(text: &str) -> Option<Self> {
         let line = text.lines().next().unwrap_or_default();
         let (event, _) = line.split_once([' ', ':'])?;
         if !HOOK_EVENTS.contains(&event) {
@@ -172,8 +172,8 @@ impl Hook {
     }
 }
 
-/// `<name …>inner</name>`, and what follows.
-struct Tag<'t> {
+/// A tag `<name …>inner</name>`, and the text after it.
+struct ClaudeTextTag<'t> {
     name: &'t str,
     has_attributes: bool,
     whole: &'t str,
@@ -181,8 +181,8 @@ struct Tag<'t> {
     after: &'t str,
 }
 
-impl<'t> Tag<'t> {
-    fn at_start(text: &'t str) -> Option<Self> {
+impl<'t> ClaudeTextTag<'t> {
+    fn parse_at_start(text: &'t str) -> Option<Self> {
         let (head, rest) = text.trim_start().strip_prefix('<')?.split_once('>')?;
         let (name, attributes) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
         if name.is_empty() || name.len() > 64 {
@@ -194,28 +194,28 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// The mark of an interruption, and what follows when all such marks are gone.
-fn interruption(text: &str) -> Option<(&str, &str)> {
-    let (mark, mut rest) = interruption_mark(text)?;
-    while let Some((_, next)) = interruption_mark(rest.trim()) {
+/// Returns the first interruption mark, and the text after all such marks.
+fn split_interruption(text: &str) -> Option<(&str, &str)> {
+    let (mark, mut rest) = split_interruption_mark(text)?;
+    while let Some((_, next)) = split_interruption_mark(rest.trim()) {
         rest = next;
     }
     Some((mark, rest.trim()))
 }
 
-fn interruption_mark(text: &str) -> Option<(&str, &str)> {
+fn split_interruption_mark(text: &str) -> Option<(&str, &str)> {
     let is_mark = text.starts_with("[Request interrupted by user]")
         || text.starts_with("[Request interrupted by user for tool use]");
     let end = text.find(']').filter(|_| is_mark)?;
     text.split_at_checked(end + 1)
 }
 
-/// A text that speaks of reminders so often has none of its own: looking on would take time without end.
+/// The number of mere mentions of reminders after which a text is searched no further, to bound the time.
 const MAX_OTHERS: usize = 64;
 
 const REMINDER: &str = "<system-reminder>";
 
-/// Blocks of the harness at the beginning of a text.
+/// The tags of harness blocks at the beginning of a text.
 const HARNESS_TAGS: &[&str] = &[
     "bash-notification",
     "command-contents",
@@ -230,17 +230,17 @@ const HARNESS_TAGS: &[&str] = &[
     "tick",
 ];
 
-/// How texts of the harness begin that stand in no tag.
+/// The openings of harness texts that stand in no tag.
 const HARNESS_WORDS: &[&str] = &[
     "Base directory for this skill:",
     "Caveat: The messages below were generated by the user while running local commands",
     "This session is being continued from a previous conversation",
 ];
 
-/// How messages of other agents begin that stand in no tag.
+/// The openings of other agents' messages that stand in no tag.
 const OTHER_AGENTS_WORDS: &[&str] = &["Another Claude session sent a message"];
 
-/// The hooks whose words the harness passes on.
+/// The hook events whose remarks the harness passes on.
 const HOOK_EVENTS: &[&str] = &[
     "Notification",
     "PermissionRequest",

@@ -2,9 +2,9 @@ use super::*;
 
 use Speaker::{OtherAgent, System, Tool, User};
 
-fn heard(text: &str) -> Said {
-    let mut said = Said::default();
-    said.hear(text.to_owned(), &User);
+fn heard(text: &str) -> AttributedText {
+    let mut said = AttributedText::default();
+    said.add_text(text.to_owned(), &User);
     said
 }
 

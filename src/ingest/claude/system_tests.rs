@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::tests::{agent, events, happenings, user, with};
-use crate::domain::{EpisodeStatus, Event, Happening, Usage};
+use crate::domain::{EpisodeStatus, Happening, TokenUsage, TrajectoryEvent};
 
 #[test]
 fn a_summary_without_a_boundary_is_a_compaction_too() {
@@ -65,12 +65,12 @@ fn how_a_headless_run_ends() {
         let line = with(json!({"type": "result", "usage": {"input_tokens": 3, "output_tokens": 4}}), line);
         let events = events(vec![line]);
         let outcome = events.iter().find_map(|event| match event {
-            Event::Outcome(outcome) => Some((outcome.status.clone(), outcome.error.as_deref())),
+            TrajectoryEvent::Outcome(outcome) => Some((outcome.status.clone(), outcome.error.as_deref())),
             _ => None,
         });
         assert_eq!(outcome, expected);
-        let total = Usage { prompt_tokens: Some(3), completion_tokens: Some(4), ..Usage::default() };
-        assert!(events.contains(&Event::Total(total)), "nobody else counted");
+        let total = TokenUsage { prompt_tokens: Some(3), completion_tokens: Some(4), ..TokenUsage::default() };
+        assert!(events.contains(&TrajectoryEvent::Total(total)), "nobody else counted");
     }
 }
 
@@ -81,9 +81,13 @@ fn a_headless_run_knows_better_where_its_messages_know_less() {
             "cache_creation_input_tokens": 5, "output_tokens": output}})
     };
     let message = |id: &str, output: u64| agent(id, json!(id), json!(output));
-    let completion = |tokens: u64| Usage { completion_tokens: Some(tokens), ..Usage::default() };
-    let all =
-        Usage { prompt_tokens: Some(305), cached_tokens: Some(280), completion_tokens: Some(900), ..Usage::default() };
+    let completion = |tokens: u64| TokenUsage { completion_tokens: Some(tokens), ..TokenUsage::default() };
+    let all = TokenUsage {
+        prompt_tokens: Some(305),
+        cached_tokens: Some(280),
+        completion_tokens: Some(900),
+        ..TokenUsage::default()
+    };
     for (lines, expected) in [
         (vec![message("a", 1), message("b", 1), result(20, 200, 900)], vec![completion(900)]),
         (vec![message("a", 1), message("a", 2), result(10, 100, 2)], vec![]),
@@ -93,10 +97,10 @@ fn a_headless_run_knows_better_where_its_messages_know_less() {
         (vec![with(message("a", 1), json!({"forkedFrom": {}})), result(10, 100, 900)], vec![]),
         (vec![message("a", 1)], vec![]),
     ] {
-        let totals: Vec<Usage> = events(lines.clone())
+        let totals: Vec<TokenUsage> = events(lines.clone())
             .into_iter()
             .filter_map(|event| match event {
-                Event::Total(total) => Some(total),
+                TrajectoryEvent::Total(total) => Some(total),
                 _ => None,
             })
             .collect();

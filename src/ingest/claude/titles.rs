@@ -1,29 +1,29 @@
-//! Which of its titles a session goes by.
+//! Chooses the title of a session.
 
 use std::collections::VecDeque;
 
-/// Old transcripts begin with the summaries of other conversations; so many are kept.
+/// The maximum number of summaries kept; old transcripts begin with those of other conversations.
 const KEPT_SUMMARIES: usize = 64;
 
-/// The titles met so far: a person's stands above a model's, and both above a summary.
+/// The titles read so far: a person's ranks above a model's, and both above a summary.
 #[derive(Debug, Default)]
-pub(super) struct Titles {
+pub(super) struct SessionTitles {
     custom: Option<String>,
     ai: Option<String>,
-    /// The hash of the line that each one ends at.
+    /// The summaries, each with the hash of its last line.
     summaries: VecDeque<(Option<u64>, String)>,
 }
 
-impl Titles {
-    pub(super) fn custom(&mut self, title: Option<String>) {
+impl SessionTitles {
+    pub(super) fn set_custom_title(&mut self, title: Option<String>) {
         self.custom = title.or(self.custom.take());
     }
 
-    pub(super) fn ai(&mut self, title: Option<String>) {
+    pub(super) fn set_ai_title(&mut self, title: Option<String>) {
         self.ai = title.or(self.ai.take());
     }
 
-    pub(super) fn summary(&mut self, leaf: Option<u64>, title: Option<String>) {
+    pub(super) fn add_summary(&mut self, leaf: Option<u64>, title: Option<String>) {
         let Some(title) = title else { return };
         if self.summaries.len() >= KEPT_SUMMARIES {
             self.summaries.pop_front();
@@ -31,8 +31,8 @@ impl Titles {
         self.summaries.push_back((leaf, title));
     }
 
-    /// The best one. A summary counts if the line that it ends at is of this file.
-    pub(super) fn best(mut self, is_of_this_file: impl Fn(u64) -> bool) -> Option<String> {
+    /// Returns the best title. A summary counts only if its last line is in this file.
+    pub(super) fn best_title(mut self, is_of_this_file: impl Fn(u64) -> bool) -> Option<String> {
         if let Some(title) = self.custom.or(self.ai) {
             return Some(title);
         }

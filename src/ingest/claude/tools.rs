@@ -1,41 +1,41 @@
-//! What came back from tools.
+//! Reads the results of tools.
 
 use serde_json::Value;
 
 use super::super::pick::{self, Object};
-use crate::domain::{Output, Timestamp};
+use crate::domain::{Timestamp, ToolOutput};
 
-/// What the harness tells the agent when a person refuses a call.
+/// The harness's message to the agent when a person refuses a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use";
 
-/// What the harness keeps for itself when a person refuses a call without a word.
+/// The harness's own record when a person refuses a call without comment.
 const REJECTED: &str = "User rejected tool use";
 
-/// The words of the person follow.
+/// The phrase before a person's own words.
 const REASON: &str = "the user said:";
 
-/// Behind the words of the person.
+/// The phrase after a person's own words.
 const NOTE: &str = "\n\nNote: The user's next message";
 
-/// What the harness tells the agent when a person answered its questions.
+/// The harness's message to the agent when a person answered its questions.
 const ANSWERED: &str = "User has answered your questions: ";
 
-/// Behind the answers.
+/// The phrase after the answers.
 const GO_ON: &str = ". You can now continue with the user's answers in mind";
 
 /// The tool that asks a person.
 pub(super) const ASK: &str = "AskUserQuestion";
 
-/// One result, as the agent saw it. `beside` is what the harness kept for itself: an object, or an error in words.
-pub(super) fn output(result: &mut Object, beside: Option<Value>, at: Option<Timestamp>) -> Output {
-    let mut output = Output {
-        text: result.get_mut("content").map(Value::take).map(pick::words).unwrap_or_default(),
-        failed: pick::flag(result, "is_error"),
+/// Reads a result as the agent saw it. `beside` is the harness's own record: an object, or an error text.
+pub(super) fn read_tool_output(result: &mut Object, beside: Option<Value>, at: Option<Timestamp>) -> ToolOutput {
+    let mut output = ToolOutput {
+        text: result.get_mut("content").map(Value::take).map(pick::content_text).unwrap_or_default(),
+        failed: pick::get_flag(result, "is_error"),
         at,
-        ..Output::default()
+        ..ToolOutput::default()
     };
     match beside {
-        Some(Value::Object(beside)) => complete(&mut output, &beside),
+        Some(Value::Object(beside)) => complete_output(&mut output, &beside),
         Some(Value::String(error)) if output.text.is_empty() => output.text = error,
         _ => {}
     }
@@ -44,30 +44,30 @@ pub(super) fn output(result: &mut Object, beside: Option<Value>, at: Option<Time
     output
 }
 
-/// Tells whether what the harness kept for itself says that a person refused the call. Newer versions have a flag.
+/// Tells whether the harness's own record says that a person refused the call. Newer versions have a flag.
 pub(super) fn is_refused(result: &Object, beside: Option<&Value>) -> bool {
     let Some(Value::String(error)) = beside else { return false };
     let error = error.strip_prefix("Error: ").unwrap_or(error);
-    pick::flag(result, "is_error") == Some(true) && (error == REJECTED || error.starts_with(REFUSED))
+    pick::get_flag(result, "is_error") == Some(true) && (error == REJECTED || error.starts_with(REFUSED))
 }
 
-/// Tells whether the record of a result says that a person answered questions. Streams keep nothing beside the result:
-/// there the call has to be known as a question.
+/// Tells whether the record of a result says that a person answered questions. Streams have no such record:
+/// there the call must be known to be a question.
 pub(super) fn is_answered(result: &Object, beside: Option<&Value>, is_known_question: bool) -> bool {
     let is_told = beside.map_or(is_known_question, |beside| beside.get("answers").is_some());
-    pick::flag(result, "is_error") != Some(true) && is_told
+    pick::get_flag(result, "is_error") != Some(true) && is_told
 }
 
-fn complete(output: &mut Output, beside: &Object) {
-    output.interrupted = pick::flag(beside, "interrupted") == Some(true);
-    output.exit_code = pick::integer(beside, "returnCode").or_else(|| pick::integer(beside, "exitCode"));
-    output.duration_ms = pick::count(beside, "durationMs").or_else(|| pick::count(beside, "totalDurationMs"));
+fn complete_output(output: &mut ToolOutput, beside: &Object) {
+    output.interrupted = pick::get_flag(beside, "interrupted") == Some(true);
+    output.exit_code = pick::get_integer(beside, "returnCode").or_else(|| pick::get_integer(beside, "exitCode"));
+    output.duration_ms = pick::get_count(beside, "durationMs").or_else(|| pick::get_count(beside, "totalDurationMs"));
     if output.text.is_empty()
-        && let Some(stdout) = pick::str(beside, "stdout")
+        && let Some(stdout) = pick::get_str(beside, "stdout")
     {
         stdout.clone_into(&mut output.text);
     }
-    if let Some(stderr) = pick::str(beside, "stderr").map(str::trim)
+    if let Some(stderr) = pick::get_str(beside, "stderr").map(str::trim)
         && !output.text.contains(stderr)
     {
         if !output.text.is_empty() {
@@ -77,21 +77,21 @@ fn complete(output: &mut Output, beside: &Object) {
     }
 }
 
-/// What a person said when they refused a call.
-pub(super) fn refusal(text: &str) -> Option<&str> {
+/// Returns the comment of a person who refused a call.
+pub(super) fn extract_refusal_comment(text: &str) -> Option<&str> {
     let (_, words) = text.strip_prefix(REFUSED)?.split_once(REASON)?;
     let words = words.split_once(NOTE).map_or(words, |(words, _)| words).trim();
     (!words.is_empty()).then_some(words)
 }
 
-/// What a person answered, one answer a line. The text is `"question"="answer"`, and so on.
-pub(super) fn answers(text: &str) -> Option<String> {
+/// Returns a person's answers, one per line. The text is a list of `"question"="answer"`.
+pub(super) fn extract_answers(text: &str) -> Option<String> {
     let told = text.strip_prefix(ANSWERED)?;
     let told = told.rsplit_once(GO_ON).map_or(told, |(told, _)| told).trim_end_matches('.');
     let mut parts = told.split("\"=\"").skip(1).peekable();
     let mut words = Vec::new();
     while let Some(part) = parts.next() {
-        // The next question stands behind the answer.
+        // The next question follows the answer.
         let part = match part.rsplit_once("\", \"").or_else(|| part.rsplit_once(", \"")) {
             Some((part, _)) if parts.peek().is_some() => part,
             _ => part,
@@ -104,17 +104,18 @@ pub(super) fn answers(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join("\n"))
 }
 
-/// The result of a tool that ran at the provider, such as `web_search_tool_result`.
-pub(super) fn server_output(block: &mut Object, at: Option<Timestamp>) -> Output {
+/// Reads the result of a tool that ran at the provider, such as `web_search_tool_result`.
+pub(super) fn read_server_output(block: &mut Object, at: Option<Timestamp>) -> ToolOutput {
     let is_error = |part: &Value| {
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         kind.ends_with("_error")
     };
-    let failed = pick::flag(block, "is_error").or_else(|| block.get("content").is_some_and(is_error).then_some(true));
-    Output {
-        text: block.get_mut("content").map(Value::take).map(pick::words).unwrap_or_default(),
+    let failed =
+        pick::get_flag(block, "is_error").or_else(|| block.get("content").is_some_and(is_error).then_some(true));
+    ToolOutput {
+        text: block.get_mut("content").map(Value::take).map(pick::content_text).unwrap_or_default(),
         failed,
         at,
-        ..Output::default()
+        ..ToolOutput::default()
     }
 }

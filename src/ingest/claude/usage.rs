@@ -1,32 +1,35 @@
-//! What a message cost.
+//! Reads and compares the usage of messages.
 
 use super::super::pick::{self, Object};
-use crate::domain::Usage;
+use crate::domain::TokenUsage;
 
-/// The figures of a `usage`. New tokens are counted beside cached ones there; a null is no figure.
-pub(super) fn of(usage: &Object) -> Usage {
-    let new = pick::count(usage, "input_tokens");
-    let cached = pick::count(usage, "cache_read_input_tokens");
-    let written = pick::count(usage, "cache_creation_input_tokens").or_else(|| {
+/// Reads a `usage` object, in which input tokens exclude cached ones; null counts as missing.
+pub(super) fn read_usage(usage: &Object) -> TokenUsage {
+    let new = pick::get_count(usage, "input_tokens");
+    let cached = pick::get_count(usage, "cache_read_input_tokens");
+    let written = pick::get_count(usage, "cache_creation_input_tokens").or_else(|| {
         let parts = usage.get("cache_creation")?.as_object()?;
-        sum(&[pick::count(parts, "ephemeral_5m_input_tokens"), pick::count(parts, "ephemeral_1h_input_tokens")])
+        sum_figures(&[
+            pick::get_count(parts, "ephemeral_5m_input_tokens"),
+            pick::get_count(parts, "ephemeral_1h_input_tokens"),
+        ])
     });
-    Usage {
-        prompt_tokens: sum(&[new, cached, written]),
-        completion_tokens: pick::count(usage, "output_tokens"),
+    TokenUsage {
+        prompt_tokens: sum_figures(&[new, cached, written]),
+        completion_tokens: pick::get_count(usage, "output_tokens"),
         cached_tokens: cached,
         cache_write_tokens: written,
         cost_usd: None,
     }
 }
 
-fn sum(figures: &[Option<u64>]) -> Option<u64> {
+fn sum_figures(figures: &[Option<u64>]) -> Option<u64> {
     figures.iter().flatten().copied().reduce(u64::saturating_add)
 }
 
-/// The larger figure of each kind.
-pub(super) fn larger(a: Usage, b: Usage) -> Usage {
-    Usage {
+/// Returns the larger figure of each kind.
+pub(super) fn larger_figures(a: TokenUsage, b: TokenUsage) -> TokenUsage {
+    TokenUsage {
         prompt_tokens: a.prompt_tokens.max(b.prompt_tokens),
         completion_tokens: a.completion_tokens.max(b.completion_tokens),
         cached_tokens: a.cached_tokens.max(b.cached_tokens),
@@ -35,9 +38,9 @@ pub(super) fn larger(a: Usage, b: Usage) -> Usage {
     }
 }
 
-/// The figures of a total that are larger than those of a sum.
-pub(super) fn beyond(total: Usage, sum: Usage) -> Usage {
-    Usage {
+/// Returns the figures of a total that are larger than those of a sum.
+pub(super) fn figures_exceeding(total: TokenUsage, sum: TokenUsage) -> TokenUsage {
+    TokenUsage {
         prompt_tokens: total.prompt_tokens.filter(|_| total.prompt_tokens > sum.prompt_tokens),
         completion_tokens: total.completion_tokens.filter(|_| total.completion_tokens > sum.completion_tokens),
         cached_tokens: total.cached_tokens.filter(|_| total.cached_tokens > sum.cached_tokens),

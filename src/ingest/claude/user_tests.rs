@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::super::tests::{agent, events, happenings, outputs, said, user, with};
-use crate::domain::{Happening, Output, OutputOf, Speaker};
+use crate::domain::{Happening, OutputOwner, Speaker, ToolOutput};
 
 #[test]
 fn going_back_is_noticed_and_parallel_results_are_not() {
@@ -71,11 +71,11 @@ fn what_came_back_from_tools() {
         block["tool_use_id"] = json!("t1");
         let events = events(vec![with(user(json!([block])), json!({"toolUseResult": beside}))]);
         let (of, output) = outputs(&events).remove(0);
-        assert_eq!(of, OutputOf::Call("t1".to_owned()));
+        assert_eq!(of, OutputOwner::Call("t1".to_owned()));
         output
     };
-    let output = |text: &str| Output { text: text.to_owned(), ..Output::default() };
-    let failed = |text: &str| Output { failed: Some(true), ..output(text) };
+    let output = |text: &str| ToolOutput { text: text.to_owned(), ..ToolOutput::default() };
+    let failed = |text: &str| ToolOutput { failed: Some(true), ..output(text) };
     assert_eq!(result(json!({"content": "ok"}), json!(null)), output("ok"));
     assert_eq!(result(json!({"content": "ok", "is_error": null}), json!(null)).failed, None);
     assert_eq!(result(json!({"content": "ok", "is_error": false}), json!(null)).failed, Some(false));
@@ -86,7 +86,7 @@ fn what_came_back_from_tools() {
     let bash = json!({"stdout": "out", "stderr": "warning\n", "interrupted": true, "returnCode": 2, "durationMs": 5});
     assert_eq!(
         result(json!({"content": "out"}), bash.clone()),
-        Output { interrupted: true, exit_code: Some(2), duration_ms: Some(5), ..output("out\nwarning") }
+        ToolOutput { interrupted: true, exit_code: Some(2), duration_ms: Some(5), ..output("out\nwarning") }
     );
     assert_eq!(result(json!({"content": "out\nwarning"}), bash).text, "out\nwarning");
     let stopped = "[Request interrupted by user for tool use]";
@@ -171,7 +171,7 @@ fn requests_that_repeat_messages_count_once() {
         "messages": [{"role": "user", "content": "hello"}]});
     let events = events(vec![user(json!("hello")), blob]);
     assert_eq!(said(&events), [(Speaker::User, "hello".to_owned())]);
-    assert!(!events.iter().any(|event| matches!(event, crate::domain::Event::Skipped(_))));
+    assert!(!events.iter().any(|event| matches!(event, crate::domain::TrajectoryEvent::Skipped(_))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Calls that wrap commands: scripts, commands that run on in a session or a cell, and the polls that ask for more.
+//! Handles calls that wrap commands: scripts, commands that keep running in a session or a cell, and polls for them.
 //!
-//! A poll is told as a call of its own, with the command that it asks for, so that what it brings is known as that
-//! command's. What came before a command was over is marked as no result.
+//! A poll is emitted as a call of its own with the command that it polls, so that its output is attributed to that
+//! command. Output that came before a command ended is marked as not being its result.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -14,9 +14,9 @@ use super::script_outputs::PrintedResult;
 use super::script_outputs::ScriptEnding;
 use super::scripts;
 use super::scripts::ScriptText;
-use super::twins::fingerprint;
-use crate::domain::Call;
-use crate::domain::Output;
+use super::twins::fingerprint_text;
+use crate::domain::ToolCall;
+use crate::domain::ToolOutput;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -24,38 +24,38 @@ use crate::ingest::pick::Object;
 #[path = "background_tests.rs"]
 mod tests;
 
-/// So many calls, and so many running commands, are remembered.
+/// The maximum number of calls, and of running commands, that are remembered.
 const MAX_REMEMBERED: usize = 512;
 
-/// A poll that sends nothing waits at least so long.
+/// The minimum wait of a poll that sends nothing.
 const MIN_SILENT_POLL_MS: u64 = 5000;
 
-/// How an output begins that came before the command was over. Claude Code says it in the same words.
+/// The opening of an output that came before the command ended. Claude Code uses the same words.
 const RUNNING: &str = "Command running in background";
 
-/// How the output of a poll begins that found no such session.
+/// The opening of a poll's output if there is no such session.
 const LOST: &str = "write_stdin failed";
 
-/// The tool that asks a session for more. Polls of a cell whose command is known are told by this name too.
+/// The tool that polls a session. Polls of a cell with a known command are emitted under this name too.
 const POLL: &str = "write_stdin";
 
-/// A command, and the arguments that say where it runs.
+/// A command, with the arguments that say where it runs.
 type CommandArguments = Object;
 
-/// One call that stands within a script, or alone.
+/// A call inside a script, or a call of its own.
 #[derive(Debug, Default)]
 struct WrappedCall {
     id: String,
     tool: String,
     command: Option<CommandArguments>,
-    /// It is a poll of this session.
+    /// The session that the call polls.
     session: Option<String>,
-    /// It comes back after so long at the latest, whether the command is over or not.
+    /// The time after which the call returns even if the command is still running.
     yield_ms: Option<u64>,
-    /// Another line told of this call already.
+    /// True if another line already reported this call.
     is_matched: bool,
-    /// What that line said of its end.
-    end: Option<Output>,
+    /// The end of the call as that line reported it.
+    end: Option<ToolOutput>,
 }
 
 /// A call of the model whose output is awaited.
@@ -63,9 +63,9 @@ struct WrappedCall {
 struct AwaitedCall {
     script: ScriptText,
     is_script: bool,
-    /// It may have waited for a person's permission, so that the time it took tells nothing.
+    /// True if the call may have waited for a person's permission, so that its duration means nothing.
     asks_permission: bool,
-    /// It asks for more of the script in this cell.
+    /// The cell of the script that the call polls.
     cell: Option<String>,
     calls: Vec<WrappedCall>,
 }
@@ -85,7 +85,7 @@ impl<V> Default for BoundedMap<V> {
 
 impl<V> BoundedMap<V> {
     fn insert(&mut self, key: &str, value: V) {
-        let key = fingerprint(key);
+        let key = fingerprint_text(key);
         self.order.retain(|known| *known != key);
         self.order.push_back(key);
         self.entries.insert(key, value);
@@ -97,35 +97,35 @@ impl<V> BoundedMap<V> {
     }
 
     fn get(&self, key: &str) -> Option<&V> {
-        self.entries.get(&fingerprint(key))
+        self.entries.get(&fingerprint_text(key))
     }
 
     fn remove(&mut self, key: &str) -> Option<V> {
-        let key = fingerprint(key);
+        let key = fingerprint_text(key);
         self.order.retain(|known| *known != key);
         self.entries.remove(&key)
     }
 
-    /// Visits the entries, the newest first.
+    /// Returns the first match among the entries, from the newest to the oldest.
     fn find_newest<T>(&mut self, mut find: impl FnMut(&mut V) -> Option<T>) -> Option<T> {
         let Self { entries, order } = self;
         order.iter().rev().find_map(|key| find(entries.get_mut(key)?))
     }
 }
 
-/// Commands in flight.
+/// The commands whose output is awaited or that are still running.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundCommands {
     awaited: BoundedMap<AwaitedCall>,
-    /// Scripts that run on, by cell.
+    /// The scripts that are still running, by cell.
     cells: BoundedMap<AwaitedCall>,
-    /// Commands that run on, by session.
+    /// The commands that are still running, by session.
     sessions: BoundedMap<CommandArguments>,
 }
 
 impl BackgroundCommands {
-    /// Takes a call apart into those that it wraps, each with the command that it runs or asks for.
-    pub(super) fn unwrap_call(&mut self, mut call: Call) -> Vec<Call> {
+    /// Splits a call into those that it wraps, each with the command that it runs or polls.
+    pub(super) fn unwrap_call(&mut self, mut call: ToolCall) -> Vec<ToolCall> {
         let mut awaited = AwaitedCall::default();
         let mut unwrapped = Vec::new();
         match call.tool.as_str() {
@@ -137,7 +137,7 @@ impl BackgroundCommands {
                 let count = calls.len();
                 for (number, one) in (1..).zip(calls.clone()) {
                     let id = if number == count { call.id.clone() } else { format!("{}/{number}", call.id) };
-                    unwrapped.push(Call { id, tool: one.tool, arguments: one.arguments, output: None });
+                    unwrapped.push(ToolCall { id, tool: one.tool, arguments: one.arguments, output: None });
                 }
                 awaited.script.calls = calls;
                 if unwrapped.is_empty() {
@@ -145,8 +145,8 @@ impl BackgroundCommands {
                 }
             }
             "wait" => {
-                let Some(cell) = id_argument(&call.arguments, "cell_id") else { return vec![call] };
-                if let Some(command) = self.cells.get(&cell).and_then(AwaitedCall::joined_command) {
+                let Some(cell) = read_id_argument(&call.arguments, "cell_id") else { return vec![call] };
+                if let Some(command) = self.cells.get(&cell).and_then(AwaitedCall::join_commands) {
                     add_command(&mut call.arguments, command);
                     POLL.clone_into(&mut call.tool);
                 }
@@ -158,7 +158,7 @@ impl BackgroundCommands {
             _ => return vec![call],
         }
         for one in &mut unwrapped {
-            let session = id_argument(&one.arguments, "session_id").filter(|_| one.tool == POLL);
+            let session = read_id_argument(&one.arguments, "session_id").filter(|_| one.tool == POLL);
             if let Some(command) = session.as_ref().and_then(|session| self.sessions.get(session)) {
                 add_command(&mut one.arguments, command.clone());
             }
@@ -166,8 +166,8 @@ impl BackgroundCommands {
             awaited.calls.push(WrappedCall {
                 id: one.id.clone(),
                 tool: one.tool.clone(),
-                command: command_arguments(&one.arguments),
-                yield_ms: yield_ms(&one.arguments),
+                command: read_command_arguments(&one.arguments),
+                yield_ms: read_yield_ms(&one.arguments),
                 session,
                 ..WrappedCall::default()
             });
@@ -176,8 +176,8 @@ impl BackgroundCommands {
         unwrapped
     }
 
-    /// Matches what an event tells of a call with one that stands in a script; returns whether there is one.
-    pub(super) fn absorb_event(&mut self, tool: &str, end: Option<&Output>) -> bool {
+    /// Matches a call reported by an event with a call inside a script; returns true if there is one.
+    pub(super) fn absorb_event(&mut self, tool: &str, end: Option<&ToolOutput>) -> bool {
         let tool = match tool {
             "shell" => "exec_command",
             "web_search" => "web__run",
@@ -194,23 +194,23 @@ impl BackgroundCommands {
         self.awaited.find_newest(&mut absorb).or_else(|| self.cells.find_newest(absorb)).is_some()
     }
 
-    /// Reads what came back from a call of the model, for each call that it wraps.
-    pub(super) fn read_output(&mut self, id: &str, content: Value) -> Vec<(String, Output)> {
+    /// Reads the output of a call of the model, for each call that it wraps.
+    pub(super) fn read_output(&mut self, id: &str, content: Value) -> Vec<(String, ToolOutput)> {
         let Some(mut awaited) = self.awaited.remove(id) else {
-            return vec![(id.to_owned(), outputs::output(content))];
+            return vec![(id.to_owned(), outputs::parse_output(content))];
         };
         let reply = if awaited.is_script { script_outputs::open_envelope(&content) } else { None };
         let Some(reply) = reply else {
-            let mut output = outputs::output(content);
+            let mut output = outputs::parse_output(content);
             let polled = awaited.calls.last().and_then(|call| call.session.clone());
             let lost = polled.filter(|_| output.text.starts_with(LOST));
-            if let Some(session) = outputs::running_session(&output.text).map(str::to_owned).or(lost) {
+            if let Some(session) = outputs::find_running_session(&output.text).map(str::to_owned).or(lost) {
                 self.remember_session(&session, awaited.calls.last());
                 mark_running(&mut output, "session", &session);
             }
             return vec![(id.to_owned(), output)];
         };
-        // A poll brings what the script prints that it asks for.
+        // A poll returns what the polled script prints.
         if let Some(cell) = &awaited.cell
             && let Some(script) = self.cells.remove(cell)
         {
@@ -231,7 +231,8 @@ impl BackgroundCommands {
             return vec![(id.to_owned(), output)];
         }
         let is_shared = awaited.calls.len() > 1 && reply.ending == ScriptEnding::Completed;
-        let shared = if is_shared { script_outputs::share_texts(&awaited.script, &reply.texts) } else { None };
+        let shared =
+            if is_shared { script_outputs::assign_texts_to_calls(&awaited.script, &reply.texts) } else { None };
         let mut given = Vec::new();
         match shared {
             Some(results) => {
@@ -256,10 +257,10 @@ impl BackgroundCommands {
         given
     }
 
-    fn end_call(&mut self, mut call: WrappedCall, result: PrintedResult) -> (String, Output) {
-        // A script may print the output of a poll alone: then the time it took tells whether the command was over.
+    fn end_call(&mut self, mut call: WrappedCall, result: PrintedResult) -> (String, ToolOutput) {
+        // A script may print only the output of a poll: then the duration shows whether the command ended.
         let has_waited = call.yield_ms.zip(result.duration_ms).is_some_and(|(longest, took)| took >= longest);
-        // That a poll went wrong says nothing of the command.
+        // A failed poll says nothing about the command.
         let is_lost = result.failed == Some(true);
         let polled = call.session.take().filter(|_| has_waited || is_lost);
         let session = result.session.clone().or(polled).filter(|_| result.exit_code.is_none());
@@ -287,10 +288,10 @@ impl BackgroundCommands {
 }
 
 impl AwaitedCall {
-    /// Joins the commands of a script, one a line, with the folder in which all of them run.
-    fn joined_command(&self) -> Option<CommandArguments> {
+    /// Joins the commands of a script, one per line, with the folder if all of them run in the same one.
+    fn join_commands(&self) -> Option<CommandArguments> {
         let commands: Vec<&CommandArguments> = self.calls.iter().filter_map(|call| call.command.as_ref()).collect();
-        let lines: Vec<&str> = commands.iter().filter_map(|command| pick::str(command, "cmd")).collect();
+        let lines: Vec<&str> = commands.iter().filter_map(|command| pick::get_str(command, "cmd")).collect();
         let mut joined = (*commands.first()?).clone();
         if commands.iter().any(|command| command.get("workdir") != joined.get("workdir")) {
             joined.remove("workdir");
@@ -300,22 +301,22 @@ impl AwaitedCall {
     }
 }
 
-/// Compares names of tools, in which events may write other separators.
+/// Returns true if two tool names are equal apart from separators, which differ in events.
 fn is_same_tool(one: &str, other: &str) -> bool {
     let letters = |name: &'_ str| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     one == other || letters(one) == letters(other)
 }
 
-/// Marks an output that came before its command was over, so that nobody takes it for the result.
-fn mark_running(output: &mut Output, place: &str, number: &str) {
+/// Marks an output that came before its command ended, so that it is not taken for the result.
+fn mark_running(output: &mut ToolOutput, place: &str, number: &str) {
     let text = std::mem::take(&mut output.text);
     let separator = if text.is_empty() { "" } else { "\n" };
     output.text = format!("{RUNNING} ({place} {number}){separator}{text}");
     output.failed = None;
 }
 
-/// Reads a number or a text that names something.
-fn id_argument(arguments: &Value, key: &str) -> Option<String> {
+/// Reads an id that is a number or a text.
+fn read_id_argument(arguments: &Value, key: &str) -> Option<String> {
     match arguments.get(key)? {
         Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
@@ -329,14 +330,14 @@ fn asks_permission(arguments: &Value) -> bool {
         || arguments.get("with_escalated_permissions") == Some(&Value::Bool(true))
 }
 
-/// Reads how long a poll waits. One that sends nothing waits at least five seconds.
-fn yield_ms(arguments: &Value) -> Option<u64> {
+/// Reads the maximum wait of a call. A poll that sends nothing waits at least five seconds.
+fn read_yield_ms(arguments: &Value) -> Option<u64> {
     let asked = arguments.get("yield_time_ms")?.as_u64()?;
     let is_silent = arguments.get("chars").and_then(Value::as_str).is_none_or(str::is_empty);
     Some(if is_silent { asked.max(MIN_SILENT_POLL_MS) } else { asked })
 }
 
-fn command_arguments(arguments: &Value) -> Option<CommandArguments> {
+fn read_command_arguments(arguments: &Value) -> Option<CommandArguments> {
     let command = ["cmd", "command"].iter().find_map(|key| arguments.get(key)?.as_str())?;
     let mut found = Object::from_iter([("cmd".to_owned(), Value::String(command.to_owned()))]);
     if let Some(folder) = ["workdir", "cwd"].iter().find_map(|key| arguments.get(key)?.as_str()) {

@@ -5,17 +5,17 @@ use serde_json::json;
 
 use super::tale::{any_json, counts, events, fixture, is_in_order, lines, mutate, tale};
 use super::*;
-use crate::ingest::{Format, Reading, Rules};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
 fn check(name: &str, expected: &[&str]) {
-    let events = fixture(&format!("codex/{name}.jsonl"), Format::Codex);
+    let events = fixture(&format!("codex/{name}.jsonl"), LogFormat::Codex);
     assert!(is_in_order(&events));
     assert_eq!(tale(&events), expected, "{name}");
 }
 
 /// What is told of lines, but for what is said about the session.
 pub(super) fn told(lines: &[Value]) -> Vec<String> {
-    let mut told = tale(&events(&mut Codex::default(), lines));
+    let mut told = tale(&events(&mut CodexRolloutReader::default(), lines));
     told.retain(|line| !line.starts_with("about "));
     told
 }
@@ -346,9 +346,9 @@ fn a_packed_rollout_is_unpacked() {
     let plain = std::fs::read(path).unwrap();
     let packed = ruzstd::encoding::compress_to_vec(plain.as_slice(), ruzstd::encoding::CompressionLevel::Fastest);
     let mut events = Vec::new();
-    let format = Reading::new(Rules::default()).read(&mut packed.as_slice(), &mut events).unwrap();
-    assert_eq!(format, Format::Codex);
-    assert_eq!(events, fixture("codex/rollout.jsonl", Format::Codex));
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut packed.as_slice(), &mut events).unwrap();
+    assert_eq!(format, LogFormat::Codex);
+    assert_eq!(events, fixture("codex/rollout.jsonl", LogFormat::Codex));
 }
 
 /// Steps, calls and prompts, and tokens of prompts and completions.
@@ -382,8 +382,9 @@ fn public_rollouts_are_read() {
         }
         let bytes = std::fs::read(&path).unwrap();
         let mut events = Vec::new();
-        let format = Reading::new(Rules::default()).read(&mut bytes.as_slice(), &mut events).unwrap();
-        assert_eq!(format, Format::Codex, "{}", path.display());
+        let format =
+            SessionReader::new(ReaderSettings::default()).read_log(&mut bytes.as_slice(), &mut events).unwrap();
+        assert_eq!(format, LogFormat::Codex, "{}", path.display());
         assert!(is_in_order(&events), "{}", path.display());
         let (steps, calls, prompts, usage) = counts(&events);
         let key = path.strip_prefix(&corpus).unwrap().to_string_lossy().into_owned();
@@ -453,7 +454,7 @@ const WORDS: &[&str] = &[
 proptest! {
     #[test]
     fn any_json_is_read_without_harm(lines in prop::collection::vec(any_json(WORDS), 0..12)) {
-        prop_assert!(is_in_order(&events(&mut Codex::default(), &lines)));
+        prop_assert!(is_in_order(&events(&mut CodexRolloutReader::default(), &lines)));
     }
 
     #[test]
@@ -467,6 +468,6 @@ proptest! {
             let at = line.index(lines.len());
             if how == 255 { lines.swap(0, at) } else { mutate(&mut lines[at], &path, how) }
         }
-        prop_assert!(is_in_order(&events(&mut Codex::default(), &lines)));
+        prop_assert!(is_in_order(&events(&mut CodexRolloutReader::default(), &lines)));
     }
 }

@@ -1,48 +1,48 @@
-//! What the screen was told.
+//! Reads the events that Codex records for its user interface.
 
 use serde_json::Value;
 
-use super::Codex;
+use super::CodexRolloutReader;
 use super::items;
-use super::tokens::Owner;
-use super::twins::Source;
-use crate::domain::About;
-use crate::domain::Event;
+use super::tokens::TokenCountOwner;
+use super::twins::CodexRecordKind;
+use crate::domain::EventSink;
 use crate::domain::Happening;
-use crate::domain::Sink;
+use crate::domain::SessionDetails;
+use crate::domain::TrajectoryEvent;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
-impl Codex {
-    /// Something the screen was told.
-    pub(super) fn event(&mut self, mut event: Object, sink: &mut dyn Sink) {
-        let kind = pick::string(&event, "type").unwrap_or_default();
-        let mut text = |key: &str| event.get_mut(key).map(Value::take).map(pick::words).unwrap_or_default();
+impl CodexRolloutReader {
+    /// Reads an event of the user interface.
+    pub(super) fn read_event(&mut self, mut event: Object, sink: &mut dyn EventSink) {
+        let kind = pick::get_string(&event, "type").unwrap_or_default();
+        let mut text = |key: &str| event.get_mut(key).map(Value::take).map(pick::content_text).unwrap_or_default();
         match kind.as_str() {
-            "token_count" => self.tokens(event, sink),
+            "token_count" => self.read_token_count(event, sink),
             "user_message" => {
                 let message = text("message");
-                self.prompt(Value::String(message), Source::Event, sink);
+                self.read_prompt_event(Value::String(message), CodexRecordKind::Event, sink);
             }
             "agent_message" => {
                 let message = text("message");
-                self.words(message, Source::Event, sink);
+                self.emit_agent_text(message, CodexRecordKind::Event, sink);
             }
             "agent_reasoning" => {
                 let thought = text("text");
-                self.thoughts(vec![thought], Source::Event, sink);
+                self.emit_reasoning(vec![thought], CodexRecordKind::Event, sink);
             }
             "item_completed" => {
                 if let Some(item) = pick::take_object(&mut event, "item") {
-                    let is_search = items::kind(&item) == "websearch";
+                    let is_search = items::item_kind(&item) == "websearch";
                     if is_search {
-                        self.search(item, Source::Typed, sink);
+                        self.read_search(item, CodexRecordKind::Typed, sink);
                     } else {
-                        self.work(item, Source::Typed, sink);
+                        self.read_typed_item(item, CodexRecordKind::Typed, sink);
                     }
                 }
             }
-            "web_search_end" => self.search(event, Source::Event, sink),
+            "web_search_end" => self.read_search(event, CodexRecordKind::Event, sink),
             "exec_command_end"
             | "patch_apply_end"
             | "mcp_tool_call_end"
@@ -50,62 +50,63 @@ impl Codex {
             | "view_image_tool_call"
             | "image_generation_end"
             | "sub_agent_activity" => {
-                self.work(event, Source::Event, sink);
+                self.read_typed_item(event, CodexRecordKind::Event, sink);
             }
             "turn_aborted" => {
                 let reason = text("reason");
-                self.settle(sink);
-                self.happened(Happening::Interrupted, reason, sink);
+                self.flush_pending(sink);
+                self.emit_session_event(Happening::Interrupted, reason, sink);
             }
             "thread_rolled_back" => {
-                self.settle(sink);
-                let turns = pick::count(&event, "num_turns").map(|turns| format!("{turns} turns")).unwrap_or_default();
-                self.happened(Happening::RolledBack, turns, sink);
+                self.flush_pending(sink);
+                let turns =
+                    pick::get_count(&event, "num_turns").map(|turns| format!("{turns} turns")).unwrap_or_default();
+                self.emit_session_event(Happening::RolledBack, turns, sink);
             }
-            "context_compacted" => self.compacted(Source::Event, String::new(), sink),
+            "context_compacted" => self.emit_compaction(CodexRecordKind::Event, String::new(), sink),
             "error" | "stream_error" => {
                 let message = text("message");
-                self.happened(Happening::ApiError, message, sink);
+                self.emit_session_event(Happening::ApiError, message, sink);
             }
             "collab_agent_spawn_end" => {
-                if let Some(thread) = pick::string(&event, "new_thread_id") {
-                    self.agent(thread, sink);
+                if let Some(thread) = pick::get_string(&event, "new_thread_id") {
+                    self.emit_subagent(thread, sink);
                 }
             }
             "thread_name_updated" => {
-                let title = pick::string(&event, "thread_name").filter(|_| !self.copied);
-                self.learn(About { title, ..About::default() }, sink);
+                let title = pick::get_string(&event, "thread_name").filter(|_| !self.copied);
+                self.emit_about(SessionDetails { title, ..SessionDetails::default() }, sink);
             }
-            "task_started" | "turn_started" | "task_complete" | "turn_complete" => self.settle(sink),
+            "task_started" | "turn_started" | "task_complete" | "turn_complete" => self.flush_pending(sink),
             kind if is_known_event(kind) => {}
-            kind => self.unknown.report(kind, self.line, sink),
+            kind => self.unknown.report_once(kind, self.line, sink),
         }
     }
 
-    pub(super) fn tokens(&mut self, mut event: Object, sink: &mut dyn Sink) {
-        self.hear_prompts(sink);
+    pub(super) fn read_token_count(&mut self, mut event: Object, sink: &mut dyn EventSink) {
+        self.emit_known_prompts(sink);
         let Some(info) = pick::take_object(&mut event, "info") else {
-            self.steps.close();
+            self.steps.close_step();
             return;
         };
         if !self.copied && self.model.is_none() {
-            self.model = pick::string(&info, "model");
-            self.learn(About { model: self.model.clone(), ..About::default() }, sink);
+            self.model = pick::get_string(&info, "model");
+            self.emit_about(SessionDetails { model: self.model.clone(), ..SessionDetails::default() }, sink);
         }
         let owner = match (self.copied, self.origin.is_fork()) {
-            (true, _) => Owner::Parent,
-            (false, true) => Owner::Fork,
-            (false, false) => Owner::This,
+            (true, _) => TokenCountOwner::Parent,
+            (false, true) => TokenCountOwner::Fork,
+            (false, false) => TokenCountOwner::This,
         };
-        let Some(spent) = self.meter.hear(info, owner) else { return };
-        self.steps.close();
-        if let Some(step) = self.steps.pay().filter(|_| !self.copied) {
-            sink.hear(Event::Spent(step, spent));
+        let Some(spent) = self.meter.record_count(info, owner) else { return };
+        self.steps.close_step();
+        if let Some(step) = self.steps.take_unpaid_step().filter(|_| !self.copied) {
+            sink.receive_event(TrajectoryEvent::Spent(step, spent));
         }
     }
 }
 
-/// Events that tell nothing beyond what items tell.
+/// Returns true for events that add nothing to what items say.
 fn is_known_event(kind: &str) -> bool {
     let endings = ["_begin", "_delta", "_request", "_started", "_updated", "_update", "_response", "_mode", "_diff"];
     endings.iter().any(|ending| kind.ends_with(ending))

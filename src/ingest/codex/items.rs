@@ -1,144 +1,144 @@
-//! Things that happen in a turn, each with a type of its own: in paginated rollouts, in events, in `codex exec --json`.
+//! Parses typed items of a turn: in paginated rollouts, in events, in `codex exec --json`.
 
 use serde_json::Value;
 
-use super::outputs::duration_ms;
-use crate::domain::Call;
-use crate::domain::Output;
+use super::outputs::read_duration_ms;
+use crate::domain::ToolCall;
+use crate::domain::ToolOutput;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
-/// What an item says.
+/// A parsed item of a turn.
 #[derive(Debug)]
-pub(in crate::ingest) enum Item {
-    /// A prompt.
+pub(in crate::ingest) enum TypedItem {
+    /// A prompt to the agent.
     Prompt(Value),
-    /// The agent's words.
+    /// A text of the agent.
     Words(String),
-    /// The agent's thoughts.
+    /// The agent's reasoning, part by part.
     Thoughts(Vec<String>),
-    /// A call, with its output if it is over, and threads of agents that it started.
-    Work(Call, Vec<String>),
+    /// A call, with its output if it ended, and the threads of the agents that it started.
+    Work(ToolCall, Vec<String>),
     /// The context was summarised.
     Compaction,
-    /// A hook spoke.
+    /// The text of a hook.
     Hook(String),
-    /// Another agent's thread.
+    /// The thread of another agent.
     Agent(String),
-    /// Something went wrong.
+    /// The message of an error.
     Trouble(String),
-    /// Nothing that matters here.
+    /// An item that is not needed here.
     Nothing,
-    /// Nobody here knows this type.
+    /// An item of an unknown type.
     Unknown,
 }
 
-/// The type of an item, whichever way its words are put together.
-pub(in crate::ingest) fn kind(item: &Object) -> String {
-    let kind = pick::str(item, "type").unwrap_or_default();
+/// Returns the type of an item in lower case, without separators.
+pub(in crate::ingest) fn item_kind(item: &Object) -> String {
+    let kind = pick::get_str(item, "type").unwrap_or_default();
     kind.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Reads an item.
-pub(in crate::ingest) fn item(mut item: Object) -> Item {
-    match kind(&item).as_str() {
-        "usermessage" => Item::Prompt(item.get_mut("content").map(Value::take).unwrap_or_default()),
-        "agentmessage" | "assistantmessage" | "plan" => Item::Words(text(&mut item)),
-        "reasoning" => Item::Thoughts(thoughts(&mut item)),
-        "commandexecution" | "execcommandend" => work(execution(item)),
-        "filechange" | "patchapplyend" => work(patch(item)),
-        "mcptoolcall" | "mcptoolcallend" => work(mcp(item)),
-        "dynamictoolcall" | "dynamictoolcallresponse" => work(dynamic(item)),
-        "collabagenttoolcall" | "collabtoolcall" => collaboration(item),
-        "websearch" | "websearchend" => work(search(item)),
-        "imageview" | "viewimagetoolcall" => work(plain(item, "view_image", &["path"])),
-        "imagegeneration" | "imagegenerationend" => work(image(item)),
-        "todolist" => work(plain(item, "todo_list", &["items"])),
-        "contextcompaction" => Item::Compaction,
-        "hookprompt" => Item::Hook(hook(&mut item)),
-        "subagentactivity" => match either(&item, "agent_thread_id", "agentThreadId") {
-            Some(thread) => Item::Agent(thread.to_owned()),
-            None => Item::Nothing,
+/// Parses an item by its type.
+pub(in crate::ingest) fn parse_typed_item(mut item: Object) -> TypedItem {
+    match item_kind(&item).as_str() {
+        "usermessage" => TypedItem::Prompt(item.get_mut("content").map(Value::take).unwrap_or_default()),
+        "agentmessage" | "assistantmessage" | "plan" => TypedItem::Words(take_text(&mut item)),
+        "reasoning" => TypedItem::Thoughts(take_thoughts(&mut item)),
+        "commandexecution" | "execcommandend" => wrap_call(parse_execution(item)),
+        "filechange" | "patchapplyend" => wrap_call(parse_patch(item)),
+        "mcptoolcall" | "mcptoolcallend" => wrap_call(parse_mcp_call(item)),
+        "dynamictoolcall" | "dynamictoolcallresponse" => wrap_call(parse_dynamic_call(item)),
+        "collabagenttoolcall" | "collabtoolcall" => parse_collaboration(item),
+        "websearch" | "websearchend" => wrap_call(parse_search(item)),
+        "imageview" | "viewimagetoolcall" => wrap_call(build_call(item, "view_image", &["path"])),
+        "imagegeneration" | "imagegenerationend" => wrap_call(parse_image(item)),
+        "todolist" => wrap_call(build_call(item, "todo_list", &["items"])),
+        "contextcompaction" => TypedItem::Compaction,
+        "hookprompt" => TypedItem::Hook(take_hook_text(&mut item)),
+        "subagentactivity" => match get_either_spelling(&item, "agent_thread_id", "agentThreadId") {
+            Some(thread) => TypedItem::Agent(thread.to_owned()),
+            None => TypedItem::Nothing,
         },
-        "error" => Item::Trouble(text(&mut item)),
-        "sleep" | "enteredreviewmode" | "exitedreviewmode" => Item::Nothing,
-        _ => Item::Unknown,
+        "error" => TypedItem::Trouble(take_text(&mut item)),
+        "sleep" | "enteredreviewmode" | "exitedreviewmode" => TypedItem::Nothing,
+        _ => TypedItem::Unknown,
     }
 }
 
-fn work(call: Call) -> Item {
-    Item::Work(call, Vec::new())
+fn wrap_call(call: ToolCall) -> TypedItem {
+    TypedItem::Work(call, Vec::new())
 }
 
-/// A string under a key in either spelling.
-pub(super) fn either<'o>(item: &'o Object, snake: &str, camel: &str) -> Option<&'o str> {
-    pick::str(item, snake).or_else(|| pick::str(item, camel))
+/// Returns a string under a key in snake case or camel case.
+pub(super) fn get_either_spelling<'o>(item: &'o Object, snake: &str, camel: &str) -> Option<&'o str> {
+    pick::get_str(item, snake).or_else(|| pick::get_str(item, camel))
 }
 
-fn take(item: &mut Object, keys: &[&str]) -> Option<Value> {
+fn take_first_value(item: &mut Object, keys: &[&str]) -> Option<Value> {
     keys.iter().find_map(|key| match item.get_mut(*key) {
         None | Some(Value::Null) => None,
         Some(value) => Some(value.take()),
     })
 }
 
-/// The words of an item, wherever they stand.
-fn text(item: &mut Object) -> String {
-    take(item, &["text", "content", "message"]).map(pick::words).unwrap_or_default()
+/// Takes the text of an item, under any of its keys.
+fn take_text(item: &mut Object) -> String {
+    take_first_value(item, &["text", "content", "message"]).map(pick::content_text).unwrap_or_default()
 }
 
-fn thoughts(item: &mut Object) -> Vec<String> {
-    let parts = match take(item, &["summary_text", "summaryText", "summary", "text"]) {
+fn take_thoughts(item: &mut Object) -> Vec<String> {
+    let parts = match take_first_value(item, &["summary_text", "summaryText", "summary", "text"]) {
         Some(Value::Array(parts)) if !parts.is_empty() => parts,
         Some(text @ Value::String(_)) => vec![text],
-        _ => match take(item, &["raw_content", "rawContent", "content"]) {
+        _ => match take_first_value(item, &["raw_content", "rawContent", "content"]) {
             Some(Value::Array(parts)) => parts,
             _ => Vec::new(),
         },
     };
-    parts.into_iter().map(|part| pick::words(Value::Array(vec![part]))).filter(|part| !part.is_empty()).collect()
+    parts.into_iter().map(|part| pick::content_text(Value::Array(vec![part]))).filter(|part| !part.is_empty()).collect()
 }
 
-/// The id of an item or of the call that it is about.
-fn id(item: &Object) -> String {
-    either(item, "call_id", "callId").or_else(|| pick::str(item, "id")).unwrap_or_default().to_owned()
+/// Returns the id of the call that an item is about, or of the item itself.
+fn item_id(item: &Object) -> String {
+    get_either_spelling(item, "call_id", "callId").or_else(|| pick::get_str(item, "id")).unwrap_or_default().to_owned()
 }
 
-/// Whether an item is over, and if it is, whether it failed.
-fn ending(item: &Object) -> Option<Output> {
-    let mut output = Output { duration_ms: duration_ms(item), ..Output::default() };
-    output.exit_code = pick::integer(item, "exit_code").or_else(|| pick::integer(item, "exitCode"));
+/// Returns the status as an output, or none if the item is still in progress.
+fn read_ending(item: &Object) -> Option<ToolOutput> {
+    let mut output = ToolOutput { duration_ms: read_duration_ms(item), ..ToolOutput::default() };
+    output.exit_code = pick::get_integer(item, "exit_code").or_else(|| pick::get_integer(item, "exitCode"));
     output.failed = output.exit_code.map(|code| code != 0);
-    match pick::str(item, "status").unwrap_or_default() {
+    match pick::get_str(item, "status").unwrap_or_default() {
         "in_progress" | "inProgress" | "started" | "pending" => return None,
         "failed" | "declined" | "error" | "errored" => output.failed = Some(true),
         "completed" => output.failed = output.failed.or(Some(false)),
         _ => {}
     }
-    output.failed = output.failed.or(pick::flag(item, "success").map(|success| !success));
+    output.failed = output.failed.or(pick::get_flag(item, "success").map(|success| !success));
     Some(output)
 }
 
-fn execution(mut item: Object) -> Call {
-    let output = ending(&item).map(|output| {
-        let printed = take(&mut item, &["aggregated_output", "aggregatedOutput", "formatted_output"]);
-        let text = match printed.map(pick::words).filter(|text| !text.is_empty()) {
+fn parse_execution(mut item: Object) -> ToolCall {
+    let output = read_ending(&item).map(|output| {
+        let printed = take_first_value(&mut item, &["aggregated_output", "aggregatedOutput", "formatted_output"]);
+        let text = match printed.map(pick::content_text).filter(|text| !text.is_empty()) {
             Some(text) => text,
-            None => streams(&mut item),
+            None => join_streams(&mut item),
         };
-        Output { text, ..output }
+        ToolOutput { text, ..output }
     });
     let mut arguments = Object::new();
     for key in ["command", "cwd"] {
-        arguments.extend(take(&mut item, &[key]).map(|value| (key.to_owned(), value)));
+        arguments.extend(take_first_value(&mut item, &[key]).map(|value| (key.to_owned(), value)));
     }
-    Call { id: id(&item), tool: "shell".to_owned(), arguments: Value::Object(arguments), output }
+    ToolCall { id: item_id(&item), tool: "shell".to_owned(), arguments: Value::Object(arguments), output }
 }
 
-/// What was printed, where both streams stand alone.
-fn streams(item: &mut Object) -> String {
-    let stdout = take(item, &["stdout"]).map(pick::words).unwrap_or_default();
-    let stderr = take(item, &["stderr"]).map(pick::words).unwrap_or_default();
+/// Joins the separate output streams of a command.
+fn join_streams(item: &mut Object) -> String {
+    let stdout = take_first_value(item, &["stdout"]).map(pick::content_text).unwrap_or_default();
+    let stderr = take_first_value(item, &["stderr"]).map(pick::content_text).unwrap_or_default();
     match (stdout.is_empty(), stderr.is_empty()) {
         (_, true) => stdout,
         (true, false) => stderr,
@@ -146,94 +146,98 @@ fn streams(item: &mut Object) -> String {
     }
 }
 
-fn patch(mut item: Object) -> Call {
-    let output = ending(&item).map(|output| Output { text: streams(&mut item), ..output });
-    Call { output, ..plain(item, "apply_patch", &["changes"]) }
+fn parse_patch(mut item: Object) -> ToolCall {
+    let output = read_ending(&item).map(|output| ToolOutput { text: join_streams(&mut item), ..output });
+    ToolCall { output, ..build_call(item, "apply_patch", &["changes"]) }
 }
 
-/// A call whose arguments are some of the item's parts.
-fn plain(mut item: Object, tool: &str, keys: &[&str]) -> Call {
-    let arguments = keys.iter().filter_map(|key| Some(((*key).to_owned(), take(&mut item, &[key])?))).collect();
-    Call { id: id(&item), tool: tool.to_owned(), arguments: Value::Object(arguments), output: None }
+/// Builds a call whose arguments are these fields of the item.
+fn build_call(mut item: Object, tool: &str, keys: &[&str]) -> ToolCall {
+    let arguments =
+        keys.iter().filter_map(|key| Some(((*key).to_owned(), take_first_value(&mut item, &[key])?))).collect();
+    ToolCall { id: item_id(&item), tool: tool.to_owned(), arguments: Value::Object(arguments), output: None }
 }
 
-fn search(item: Object) -> Call {
-    plain(item, "web_search", &["query", "action"])
+fn parse_search(item: Object) -> ToolCall {
+    build_call(item, "web_search", &["query", "action"])
 }
 
-fn image(mut item: Object) -> Call {
+fn parse_image(mut item: Object) -> ToolCall {
     item.remove("result");
-    let output = ending(&item);
-    Call { output, ..plain(item, "image_generation", &["revised_prompt", "saved_path"]) }
+    let output = read_ending(&item);
+    ToolCall { output, ..build_call(item, "image_generation", &["revised_prompt", "saved_path"]) }
 }
 
-fn mcp(mut item: Object) -> Call {
+fn parse_mcp_call(mut item: Object) -> ToolCall {
     let mut invocation = pick::take_object(&mut item, "invocation").unwrap_or_default();
-    let named = |key: &str| pick::string(&invocation, key).or_else(|| pick::string(&item, key)).unwrap_or_default();
+    let named =
+        |key: &str| pick::get_string(&invocation, key).or_else(|| pick::get_string(&item, key)).unwrap_or_default();
     let tool = format!("mcp__{}__{}", named("server"), named("tool"));
-    let arguments = take(&mut invocation, &["arguments"]).or_else(|| take(&mut item, &["arguments"]));
+    let arguments =
+        take_first_value(&mut invocation, &["arguments"]).or_else(|| take_first_value(&mut item, &["arguments"]));
     let is_event = item.contains_key("result") && !item.contains_key("status");
-    let ended = ending(&item).filter(|_| is_event || item.contains_key("status"));
+    let ended = read_ending(&item).filter(|_| is_event || item.contains_key("status"));
     let output = ended.map(|mut output| {
         let mut result = pick::take_object(&mut item, "result").unwrap_or_default();
-        let error = take(&mut result, &["Err"]).or_else(|| take(&mut item, &["error"]));
+        let error = take_first_value(&mut result, &["Err"]).or_else(|| take_first_value(&mut item, &["error"]));
         if let Some(mut result) = pick::take_object(&mut result, "Ok").or(Some(result)) {
-            let is_error = pick::flag(&result, "isError").or_else(|| pick::flag(&result, "is_error"));
+            let is_error = pick::get_flag(&result, "isError").or_else(|| pick::get_flag(&result, "is_error"));
             output.failed = is_error.filter(|is_error| *is_error).or(output.failed).or(is_error);
-            output.text = take(&mut result, &["content"]).map(pick::words).unwrap_or_default();
+            output.text = take_first_value(&mut result, &["content"]).map(pick::content_text).unwrap_or_default();
         }
         if let Some(error) = error {
             output.failed = Some(true);
-            output.text = message(error);
+            output.text = error_message(error);
         }
         output
     });
-    Call { id: id(&item), tool, arguments: arguments.unwrap_or_default(), output }
+    ToolCall { id: item_id(&item), tool, arguments: arguments.unwrap_or_default(), output }
 }
 
-fn dynamic(mut item: Object) -> Call {
-    let output = ending(&item).map(|mut output| {
-        output.text = take(&mut item, &["content_items", "contentItems"]).map(pick::words).unwrap_or_default();
-        if let Some(error) = take(&mut item, &["error"]) {
+fn parse_dynamic_call(mut item: Object) -> ToolCall {
+    let output = read_ending(&item).map(|mut output| {
+        output.text =
+            take_first_value(&mut item, &["content_items", "contentItems"]).map(pick::content_text).unwrap_or_default();
+        if let Some(error) = take_first_value(&mut item, &["error"]) {
             output.failed = Some(true);
-            output.text = message(error);
+            output.text = error_message(error);
         }
         output
     });
-    let tool = tool_name(pick::str(&item, "namespace"), pick::str(&item, "tool").unwrap_or("tool"));
-    let arguments = take(&mut item, &["arguments"]).unwrap_or_default();
-    Call { id: id(&item), tool, arguments, output }
+    let tool = qualified_tool_name(pick::get_str(&item, "namespace"), pick::get_str(&item, "tool").unwrap_or("tool"));
+    let arguments = take_first_value(&mut item, &["arguments"]).unwrap_or_default();
+    ToolCall { id: item_id(&item), tool, arguments, output }
 }
 
-fn collaboration(mut item: Object) -> Item {
-    let tool = pick::string(&item, "tool").unwrap_or_else(|| "agent".to_owned());
-    let threads = match take(&mut item, &["receiver_thread_ids", "receiverThreadIds"]) {
+fn parse_collaboration(mut item: Object) -> TypedItem {
+    let tool = pick::get_string(&item, "tool").unwrap_or_else(|| "agent".to_owned());
+    let threads = match take_first_value(&mut item, &["receiver_thread_ids", "receiverThreadIds"]) {
         Some(Value::Array(threads)) if tool.starts_with("spawn") => threads,
         _ => Vec::new(),
     };
     let started = threads.iter().filter_map(|thread| thread.as_str().map(str::to_owned)).collect();
-    let output = ending(&item);
-    Item::Work(Call { output, ..plain(item, &tool, &["prompt", "model"]) }, started)
+    let output = read_ending(&item);
+    TypedItem::Work(ToolCall { output, ..build_call(item, &tool, &["prompt", "model"]) }, started)
 }
 
-fn hook(item: &mut Object) -> String {
+fn take_hook_text(item: &mut Object) -> String {
     let fragments = pick::take_array(item, "fragments");
-    pick::words(Value::Array(fragments))
+    pick::content_text(Value::Array(fragments))
 }
 
-/// The message of an error, which may be its only part.
-pub(in crate::ingest) fn message(error: Value) -> String {
+/// Returns the message of an error, or the error itself if it has none.
+pub(in crate::ingest) fn error_message(error: Value) -> String {
     match error {
-        Value::Object(mut error) => match take(&mut error, &["message"]) {
-            Some(message) => pick::words(message),
+        Value::Object(mut error) => match take_first_value(&mut error, &["message"]) {
+            Some(message) => pick::content_text(message),
             None => Value::Object(error).to_string(),
         },
-        other => pick::words(other),
+        other => pick::content_text(other),
     }
 }
 
-/// The name of a tool that may stand in a namespace.
-pub(super) fn tool_name(namespace: Option<&str>, name: &str) -> String {
+/// Returns the name of a tool, with its namespace if it has one.
+pub(super) fn qualified_tool_name(namespace: Option<&str>, name: &str) -> String {
     match namespace {
         None => name.to_owned(),
         Some(space) if space.ends_with('_') || name.starts_with('_') => format!("{space}{name}"),

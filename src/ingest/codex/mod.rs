@@ -1,8 +1,8 @@
-//! Codex's rollouts, of all generations.
+//! Reader for Codex's rollouts, in all their versions.
 //!
-//! A rollout says most things twice: as an item that went to the model or came from it, and as an event for the screen
-//! (in paginated files as a typed item). Whichever comes first is told. What the model gave between two counts of
-//! tokens is one step. Records that a fork or a subagent took over from its parent are told as copied and not counted.
+//! A rollout says most things twice: as an item sent to or received from the model, and as an event for the user
+//! interface (in paginated files as a typed item). Whichever comes first is emitted. What the model returned between
+//! two token counts is one step. Records that a fork or a subagent inherited are emitted as copied and not counted.
 
 mod background;
 mod events;
@@ -23,30 +23,30 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Reader;
+use super::LogReader;
 use super::pick;
 use super::pick::Object;
-use super::unknown::Unknown;
-use crate::domain::About;
-use crate::domain::Elsewhere;
-use crate::domain::Event;
+use super::unknown::UnknownKinds;
+use crate::domain::EventSink;
 use crate::domain::Happening;
-use crate::domain::OutputOf;
+use crate::domain::LogReference;
+use crate::domain::OutputOwner;
 use crate::domain::Part;
-use crate::domain::Sink;
+use crate::domain::SessionDetails;
 use crate::domain::Speaker;
 use crate::domain::Step;
 use crate::domain::Timestamp;
+use crate::domain::TrajectoryEvent;
 use background::BackgroundCommands;
-use origin::Origin;
-use prompts::Prompts;
-use tokens::Meter;
-use twins::{Calls, Said, Source, Twins, fingerprint};
+use origin::CodexSessionOrigin;
+use prompts::CodexPromptQueue;
+use tokens::CodexTokenMeter;
+use twins::{CodexCallTracker, CodexContentKind, CodexDeduplicator, CodexRecordKind, fingerprint_text};
 
-pub(super) use items::{Item as TypedItem, item as typed_item, message as error_message};
-pub(super) use steps::{Moment, Steps};
-pub(super) use tokens::{has_grown, usage};
-pub(super) use voices::sure_stranger;
+pub(super) use items::{TypedItem, error_message, parse_typed_item as typed_item};
+pub(super) use steps::{CodexLineContext, CodexStepEmitter};
+pub(super) use tokens::{has_grown, parse_codex_usage};
+pub(super) use voices::find_sure_non_user_speaker;
 
 #[cfg(test)]
 #[path = "codex_tests.rs"]
@@ -56,90 +56,90 @@ mod tests;
 #[path = "tale_tests.rs"]
 pub(super) mod tale;
 
-/// What Codex calls the agent that talks to the person. Agents have names like paths; this is none of a file.
+/// The name that Codex gives the agent that talks to the person. Agent names look like paths; this is not a file.
 const MAIN_AGENT: &str = "/root";
 
-/// So many agents are remembered, so that each is named once.
+/// The maximum number of agents remembered, so that each is emitted once.
 const MAX_AGENTS: usize = 8192;
 
-/// Reads a rollout.
+/// Reads a Codex rollout.
 #[derive(Debug, Default)]
-pub(super) struct Codex {
+pub(super) struct CodexRolloutReader {
     line: u64,
     at: Option<Timestamp>,
-    /// Whether the line is a parent's.
+    /// True if the current line was inherited from a parent.
     copied: bool,
-    origin: Origin,
-    steps: Steps,
-    prompts: Prompts,
-    twins: Twins,
-    calls: Calls,
+    origin: CodexSessionOrigin,
+    steps: CodexStepEmitter,
+    prompts: CodexPromptQueue,
+    twins: CodexDeduplicator,
+    calls: CodexCallTracker,
     background: BackgroundCommands,
-    meter: Meter,
-    /// Whether an output came since the agent spoke; bare items have no other sign of a new request.
+    meter: CodexTokenMeter,
+    /// True if an output came after the agent's last text or call; bare items have no other sign of a new request.
     is_answered: bool,
     model: Option<String>,
     turn_model: Option<String>,
     directory: Option<String>,
-    lived: About,
+    lived: SessionDetails,
     agents: BTreeSet<u64>,
-    unknown: Unknown,
+    unknown: UnknownKinds,
 }
 
-impl Reader for Codex {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
-        let mut line = pick::object(line);
+impl LogReader for CodexRolloutReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
+        let mut line = pick::into_object(line);
         self.line = number;
-        self.at = pick::time(&line, "timestamp");
+        self.at = pick::get_time(&line, "timestamp");
         let kind = match line.get_mut("type").map(Value::take) {
             Some(Value::String(kind)) => kind,
             _ => String::new(),
         };
         match pick::take_object(&mut line, "payload") {
-            Some(payload) => self.rollout(&kind, payload, pick::count(&line, "ordinal"), sink),
-            None => self.bare(kind, line, sink),
+            Some(payload) => self.read_rollout_record(&kind, payload, pick::get_count(&line, "ordinal"), sink),
+            None => self.read_bare_item(kind, line, sink),
         }
         if !self.copied {
-            self.lived.lived(self.at);
+            self.lived.extend_time_span(self.at);
         }
     }
 
-    fn end(&mut self, sink: &mut dyn Sink) {
-        self.settle(sink);
-        for (id, output) in self.calls.unanswered() {
-            sink.hear(Event::Output(OutputOf::Call(id), output));
+    fn finish_log(&mut self, sink: &mut dyn EventSink) {
+        self.flush_pending(sink);
+        for (id, output) in self.calls.take_unanswered_ends() {
+            sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
         }
-        if let Some(total) = self.meter.own() {
-            sink.hear(Event::Total(total));
+        if let Some(total) = self.meter.own_usage() {
+            sink.receive_event(TrajectoryEvent::Total(total));
         }
         if self.lived.started_at.is_some() {
-            sink.hear(Event::About(Box::new(std::mem::take(&mut self.lived))));
+            sink.receive_event(TrajectoryEvent::About(Box::new(std::mem::take(&mut self.lived))));
         }
     }
 }
 
-impl Codex {
-    fn rollout(&mut self, kind: &str, mut payload: Object, ordinal: Option<u64>, sink: &mut dyn Sink) {
+impl CodexRolloutReader {
+    fn read_rollout_record(&mut self, kind: &str, mut payload: Object, ordinal: Option<u64>, sink: &mut dyn EventSink) {
         if kind == "session_meta" {
-            return self.meta(payload, sink);
+            return self.read_session_meta(payload, sink);
         }
-        if matches!(pick::str(&payload, "type"), Some("task_started" | "turn_started")) {
-            self.origin.turn(pick::time(&payload, "started_at"));
+        if matches!(pick::get_str(&payload, "type"), Some("task_started" | "turn_started")) {
+            self.origin.note_turn_start(pick::get_time(&payload, "started_at"));
         }
         let copied = self.origin.is_inherited(ordinal, self.at);
         if copied != self.copied {
-            self.settle(sink);
+            self.flush_pending(sink);
             self.copied = copied;
         }
         match kind {
-            "response_item" => self.item(payload, sink),
-            "event_msg" => self.event(payload, sink),
-            "turn_context" => self.turn(&payload, sink),
+            "response_item" => self.read_response_item(payload, sink),
+            "event_msg" => self.read_event(payload, sink),
+            "turn_context" => self.read_turn_context(&payload, sink),
             "compacted" => {
-                let summary = payload.get_mut("message").map(Value::take).map(pick::words).unwrap_or_default();
-                self.compacted(Source::Item, summary, sink);
+                let summary = payload.get_mut("message").map(Value::take).map(pick::content_text).unwrap_or_default();
+                self.emit_compaction(CodexRecordKind::Item, summary, sink);
             }
-            "inter_agent_communication" => self.message(payload, Source::Event, sink),
+            "inter_agent_communication" => self.read_agent_message(payload, CodexRecordKind::Event, sink),
             "inter_agent_communication_metadata"
             | "world_state"
             | "security_risk_score"
@@ -147,162 +147,168 @@ impl Codex {
             | "retained_context"
             | "realtime_item"
             | "ghost_snapshot" => {}
-            _ if payload.get("type").is_some_and(Value::is_string) => self.event(payload, sink),
-            kind => self.unknown.report(kind, self.line, sink),
+            _ if payload.get("type").is_some_and(Value::is_string) => self.read_event(payload, sink),
+            kind => self.unknown.report_once(kind, self.line, sink),
         }
     }
 
-    /// A line of 2025, in which items stand bare.
-    fn bare(&mut self, kind: String, mut line: Object, sink: &mut dyn Sink) {
+    /// Reads a line in the format of 2025, in which items have no envelope.
+    fn read_bare_item(&mut self, kind: String, mut line: Object, sink: &mut dyn EventSink) {
         if line.contains_key("record_type") {
             return;
         }
         if !kind.is_empty() {
             if self.is_answered && !kind.ends_with("_output") {
-                self.steps.close();
+                self.steps.close_step();
             }
             line.insert("type".to_owned(), Value::String(kind));
-            self.item(line, sink);
+            self.read_response_item(line, sink);
         } else if line.contains_key("id") {
-            self.meta(line, sink);
+            self.read_session_meta(line, sink);
         } else {
-            self.unknown.report("", self.line, sink);
+            self.unknown.report_once("", self.line, sink);
         }
     }
 
-    fn meta(&mut self, meta: Object, sink: &mut dyn Sink) {
-        self.settle(sink);
-        if let Some(about) = self.origin.meta(meta, self.at) {
+    fn read_session_meta(&mut self, meta: Object, sink: &mut dyn EventSink) {
+        self.flush_pending(sink);
+        if let Some(about) = self.origin.read_session_meta(meta, self.at) {
             self.model.clone_from(&about.model);
             self.directory.clone_from(&about.directory);
-            self.lived.lived(about.started_at);
-            sink.hear(Event::About(Box::new(about)));
+            self.lived.extend_time_span(about.started_at);
+            sink.receive_event(TrajectoryEvent::About(Box::new(about)));
         } else {
-            // A parent's first line is no sign of this session's life.
+            // The first line of a parent does not count for this session's time span.
             self.at = None;
         }
     }
 
-    fn turn(&mut self, turn: &Object, sink: &mut dyn Sink) {
-        self.steps.close();
+    fn read_turn_context(&mut self, turn: &Object, sink: &mut dyn EventSink) {
+        self.steps.close_step();
         if self.copied {
             return;
         }
-        let mut about = About::default();
-        let model = pick::string(turn, "model");
+        let mut about = SessionDetails::default();
+        let model = pick::get_string(turn, "model");
         if self.model.is_none() && model.is_some() {
             self.model.clone_from(&model);
             about.model.clone_from(&model);
         }
         self.turn_model = model.filter(|model| Some(model) != self.model.as_ref());
         if self.directory.is_none() {
-            self.directory = pick::string(turn, "cwd");
+            self.directory = pick::get_string(turn, "cwd");
             about.directory.clone_from(&self.directory);
         }
-        self.learn(about, sink);
+        self.emit_about(about, sink);
     }
 
-    /// Tells what is new about the session.
-    fn learn(&self, mut about: About, sink: &mut dyn Sink) {
-        if about != About::default() {
+    /// Emits new details of the session.
+    fn emit_about(&self, mut about: SessionDetails, sink: &mut dyn EventSink) {
+        if about != SessionDetails::default() {
             if !self.origin.is_known() {
                 about.agent = Some("codex".to_owned());
             }
-            sink.hear(Event::About(Box::new(about)));
+            sink.receive_event(TrajectoryEvent::About(Box::new(about)));
         }
     }
 
-    /// What another agent says to this one.
-    fn message(&mut self, mut message: Object, source: Source, sink: &mut dyn Sink) {
+    /// Reads a message from another agent to this one.
+    fn read_agent_message(&mut self, mut message: Object, source: CodexRecordKind, sink: &mut dyn EventSink) {
         let content = message.get_mut("content").map(Value::take).unwrap_or_default();
         let text = match content {
             Value::Array(parts) => {
                 let is_readable = |part: &Value| part.get("text").is_some_and(Value::is_string);
-                pick::words(Value::Array(parts.into_iter().filter(is_readable).collect()))
+                pick::content_text(Value::Array(parts.into_iter().filter(is_readable).collect()))
             }
-            content => pick::words(content),
+            content => pick::content_text(content),
         };
-        if text.is_empty() || self.twins.heard(Said::Message, fingerprint(&text), source, self.line) {
+        if text.is_empty()
+            || self.twins.check_and_remember(CodexContentKind::Message, fingerprint_text(&text), source, self.line)
+        {
             return;
         }
-        self.settle(sink);
-        let subagent = pick::string(&message, "author").filter(|author| author != MAIN_AGENT);
-        let step = Step { text, subagent, ..self.step(Speaker::OtherAgent) };
-        self.steps.tell(step, sink);
+        self.flush_pending(sink);
+        let subagent = pick::get_string(&message, "author").filter(|author| author != MAIN_AGENT);
+        let step = Step { text, subagent, ..self.new_step(Speaker::OtherAgent) };
+        self.steps.emit_step(step, sink);
     }
 
-    fn compacted(&mut self, source: Source, summary: String, sink: &mut dyn Sink) {
-        if !self.twins.heard(Said::Compaction, 0, source, self.line) {
-            self.settle(sink);
-            self.happened(Happening::Compacted, summary, sink);
+    fn emit_compaction(&mut self, source: CodexRecordKind, summary: String, sink: &mut dyn EventSink) {
+        if !self.twins.check_and_remember(CodexContentKind::Compaction, 0, source, self.line) {
+            self.flush_pending(sink);
+            self.emit_session_event(Happening::Compacted, summary, sink);
         }
     }
 
-    fn agent(&mut self, thread: String, sink: &mut dyn Sink) {
-        if !self.copied && self.agents.insert(fingerprint(&thread)) {
+    fn emit_subagent(&mut self, thread: String, sink: &mut dyn EventSink) {
+        if !self.copied && self.agents.insert(fingerprint_text(&thread)) {
             if self.agents.len() > MAX_AGENTS {
                 self.agents.pop_first();
             }
-            sink.hear(Event::Elsewhere(Elsewhere { part: Part::Subagent, path: None, id: Some(thread) }));
+            sink.receive_event(TrajectoryEvent::Elsewhere(LogReference {
+                part: Part::Subagent,
+                path: None,
+                id: Some(thread),
+            }));
         }
     }
 
-    fn happened(&mut self, happening: Happening, text: String, sink: &mut dyn Sink) {
-        self.hear_all_prompts(sink);
+    fn emit_session_event(&mut self, happening: Happening, text: String, sink: &mut dyn EventSink) {
+        self.emit_all_prompts(sink);
         if !self.copied {
-            sink.hear(Event::Happened(self.steps.last(), happening, text));
+            sink.receive_event(TrajectoryEvent::Happened(self.steps.last_step(), happening, text));
         }
     }
 
-    /// A prompt, as the screen was told.
-    fn prompt(&mut self, content: Value, source: Source, sink: &mut dyn Sink) {
-        let step = self.step(Speaker::User);
-        self.prompts.event(content, source, self.line, step);
-        self.hear_prompts(sink);
+    /// Reads a prompt from an event of the user interface.
+    fn read_prompt_event(&mut self, content: Value, source: CodexRecordKind, sink: &mut dyn EventSink) {
+        let step = self.new_step(Speaker::User);
+        self.prompts.add_event(content, source, self.line, step);
+        self.emit_known_prompts(sink);
     }
 
-    /// A step that is not the agent's, among those that wait.
-    fn beside(&mut self, speaker: Speaker, text: String, sink: &mut dyn Sink) {
+    /// Queues a step that is not the agent's behind the prompts that wait.
+    fn queue_message(&mut self, speaker: Speaker, text: String, sink: &mut dyn EventSink) {
         if !text.is_empty() {
-            self.prompts.beside(Step { text, ..self.step(speaker) });
-            self.hear_prompts(sink);
+            self.prompts.push_known_step(Step { text, ..self.new_step(speaker) });
+            self.emit_known_prompts(sink);
         }
     }
 
-    fn step(&self, speaker: Speaker) -> Step {
+    fn new_step(&self, speaker: Speaker) -> Step {
         Step { speaker, at: self.at, copied: self.copied, ..Step::default() }
     }
 
-    /// Tells the prompts whose speaker is known.
-    fn hear_prompts(&mut self, sink: &mut dyn Sink) {
+    /// Emits the prompts whose speaker is known.
+    fn emit_known_prompts(&mut self, sink: &mut dyn EventSink) {
         while let Some(step) = self.prompts.next() {
-            self.tell_prompt(step, sink);
+            self.emit_prompt(step, sink);
         }
     }
 
-    /// Tells all prompts: nobody will say more about them.
-    fn hear_all_prompts(&mut self, sink: &mut dyn Sink) {
-        self.prompts.decide();
-        self.hear_prompts(sink);
+    /// Emits all prompts, as no event will follow for them.
+    fn emit_all_prompts(&mut self, sink: &mut dyn EventSink) {
+        self.prompts.decide_speakers();
+        self.emit_known_prompts(sink);
     }
 
-    fn tell_prompt(&mut self, mut step: Step, sink: &mut dyn Sink) {
+    fn emit_prompt(&mut self, mut step: Step, sink: &mut dyn EventSink) {
         if step.speaker == Speaker::User {
-            self.steps.close();
+            self.steps.close_step();
             if self.origin.is_subagent() && !step.copied {
                 step.speaker = Speaker::OtherAgent;
             }
         }
         if step.speaker == Speaker::System && self.directory.is_none() && !step.copied {
-            self.directory = voices::directory(&step.text);
-            self.learn(About { directory: self.directory.clone(), ..About::default() }, sink);
+            self.directory = voices::parse_working_directory(&step.text);
+            self.emit_about(SessionDetails { directory: self.directory.clone(), ..SessionDetails::default() }, sink);
         }
-        self.steps.tell(step, sink);
+        self.steps.emit_step(step, sink);
     }
 
-    /// What was said so far is whole.
-    fn settle(&mut self, sink: &mut dyn Sink) {
-        self.hear_all_prompts(sink);
-        self.steps.close();
+    /// Emits all prompts and closes the open step.
+    fn flush_pending(&mut self, sink: &mut dyn EventSink) {
+        self.emit_all_prompts(sink);
+        self.steps.close_step();
     }
 }

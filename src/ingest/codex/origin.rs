@@ -1,72 +1,73 @@
-//! Whose file it is, and which of its records were a parent's.
+//! Identifies the session of a rollout, and the records that it inherited from a parent.
 
 use serde_json::Value;
 
-use crate::domain::About;
+use crate::domain::SessionDetails;
 use crate::domain::Timestamp;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
-/// Records of a parent that get new timestamps are copied within this time.
+/// The time within which a parent's records are copied if they get new timestamps.
 const COPYING_MS: i64 = 1000;
 
-/// Where a session comes from.
+/// The origin of a session: its thread, its parent, and its own records.
 #[derive(Debug, Default)]
-pub(super) struct Origin {
-    /// Its thread, once its first line is read.
+pub(super) struct CodexSessionOrigin {
+    /// The session's thread, once its first line is read.
     thread: Option<String>,
     created: Option<Timestamp>,
-    /// When its first line was written.
+    /// The time at which the first line was written.
     opened: Option<Timestamp>,
-    /// Records with a lower ordinal are a parent's.
+    /// The ordinal of the first record that is not a parent's.
     first_own: Option<u64>,
     is_fork: bool,
     is_subagent: bool,
-    /// Whether what follows may be a parent's, for its first line was there.
+    /// True if the following records may be a parent's, because a parent's first line preceded them.
     is_in_parent: bool,
 }
 
-impl Origin {
-    /// Hears the first line of this file, or of a parent's in it. Only the first one tells about this session.
-    pub(super) fn meta(&mut self, mut meta: Object, at: Option<Timestamp>) -> Option<About> {
-        let thread = pick::string(&meta, "id").or_else(|| pick::string(&meta, "session_id"));
+impl CodexSessionOrigin {
+    /// Reads the first line of this file or of a parent. Only the first one describes this session.
+    pub(super) fn read_session_meta(&mut self, mut meta: Object, at: Option<Timestamp>) -> Option<SessionDetails> {
+        let thread = pick::get_string(&meta, "id").or_else(|| pick::get_string(&meta, "session_id"));
         if self.is_known() {
             self.is_in_parent = thread != self.thread;
             return None;
         }
-        let spawn = spawn(&mut meta);
-        let of_spawn = |key: &str| spawn.as_ref().and_then(|spawn| pick::string(spawn, key));
+        let spawn = take_spawn_details(&mut meta);
+        let of_spawn = |key: &str| spawn.as_ref().and_then(|spawn| pick::get_string(spawn, key));
         let base = pick::take_object(&mut meta, "history_base").unwrap_or_default();
         let git = pick::take_object(&mut meta, "git").unwrap_or_default();
-        let parent = pick::string(&meta, "parent_thread_id").or_else(|| of_spawn("parent_thread_id"));
-        let fork = pick::string(&meta, "forked_from_id").or_else(|| pick::string(&base, "thread_id"));
-        let root = pick::string(&meta, "session_id").filter(|root| Some(root) != thread.as_ref());
-        let of_agent = |key: &str| pick::string(&meta, key).or_else(|| of_spawn(key));
+        let parent = pick::get_string(&meta, "parent_thread_id").or_else(|| of_spawn("parent_thread_id"));
+        let fork = pick::get_string(&meta, "forked_from_id").or_else(|| pick::get_string(&base, "thread_id"));
+        let root = pick::get_string(&meta, "session_id").filter(|root| Some(root) != thread.as_ref());
+        let of_agent = |key: &str| pick::get_string(&meta, key).or_else(|| of_spawn(key));
         let role = of_agent("agent_role").or_else(|| of_agent("agent_type"));
         let title = match (of_agent("agent_nickname"), role) {
             (Some(name), Some(role)) => Some(format!("{name} ({role})")),
             (name, role) => name.or(role),
         };
-        self.created = pick::time(&meta, "timestamp").or(at);
+        self.created = pick::get_time(&meta, "timestamp").or(at);
         self.opened = at;
-        self.first_own =
-            pick::count(&meta, "subagent_history_start_ordinal").max(pick::count(&base, "end_ordinal_exclusive"));
-        self.is_subagent = spawn.is_some() || parent.is_some() || pick::str(&meta, "thread_source") == Some("subagent");
+        self.first_own = pick::get_count(&meta, "subagent_history_start_ordinal")
+            .max(pick::get_count(&base, "end_ordinal_exclusive"));
+        self.is_subagent =
+            spawn.is_some() || parent.is_some() || pick::get_str(&meta, "thread_source") == Some("subagent");
         self.is_fork = self.is_subagent || fork.is_some();
         self.thread = Some(thread.clone().unwrap_or_default());
-        let mut about = About {
+        let mut about = SessionDetails {
             session_id: thread,
             agent: Some("codex".to_owned()),
-            agent_version: pick::string(&meta, "cli_version"),
-            model: pick::string(&meta, "model"),
-            directory: pick::string(&meta, "cwd"),
-            branch: pick::string(&git, "branch"),
-            repository: pick::string(&git, "repository_url"),
+            agent_version: pick::get_string(&meta, "cli_version"),
+            model: pick::get_string(&meta, "model"),
+            directory: pick::get_string(&meta, "cwd"),
+            branch: pick::get_string(&git, "branch"),
+            repository: pick::get_string(&git, "repository_url"),
             parent_session_id: parent.or(fork).or(root),
             title,
-            ..About::default()
+            ..SessionDetails::default()
         };
-        about.lived(self.created);
+        about.extend_time_span(self.created);
         Some(about)
     }
 
@@ -82,15 +83,15 @@ impl Origin {
         self.is_subagent
     }
 
-    /// A turn begins; one that began after this session did is its own.
-    pub(super) fn turn(&mut self, started: Option<Timestamp>) {
+    /// Records the start of a turn; a turn that began after the session is its own.
+    pub(super) fn note_turn_start(&mut self, started: Option<Timestamp>) {
         let created = self.created.map(|created| created.timestamp());
         if started.map(|started| started.timestamp()) >= created && started.is_some() {
             self.is_in_parent = false;
         }
     }
 
-    /// Whether a record is a parent's.
+    /// Returns true if a record was inherited from a parent.
     pub(super) fn is_inherited(&self, ordinal: Option<u64>, at: Option<Timestamp>) -> bool {
         if let (Some(first), Some(ordinal)) = (self.first_own, ordinal) {
             return ordinal < first;
@@ -102,8 +103,8 @@ impl Origin {
     }
 }
 
-/// What a session that another agent started says of that.
-fn spawn(meta: &mut Object) -> Option<Object> {
+/// Takes the details of a session that another agent started.
+fn take_spawn_details(meta: &mut Object) -> Option<Object> {
     match meta.get_mut("source")? {
         Value::String(source) => (source == "subagent").then(Object::new),
         Value::Object(source) => match source.get_mut("subagent")? {

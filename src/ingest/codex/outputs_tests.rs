@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn check(content: Value, exit_code: Option<i32>, failed: Option<bool>, duration_ms: Option<u64>) {
-    let read = output(content.clone());
+    let read = parse_output(content.clone());
     assert_eq!((read.exit_code, read.failed, read.duration_ms), (exit_code, failed, duration_ms), "{content}");
 }
 
@@ -43,7 +43,7 @@ fn what_a_command_prints_is_no_head() {
 #[test]
 fn outputs_of_2025_are_unpacked() {
     let packed = r#"{"output":"no such file\n","metadata":{"exit_code":1,"duration_seconds":0.25}}"#;
-    let read = output(json!(packed));
+    let read = parse_output(json!(packed));
     assert_eq!(read.text, "no such file\n");
     check(json!(packed), Some(1), Some(true), Some(250));
     check(json!({"output": "ok", "metadata": {"exit_code": 0}}), Some(0), Some(false), None);
@@ -54,18 +54,18 @@ fn outputs_of_2025_are_unpacked() {
 #[test]
 fn other_json_stays_as_it_is() {
     for text in [r#"{"output":"a","name":"b","metadata":{}}"#, r#"{"metadata":1}"#, r#"{"output":"#, "{}", "[1]"] {
-        assert_eq!(output(json!(text)).text, text);
+        assert_eq!(parse_output(json!(text)).text, text);
     }
 }
 
 #[test]
 fn refusals_and_interrupts_are_told() {
     for text in ["aborted", "aborted by user after 3.2s", "Wall time: 2.0 seconds\naborted by user"] {
-        assert!(output(json!(text)).interrupted, "{text}");
+        assert!(parse_output(json!(text)).interrupted, "{text}");
     }
     let long = format!("aborted by user{}", "x".repeat(500));
     for text in ["the run was aborted", &long] {
-        assert!(!output(json!(text)).interrupted, "{text}");
+        assert!(!parse_output(json!(text)).interrupted, "{text}");
     }
     check(json!("failed to parse function arguments: EOF"), None, Some(true), None);
     check(json!("exec command rejected by user"), None, Some(true), None);
@@ -84,6 +84,6 @@ fn durations_are_written_in_many_ways() {
         (json!({"duration": {"secs": -4}}), None),
         (json!({}), None),
     ] {
-        assert_eq!(duration_ms(value.as_object().unwrap()), expected, "{value}");
+        assert_eq!(read_duration_ms(value.as_object().unwrap()), expected, "{value}");
     }
 }

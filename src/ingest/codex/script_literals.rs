@@ -1,4 +1,4 @@
-//! Words and literals of JavaScript, read without running anything.
+//! Reads words and literals of JavaScript without running anything.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -7,23 +7,23 @@ use serde_json::Value;
 
 use crate::ingest::pick::Object;
 
-/// Literals within literals are followed so deep.
+/// The maximum depth of nested literals.
 const MAX_DEPTH: usize = 16;
 
-/// Constants may be put in for so many bytes: a few of them that stand for one another would make texts without end.
+/// The maximum size of inserted constants, as constants that contain each other could grow without bound.
 const MAX_CONSTANT_BYTES: usize = 1024 * 1024;
 
-/// A regular expression is looked for so far.
+/// The maximum length of a regular expression.
 const MAX_PATTERN_CHARS: usize = 1024;
 
-/// Texts, numbers and flags by name.
+/// The texts, numbers and flags of a script, by name.
 #[derive(Debug, Default)]
-pub(super) struct Constants {
+pub(super) struct ScriptConstants {
     values: HashMap<String, Value>,
     used_bytes: Cell<usize>,
 }
 
-impl Constants {
+impl ScriptConstants {
     pub(super) fn insert(&mut self, name: String, value: Value) {
         if !value.is_array() && !value.is_object() {
             self.values.insert(name, value);
@@ -38,11 +38,11 @@ impl Constants {
     }
 }
 
-/// Reads a script from its beginning to its end.
+/// Reads a script from beginning to end.
 #[derive(Debug, Clone)]
 pub(super) struct LiteralReader<'s> {
     rest: &'s str,
-    /// What was read last ends a value, so that a slash behind it divides.
+    /// True if the last token ends a value, so that a slash after it is a division.
     is_behind_value: bool,
 }
 
@@ -51,11 +51,11 @@ impl<'s> LiteralReader<'s> {
         Self { rest: script, is_behind_value: false }
     }
 
-    /// Moves behind the next word that stands in no text and no comment, and returns it.
+    /// Moves past the next word outside texts and comments, and returns it.
     pub(super) fn next_word(&mut self) -> Option<&'s str> {
         loop {
             self.skip_blanks();
-            let next = self.peek()?;
+            let next = self.peek_char()?;
             if is_word_start(next) {
                 let word = self.read_word()?;
                 self.is_behind_value = !matches!(word, "return" | "case" | "typeof" | "of" | "in" | "await");
@@ -71,48 +71,48 @@ impl<'s> LiteralReader<'s> {
                 '/' if !self.is_behind_value => self.skip_pattern(),
                 _ => {
                     self.is_behind_value = matches!(next, ')' | ']' | '}') || next.is_ascii_digit();
-                    self.bump();
+                    self.next_char();
                 }
             }
         }
     }
 
-    /// Reads the name and the value of a constant behind the word `const`. Nothing is passed over if it is no literal.
-    pub(super) fn read_constant(&mut self, constants: &Constants) -> Option<(String, Value)> {
+    /// Reads the name and value of a constant after the word `const`. If it is no literal, the position stays.
+    pub(super) fn read_constant(&mut self, constants: &ScriptConstants) -> Option<(String, Value)> {
         let mut ahead = self.clone();
         ahead.skip_blanks();
         let name = ahead.read_word()?.to_owned();
-        ahead.take('=')?;
+        ahead.consume_char('=')?;
         let value = ahead.read_value(constants, MAX_DEPTH)?;
         // A word can only follow on another line.
-        ahead.peek().is_none_or(|next| next == ';' || is_word_start(next)).then_some(())?;
+        ahead.peek_char().is_none_or(|next| next == ';' || is_word_start(next)).then_some(())?;
         *self = ahead;
         self.is_behind_value = true;
         Some((name, value))
     }
 
-    /// Reads the name of the member that is called: `.name(`.
+    /// Reads the name of a called member: `.name(`.
     pub(super) fn read_called_member(&mut self) -> Option<&'s str> {
         let mut ahead = self.clone();
-        ahead.take('.')?;
+        ahead.consume_char('.')?;
         ahead.skip_blanks();
         let name = ahead.read_word()?;
-        ahead.take('(')?;
+        ahead.consume_char('(')?;
         *self = ahead;
         self.is_behind_value = false;
         Some(name)
     }
 
-    /// Reads the only argument of a call, behind its opening bracket; within the result there is none if there is none.
+    /// Reads the only argument of a call after its opening bracket; the inner option is empty if there is no argument.
     #[expect(clippy::option_option, reason = "no argument is something else than an unreadable one")]
-    pub(super) fn read_argument(&mut self, constants: &Constants) -> Option<Option<Value>> {
+    pub(super) fn read_argument(&mut self, constants: &ScriptConstants) -> Option<Option<Value>> {
         let mut ahead = self.clone();
-        let value = match ahead.take(')') {
+        let value = match ahead.consume_char(')') {
             Some(()) => None,
             None => {
                 let value = ahead.read_value(constants, MAX_DEPTH)?;
-                let _ = ahead.take(',');
-                ahead.take(')')?;
+                let _ = ahead.consume_char(',');
+                ahead.consume_char(')')?;
                 Some(value)
             }
         };
@@ -125,47 +125,47 @@ impl<'s> LiteralReader<'s> {
     pub(super) fn is_called_with_result(&self) -> bool {
         let mut ahead = self.clone();
         let result = (|| {
-            ahead.take('(')?;
+            ahead.consume_char('(')?;
             ahead.skip_blanks();
             match ahead.read_word()? {
                 "await" => Some(()),
-                _ => ahead.take(')'),
+                _ => ahead.consume_char(')'),
             }
         })();
         result.is_some()
     }
 
-    /// Reads the texts that stand before each `name.output` of a sum in brackets: `("A\n" + a.output + "B\n" + b.output)`.
+    /// Reads the texts before each `name.output` of a sum in brackets: `("A\n" + a.output + "B\n" + b.output)`.
     pub(super) fn read_labels(&self) -> Option<Vec<String>> {
         let mut ahead = self.clone();
         let mut labels = Vec::new();
-        ahead.take('(')?;
+        ahead.consume_char('(')?;
         loop {
             ahead.skip_blanks();
-            let quote = ahead.peek().filter(|next| matches!(next, '"' | '\''))?;
+            let quote = ahead.peek_char().filter(|next| matches!(next, '"' | '\''))?;
             labels.push(ahead.read_quoted(quote)?);
-            ahead.take('+')?;
+            ahead.consume_char('+')?;
             ahead.skip_blanks();
             ahead.read_word()?;
-            ahead.take('.')?;
+            ahead.consume_char('.')?;
             (ahead.read_word()? == "output").then_some(())?;
-            if ahead.take(')').is_some() {
+            if ahead.consume_char(')').is_some() {
                 return Some(labels);
             }
-            ahead.take('+')?;
+            ahead.consume_char('+')?;
         }
     }
 
-    /// Reads a literal, a constant, or a sum of texts; nothing else may follow it but the end of an expression.
-    fn read_value(&mut self, constants: &Constants, depth: usize) -> Option<Value> {
+    /// Reads a literal, a constant, or a sum of texts, which must be followed by the end of the expression.
+    fn read_value(&mut self, constants: &ScriptConstants, depth: usize) -> Option<Value> {
         let mut value = self.read_operand(constants, depth)?;
         loop {
             let is_on_same_line = !self.skip_blanks();
-            match self.peek() {
+            match self.peek_char() {
                 Some('+') => {
-                    self.bump();
+                    self.next_char();
                     let more = self.read_operand(constants, depth)?;
-                    value = Value::String(format!("{}{}", text_of(&value)?, text_of(&more)?));
+                    value = Value::String(format!("{}{}", literal_text(&value)?, literal_text(&more)?));
                 }
                 None | Some(',' | ')' | ']' | '}' | ';') => return Some(value),
                 Some(next) => return (!is_on_same_line && is_word_start(next)).then_some(value),
@@ -173,10 +173,10 @@ impl<'s> LiteralReader<'s> {
         }
     }
 
-    fn read_operand(&mut self, constants: &Constants, depth: usize) -> Option<Value> {
+    fn read_operand(&mut self, constants: &ScriptConstants, depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         self.skip_blanks();
-        match self.peek()? {
+        match self.peek_char()? {
             quote @ ('"' | '\'') => self.read_quoted(quote).map(Value::String),
             '`' => self.read_template(constants, false).map(Value::String),
             '{' => self.read_object(constants, depth),
@@ -187,7 +187,7 @@ impl<'s> LiteralReader<'s> {
                 "false" => Some(Value::Bool(false)),
                 "null" | "undefined" => Some(Value::Null),
                 "String" => {
-                    self.take('.')?;
+                    self.consume_char('.')?;
                     (self.read_word()? == "raw").then_some(())?;
                     self.read_template(constants, true).map(Value::String)
                 }
@@ -204,31 +204,31 @@ impl<'s> LiteralReader<'s> {
         serde_json::from_str(&number.replace('_', "")).ok()
     }
 
-    fn read_array(&mut self, constants: &Constants, depth: usize) -> Option<Value> {
-        self.take('[')?;
+    fn read_array(&mut self, constants: &ScriptConstants, depth: usize) -> Option<Value> {
+        self.consume_char('[')?;
         let mut values = Vec::new();
-        while self.take(']').is_none() {
+        while self.consume_char(']').is_none() {
             values.push(self.read_value(constants, depth)?);
-            if self.take(',').is_none() {
-                self.take(']')?;
+            if self.consume_char(',').is_none() {
+                self.consume_char(']')?;
                 break;
             }
         }
         Some(Value::Array(values))
     }
 
-    /// Reads an object. A value that is no literal is left out.
-    fn read_object(&mut self, constants: &Constants, depth: usize) -> Option<Value> {
-        self.take('{')?;
+    /// Reads an object, without the values that are no literals.
+    fn read_object(&mut self, constants: &ScriptConstants, depth: usize) -> Option<Value> {
+        self.consume_char('{')?;
         let mut object = Object::new();
-        while self.take('}').is_none() {
+        while self.consume_char('}').is_none() {
             self.skip_blanks();
-            let key = match self.peek()? {
+            let key = match self.peek_char()? {
                 quote @ ('"' | '\'') => self.read_quoted(quote)?,
                 next if is_word_start(next) => self.read_word()?.to_owned(),
                 _ => return None,
             };
-            if self.take(':').is_some() {
+            if self.consume_char(':').is_some() {
                 let mut ahead = self.clone();
                 match ahead.read_value(constants, depth) {
                     Some(value) => {
@@ -240,20 +240,20 @@ impl<'s> LiteralReader<'s> {
             } else if let Some(value) = constants.get(&key) {
                 object.insert(key, value);
             }
-            if self.take(',').is_none() {
-                self.take('}')?;
+            if self.consume_char(',').is_none() {
+                self.consume_char('}')?;
                 break;
             }
         }
         Some(Value::Object(object))
     }
 
-    /// Moves to the comma or the bracket that ends a value.
+    /// Moves to the comma or bracket that ends a value.
     fn skip_value(&mut self) -> Option<()> {
         let mut open = 0_usize;
         loop {
             self.skip_blanks();
-            match self.peek()? {
+            match self.peek_char()? {
                 quote @ ('"' | '\'' | '`') => {
                     self.skip_quoted(quote)?;
                     continue;
@@ -267,15 +267,15 @@ impl<'s> LiteralReader<'s> {
                 ';' => return None,
                 _ => {}
             }
-            self.bump();
+            self.next_char();
         }
     }
 
     fn read_quoted(&mut self, quote: char) -> Option<String> {
-        self.take(quote)?;
+        self.consume_char(quote)?;
         let mut text = String::new();
         loop {
-            match self.bump()? {
+            match self.next_char()? {
                 '\\' => self.read_escape(&mut text)?,
                 '\n' => return None,
                 next if next == quote => return Some(text),
@@ -284,32 +284,32 @@ impl<'s> LiteralReader<'s> {
         }
     }
 
-    fn read_template(&mut self, constants: &Constants, is_raw: bool) -> Option<String> {
-        self.take('`')?;
+    fn read_template(&mut self, constants: &ScriptConstants, is_raw: bool) -> Option<String> {
+        self.consume_char('`')?;
         let mut text = String::new();
         loop {
-            match self.bump()? {
+            match self.next_char()? {
                 '`' => return Some(text),
                 '\\' if is_raw => {
                     text.push('\\');
-                    text.push(self.bump()?);
+                    text.push(self.next_char()?);
                 }
                 '\\' => self.read_escape(&mut text)?,
-                '$' if self.peek() == Some('{') => {
-                    self.bump();
+                '$' if self.peek_char() == Some('{') => {
+                    self.next_char();
                     self.skip_blanks();
                     let name = self.read_word()?;
-                    text.push_str(&text_of(&constants.get(name)?)?);
-                    self.take('}')?;
+                    text.push_str(&literal_text(&constants.get(name)?)?);
+                    self.consume_char('}')?;
                 }
                 next => text.push(next),
             }
         }
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the escape sequence after a backslash.
     fn read_escape(&mut self, text: &mut String) -> Option<()> {
-        let unescaped = match self.bump()? {
+        let unescaped = match self.next_char()? {
             'n' => '\n',
             't' => '\t',
             'r' => '\r',
@@ -318,18 +318,18 @@ impl<'s> LiteralReader<'s> {
             'v' => '\u{b}',
             '0' => '\0',
             '\n' => return Some(()),
-            'x' => self.read_code(2).and_then(char::from_u32)?,
-            'u' if self.peek() == Some('{') => {
+            'x' => self.read_hex_code(2).and_then(char::from_u32)?,
+            'u' if self.peek_char() == Some('{') => {
                 let (code, rest) = self.rest.strip_prefix('{')?.split_once('}')?;
                 self.rest = rest;
                 char::from_u32(u32::from_str_radix(code, 16).ok()?)?
             }
             'u' => {
-                let first = self.read_code(4)?;
+                let first = self.read_hex_code(4)?;
                 match first {
                     0xd800..=0xdbff => {
                         self.rest = self.rest.strip_prefix("\\u")?;
-                        let second = self.read_code(4)?.checked_sub(0xdc00).filter(|second| *second < 0x400)?;
+                        let second = self.read_hex_code(4)?.checked_sub(0xdc00).filter(|second| *second < 0x400)?;
                         char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + second)?
                     }
                     code => char::from_u32(code)?,
@@ -341,7 +341,7 @@ impl<'s> LiteralReader<'s> {
         Some(())
     }
 
-    fn read_code(&mut self, digits: usize) -> Option<u32> {
+    fn read_hex_code(&mut self, digits: usize) -> Option<u32> {
         let (code, rest) = self.rest.split_at_checked(digits)?;
         self.rest = rest;
         u32::from_str_radix(code, 16).ok()
@@ -354,13 +354,13 @@ impl<'s> LiteralReader<'s> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// Moves behind a text in quotes, whatever stands in it.
+    /// Moves past a quoted text, whatever it contains.
     fn skip_quoted(&mut self, quote: char) -> Option<()> {
-        self.take(quote)?;
+        self.consume_char(quote)?;
         loop {
-            match self.bump()? {
+            match self.next_char()? {
                 '\\' => {
-                    self.bump()?;
+                    self.next_char()?;
                 }
                 next if next == quote => return Some(()),
                 _ => {}
@@ -368,16 +368,16 @@ impl<'s> LiteralReader<'s> {
         }
     }
 
-    /// Moves behind a regular expression, or behind a slash that begins none.
+    /// Moves past a regular expression, or past a slash that begins none.
     fn skip_pattern(&mut self) {
-        self.bump();
+        self.next_char();
         let mut ahead = self.clone();
         let mut is_in_class = false;
         for _ in 0..MAX_PATTERN_CHARS {
-            match ahead.bump().unwrap_or('\n') {
+            match ahead.next_char().unwrap_or('\n') {
                 '\n' => return,
                 '\\' => {
-                    ahead.bump();
+                    ahead.next_char();
                 }
                 '[' => is_in_class = true,
                 ']' => is_in_class = false,
@@ -391,7 +391,7 @@ impl<'s> LiteralReader<'s> {
         }
     }
 
-    /// Moves behind blanks and comments; returns whether a line ended among them.
+    /// Moves past blanks and comments; returns true if a line ended among them.
     fn skip_blanks(&mut self) -> bool {
         let before = self.rest;
         loop {
@@ -408,20 +408,20 @@ impl<'s> LiteralReader<'s> {
         }
     }
 
-    /// Moves behind a character, and the blanks before it, if it comes next.
-    fn take(&mut self, expected: char) -> Option<()> {
+    /// Moves past this character and the blanks before it, if it comes next.
+    fn consume_char(&mut self, expected: char) -> Option<()> {
         let mut ahead = self.clone();
         ahead.skip_blanks();
-        (ahead.bump()? == expected).then_some(())?;
+        (ahead.next_char()? == expected).then_some(())?;
         *self = ahead;
         Some(())
     }
 
-    fn peek(&self) -> Option<char> {
+    fn peek_char(&self) -> Option<char> {
         self.rest.chars().next()
     }
 
-    fn bump(&mut self) -> Option<char> {
+    fn next_char(&mut self) -> Option<char> {
         let mut chars = self.rest.chars();
         let next = chars.next();
         self.rest = chars.as_str();
@@ -433,8 +433,8 @@ fn is_word_start(next: char) -> bool {
     next.is_alphabetic() || matches!(next, '_' | '$')
 }
 
-/// The text that a value becomes in a sum of texts.
-fn text_of(value: &Value) -> Option<String> {
+/// Returns the text that a value becomes in a sum of texts.
+fn literal_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -1,10 +1,10 @@
-//! What came back from a script: an envelope, and the texts that the script printed.
+//! Reads the output of a script: an envelope, and the texts that the script printed.
 
 use serde_json::Value;
 
 use super::outputs;
 use super::scripts::ScriptText;
-use crate::domain::Output;
+use crate::domain::ToolOutput;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -16,48 +16,48 @@ mod tests;
 const RESULT_KEYS: &[&str] =
     &["chunk_id", "exit_code", "original_token_count", "output", "session_id", "wall_time_seconds"];
 
-/// How far a script came.
+/// The state in which a script returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ScriptEnding {
     Completed,
     Failed,
-    /// It runs on; this is the number of its cell.
+    /// The script is still running, in the cell with this number.
     Running(String),
 }
 
-/// What a script gave so far.
+/// The output of a script so far.
 #[derive(Debug, PartialEq)]
 pub(super) struct ScriptReply {
     pub(super) ending: ScriptEnding,
     pub(super) duration_ms: Option<u64>,
-    /// What it printed, text by text.
+    /// The texts that the script printed.
     pub(super) texts: Vec<String>,
 }
 
-/// One result of a call, as a script printed it.
+/// The result of a call as a script printed it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct PrintedResult {
     pub(super) text: String,
     pub(super) exit_code: Option<i32>,
     pub(super) failed: Option<bool>,
-    /// The command runs on in this session.
+    /// The session in which the command is still running.
     pub(super) session: Option<String>,
     pub(super) duration_ms: Option<u64>,
 }
 
 impl PrintedResult {
-    pub(super) fn into_output(self) -> Output {
-        Output {
+    pub(super) fn into_output(self) -> ToolOutput {
+        ToolOutput {
             text: self.text,
             failed: self.failed.or(self.exit_code.map(|code| code != 0)),
             exit_code: self.exit_code,
             duration_ms: self.duration_ms,
-            ..Output::default()
+            ..ToolOutput::default()
         }
     }
 }
 
-/// Opens the envelope of a script's output; none if there is no such envelope.
+/// Opens the envelope of a script's output; returns none if there is no such envelope.
 pub(super) fn open_envelope(content: &Value) -> Option<ScriptReply> {
     let mut texts: Vec<&str> = match content {
         Value::String(text) => vec![text],
@@ -81,11 +81,11 @@ pub(super) fn open_envelope(content: &Value) -> Option<ScriptReply> {
     *first = printed.strip_prefix('\n').unwrap_or(printed);
     let skipped = usize::from(first.is_empty());
     let texts = texts.into_iter().skip(skipped).map(str::to_owned).collect();
-    Some(ScriptReply { ending, duration_ms: seconds.and_then(outputs::milliseconds), texts })
+    Some(ScriptReply { ending, duration_ms: seconds.and_then(outputs::to_milliseconds), texts })
 }
 
-/// Takes the texts of a script apart into one result for each of its calls; none if they cannot be told apart.
-pub(super) fn share_texts(script: &ScriptText, texts: &[String]) -> Option<Vec<PrintedResult>> {
+/// Splits the texts of a script into one result per call; returns none if they cannot be assigned.
+pub(super) fn assign_texts_to_calls(script: &ScriptText, texts: &[String]) -> Option<Vec<PrintedResult>> {
     let count = script.calls.len();
     let mut results = Vec::new();
     if let [text] = texts
@@ -106,13 +106,13 @@ pub(super) fn share_texts(script: &ScriptText, texts: &[String]) -> Option<Vec<P
     (results.len() == count).then_some(results)
 }
 
-/// Puts all that a script printed into one result.
+/// Joins everything that a script printed into one result.
 pub(super) fn join_texts(script: &ScriptText, texts: Vec<String>) -> PrintedResult {
     let mut joined = PrintedResult::default();
     let mut parts = Vec::new();
     let mut durations = Vec::new();
     for text in texts {
-        if let Some(session) = printed_session(script, &text) {
+        if let Some(session) = find_printed_session(script, &text) {
             joined.session = Some(session.to_owned());
             continue;
         }
@@ -121,7 +121,7 @@ pub(super) fn join_texts(script: &ScriptText, texts: Vec<String>) -> PrintedResu
             continue;
         };
         for result in results {
-            // Of several results one that failed tells more.
+            // Among several results a failed one is the more telling.
             let is_worse = joined.exit_code.is_none_or(|code| code == 0);
             joined.exit_code = if is_worse { result.exit_code.or(joined.exit_code) } else { joined.exit_code };
             joined.failed = joined.failed.filter(|failed| *failed).or(result.failed);
@@ -138,21 +138,21 @@ pub(super) fn join_texts(script: &ScriptText, texts: Vec<String>) -> PrintedResu
     joined
 }
 
-/// Finds the number of a session in a text that only tells it.
-fn printed_session<'t>(script: &ScriptText, text: &'t str) -> Option<&'t str> {
+/// Finds the number of a session in a text that contains nothing else.
+fn find_printed_session<'t>(script: &ScriptText, text: &'t str) -> Option<&'t str> {
     let (before, after) = script.session_mark.as_ref()?;
     let session = text.trim().strip_prefix(before.trim_start())?.strip_suffix(after.trim_end())?;
     let is_number = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then_some(session)
 }
 
-/// Splits one text at the words that the script prints before each output.
+/// Splits a text at the labels that the script prints before each output.
 fn split_labelled(text: &str, labels: &[String]) -> Option<Vec<PrintedResult>> {
     let mut labels = labels.iter();
     let mut rest = text.strip_prefix(labels.next()?.as_str())?;
     let mut results = Vec::new();
     for label in labels {
-        // What a command printed may hold the label too: then nobody knows where to cut.
+        // If a command's output contains the label too, the place to split is unknown.
         let (output, behind) =
             rest.split_once(label.as_str()).filter(|(_, behind)| !behind.contains(label.as_str()))?;
         results.push(PrintedResult { text: output.to_owned(), ..PrintedResult::default() });
@@ -162,7 +162,7 @@ fn split_labelled(text: &str, labels: &[String]) -> Option<Vec<PrintedResult>> {
     Some(results)
 }
 
-/// Reads results that a script printed as JSON, one or a list of them.
+/// Decodes results that a script printed as JSON, one or a list of them.
 fn decode_results(script: &ScriptText, text: &str) -> Option<Vec<PrintedResult>> {
     if !script.prints_results || !text.trim_start().starts_with(['{', '[']) {
         return None;
@@ -172,7 +172,7 @@ fn decode_results(script: &ScriptText, text: &str) -> Option<Vec<PrintedResult>>
         value @ Value::Object(_) => vec![value],
         _ => return None,
     };
-    values.into_iter().map(|value| decode_result(pick::object(value))).collect()
+    values.into_iter().map(|value| decode_result(pick::into_object(value))).collect()
 }
 
 fn decode_result(mut result: Object) -> Option<PrintedResult> {
@@ -180,7 +180,7 @@ fn decode_result(mut result: Object) -> Option<PrintedResult> {
         return Some(PrintedResult::default());
     }
     if result.contains_key("isError") && result.contains_key("content") {
-        let output = outputs::output(Value::Object(result));
+        let output = outputs::parse_output(Value::Object(result));
         return Some(PrintedResult { text: output.text, failed: output.failed, ..PrintedResult::default() });
     }
     let is_result = result.keys().all(|key| RESULT_KEYS.contains(&key.as_str()))
@@ -189,10 +189,10 @@ fn decode_result(mut result: Object) -> Option<PrintedResult> {
         return None;
     }
     Some(PrintedResult {
-        text: result.get_mut("output").map(Value::take).map(pick::words).unwrap_or_default(),
-        exit_code: pick::integer(&result, "exit_code"),
+        text: result.get_mut("output").map(Value::take).map(pick::content_text).unwrap_or_default(),
+        exit_code: pick::get_integer(&result, "exit_code"),
         failed: None,
-        session: pick::count(&result, "session_id").map(|session| session.to_string()),
-        duration_ms: pick::amount(&result, "wall_time_seconds").and_then(outputs::milliseconds),
+        session: pick::get_count(&result, "session_id").map(|session| session.to_string()),
+        duration_ms: pick::get_amount(&result, "wall_time_seconds").and_then(outputs::to_milliseconds),
     })
 }

@@ -61,7 +61,7 @@ fn results_are_told_apart_where_that_can_be_done() {
         (&outputs, vec!["1", "2", "3"], None),
     ];
     for (script, printed, expected) in table {
-        let shared = share_texts(script, &texts(&printed));
+        let shared = assign_texts_to_calls(script, &texts(&printed));
         let shared =
             shared.as_ref().map(|all| all.iter().map(|one| (one.text.as_str(), one.exit_code)).collect::<Vec<_>>());
         assert_eq!(shared, expected, "{printed:?}");

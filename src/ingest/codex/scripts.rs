@@ -1,12 +1,12 @@
-//! Scripts in which Codex, since 0.144, wraps its calls: `const r = await tools.exec_command({cmd: "ls"}); text(r.output)`.
+//! Reads scripts in which Codex, since 0.144, wraps its calls: `const r = await tools.exec_command({cmd: "ls"})`.
 //!
-//! Only what stands there in so many words is read: literals, constants that are literals, and their concatenation.
+//! Only literals, constants that are literals, and their concatenation are read.
 //! Nothing is ever run.
 
 use serde_json::Value;
 
-use super::script_literals::Constants;
 use super::script_literals::LiteralReader;
+use super::script_literals::ScriptConstants;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -14,32 +14,32 @@ use crate::ingest::pick::Object;
 #[path = "scripts_tests.rs"]
 mod tests;
 
-/// A script with more calls than this is kept as it is.
+/// The maximum number of calls in a script; one with more is kept as it is.
 const MAX_CALLS: usize = 64;
 
-/// A longer script is kept as it is.
+/// The maximum length of a script; a longer one is kept as it is.
 const MAX_SCRIPT_BYTES: usize = 256 * 1024;
 
-/// So many constants are looked at.
+/// The maximum number of constants that are read.
 const MAX_CONSTANTS: usize = 256;
 
-/// One call of a tool within a script.
+/// A call of a tool inside a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScriptCall {
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
-/// A script, as far as its words tell what it does.
+/// The parts of a script that could be read.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ScriptText {
-    /// Empty if the script makes none, or one that cannot be read.
+    /// The calls; empty if the script makes none, or one that cannot be read.
     pub(super) calls: Vec<ScriptCall>,
-    /// The script prints whole results, not only what commands printed.
+    /// True if the script prints whole results, not only the output of commands.
     pub(super) prints_results: bool,
-    /// The words around the number of a session that the script prints.
+    /// The texts around the number of a session that the script prints.
     pub(super) session_mark: Option<(String, String)>,
-    /// The words that the script prints before the output of each call, where it prints all of them as one text.
+    /// The texts that the script prints before the output of each call, where it prints all of them as one text.
     pub(super) labels: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn read_script(script: &str) -> ScriptText {
     }
     let mut calls = Vec::new();
     let mut seen_constants = 0_usize;
-    let mut constants = Constants::default();
+    let mut constants = ScriptConstants::default();
     let mut reader = LiteralReader::new(script);
     let mut labels = None;
     let mut texts = 0_usize;
@@ -80,7 +80,7 @@ pub(super) fn read_script(script: &str) -> ScriptText {
         }
     }
     let labels = labels.filter(|labels| texts == 1 && labels.len() == calls.len()).unwrap_or_default();
-    ScriptText { calls, prints_results, session_mark: session_mark(script), labels }
+    ScriptText { calls, prints_results, session_mark: find_session_mark(script), labels }
 }
 
 fn read_call(tool: &str, argument: Option<Value>) -> Option<ScriptCall> {
@@ -91,15 +91,15 @@ fn read_call(tool: &str, argument: Option<Value>) -> Option<ScriptCall> {
         None => Object::new(),
     };
     let is_readable = match tool {
-        "exec_command" => ["cmd", "command"].iter().any(|key| pick::str(&arguments, key).is_some()),
-        "apply_patch" => ["input", "patch"].iter().any(|key| pick::str(&arguments, key).is_some()),
+        "exec_command" => ["cmd", "command"].iter().any(|key| pick::get_str(&arguments, key).is_some()),
+        "apply_patch" => ["input", "patch"].iter().any(|key| pick::get_str(&arguments, key).is_some()),
         _ => true,
     };
     is_readable.then(|| ScriptCall { tool: tool.to_owned(), arguments: Value::Object(arguments) })
 }
 
 /// Finds the template in which a script prints the number of a session: `` text(`SESSION=${r.session_id}`) ``.
-fn session_mark(script: &str) -> Option<(String, String)> {
+fn find_session_mark(script: &str) -> Option<(String, String)> {
     let (before, rest) = script.split_once(".session_id}")?;
     let (before, _) = before.rsplit_once("${")?;
     let (_, before) = before.rsplit_once('`')?;

@@ -1,88 +1,99 @@
-//! Numbers the steps, and puts what one request to the model gave into one of them.
+//! Numbers the steps, and joins the parts of one model response into one step.
 
-use crate::domain::Call;
-use crate::domain::Event;
-use crate::domain::Sink;
+use crate::domain::EventSink;
 use crate::domain::Speaker;
 use crate::domain::Step;
 use crate::domain::Timestamp;
+use crate::domain::ToolCall;
+use crate::domain::TrajectoryEvent;
 
-/// What a step has of the line it is read from.
+/// The properties that a step takes from its line.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::ingest) struct Moment<'m> {
+pub(in crate::ingest) struct CodexLineContext<'m> {
     pub(in crate::ingest) at: Option<Timestamp>,
     pub(in crate::ingest) copied: bool,
     pub(in crate::ingest) model: Option<&'m str>,
 }
 
-/// Steps told so far.
+/// Emits the steps and calls of a Codex session.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Steps {
+pub(in crate::ingest) struct CodexStepEmitter {
     last: u32,
     /// The agent's step that may still grow.
     open: Option<u32>,
-    /// The agent's last step, until somebody says what it cost.
+    /// The agent's last step, until its cost is reported.
     unpaid: Option<u32>,
     has_calls: bool,
 }
 
-impl Steps {
-    /// The number of the last step.
-    pub(in crate::ingest) fn last(&self) -> u32 {
+impl CodexStepEmitter {
+    /// Returns the number of the last step.
+    pub(in crate::ingest) fn last_step(&self) -> u32 {
         self.last
     }
 
-    /// Whether the open step made calls.
+    /// Returns true if the open step made calls.
     pub(in crate::ingest) fn has_calls(&self) -> bool {
         self.open.is_some() && self.has_calls
     }
 
-    /// What the agent says from now on is another step.
-    pub(in crate::ingest) fn close(&mut self) {
+    /// Closes the open step, so that the agent's next text begins another one.
+    pub(in crate::ingest) fn close_step(&mut self) {
         self.open = None;
     }
 
-    /// The agent's step whose cost is told next.
-    pub(in crate::ingest) fn pay(&mut self) -> Option<u32> {
+    /// Takes the agent's step whose cost is reported next.
+    pub(in crate::ingest) fn take_unpaid_step(&mut self) -> Option<u32> {
         self.unpaid.take()
     }
 
-    /// Tells a step.
-    pub(in crate::ingest) fn tell(&mut self, mut step: Step, sink: &mut dyn Sink) -> u32 {
+    /// Emits a step with the next number.
+    pub(in crate::ingest) fn emit_step(&mut self, mut step: Step, sink: &mut dyn EventSink) -> u32 {
         self.last = self.last.saturating_add(1);
         step.number = self.last;
-        sink.hear(Event::Step(Box::new(step)));
+        sink.receive_event(TrajectoryEvent::Step(Box::new(step)));
         self.last
     }
 
-    /// Tells what the agent says or thinks.
-    pub(in crate::ingest) fn say(
+    /// Emits a text or reasoning of the agent.
+    pub(in crate::ingest) fn emit_agent_text(
         &mut self,
         text: String,
         reasoning: Option<String>,
-        moment: Moment,
-        sink: &mut dyn Sink,
+        moment: CodexLineContext,
+        sink: &mut dyn EventSink,
     ) {
         match self.open {
-            Some(step) => sink.hear(Event::More(step, text, reasoning)),
+            Some(step) => sink.receive_event(TrajectoryEvent::More(step, text, reasoning)),
             None => {
-                self.begin(text, reasoning, moment, sink);
+                self.begin_agent_step(text, reasoning, moment, sink);
             }
         }
     }
 
-    /// Tells a call of the agent.
-    pub(in crate::ingest) fn call(&mut self, mut call: Call, moment: Moment, sink: &mut dyn Sink) {
+    /// Emits a call of the agent.
+    pub(in crate::ingest) fn emit_call(
+        &mut self,
+        mut call: ToolCall,
+        moment: CodexLineContext,
+        sink: &mut dyn EventSink,
+    ) {
         let step = match self.open {
             Some(step) => step,
-            None => self.begin(String::new(), None, moment, sink),
+            None => self.begin_agent_step(String::new(), None, moment, sink),
         };
         self.has_calls = true;
         call.output = None;
-        sink.hear(Event::Call(step, call));
+        sink.receive_event(TrajectoryEvent::Call(step, call));
     }
 
-    fn begin(&mut self, text: String, reasoning: Option<String>, moment: Moment, sink: &mut dyn Sink) -> u32 {
+    fn begin_agent_step(
+        &mut self,
+        text: String,
+        reasoning: Option<String>,
+        moment: CodexLineContext,
+        sink: &mut dyn EventSink,
+    ) -> u32 {
         let step = Step {
             speaker: Speaker::Agent,
             text,
@@ -92,7 +103,7 @@ impl Steps {
             copied: moment.copied,
             ..Step::default()
         };
-        let number = self.tell(step, sink);
+        let number = self.emit_step(step, sink);
         self.open = Some(number);
         self.unpaid = Some(number);
         self.has_calls = false;

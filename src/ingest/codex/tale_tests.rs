@@ -3,24 +3,24 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::domain::{Event, OutputOf, Speaker, Usage};
-use crate::ingest::{Format, Reader, Reading, Rules};
+use crate::domain::{OutputOwner, Speaker, TokenUsage, TrajectoryEvent};
+use crate::ingest::{LogFormat, LogReader, ReaderSettings, SessionReader};
 
 /// What a reader makes of lines.
-pub(in crate::ingest) fn events(reader: &mut dyn Reader, lines: &[Value]) -> Vec<Event> {
+pub(in crate::ingest) fn events(reader: &mut dyn LogReader, lines: &[Value]) -> Vec<TrajectoryEvent> {
     let mut events = Vec::new();
     for (number, line) in (1..).zip(lines) {
-        reader.line(number, line.clone(), &mut events);
+        reader.read_log_line(number, line.clone(), &mut events);
     }
-    reader.end(&mut events);
+    reader.finish_log(&mut events);
     events
 }
 
 /// What is made of a file of the fixtures.
-pub(in crate::ingest) fn fixture(name: &str, format: Format) -> Vec<Event> {
+pub(in crate::ingest) fn fixture(name: &str, format: LogFormat) -> Vec<TrajectoryEvent> {
     let bytes = std::fs::read(format!("{}/fixtures/logs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let mut events = Vec::new();
-    let read = Reading::new(Rules::default()).read(&mut bytes.as_slice(), &mut events).unwrap();
+    let read = SessionReader::new(ReaderSettings::default()).read_log(&mut bytes.as_slice(), &mut events).unwrap();
     assert_eq!(read, format, "{name}");
     events
 }
@@ -35,13 +35,13 @@ pub(in crate::ingest) fn lines(name: &str) -> Vec<Value> {
 }
 
 /// One line an event; `⏎` is a line's end.
-pub(in crate::ingest) fn tale(events: &[Event]) -> Vec<String> {
+pub(in crate::ingest) fn tale(events: &[TrajectoryEvent]) -> Vec<String> {
     events.iter().map(|event| told(event).replace('\n', "⏎")).collect()
 }
 
-fn told(event: &Event) -> String {
+fn told(event: &TrajectoryEvent) -> String {
     match event {
-        Event::Step(step) => {
+        TrajectoryEvent::Step(step) => {
             let mut words = format!("{} {}", step.number, step.speaker.as_str());
             for (mark, is_set) in [(" copied", step.copied), (" extra", !step.extra.is_empty())] {
                 words.push_str(if is_set { mark } else { "" });
@@ -53,14 +53,14 @@ fn told(event: &Event) -> String {
             words.extend(step.reasoning.iter().map(|reasoning| format!(" ({reasoning})")));
             words
         }
-        Event::More(step, text, reasoning) => {
+        TrajectoryEvent::More(step, text, reasoning) => {
             format!("{step} more: {text}{}", reasoning.iter().map(|more| format!(" ({more})")).collect::<String>())
         }
-        Event::Call(step, call) => format!("{step} calls {} {} {}", call.id, call.tool, call.arguments),
-        Event::Output(of, output) => {
+        TrajectoryEvent::Call(step, call) => format!("{step} calls {} {} {}", call.id, call.tool, call.arguments),
+        TrajectoryEvent::Output(of, output) => {
             let mut words = match of {
-                OutputOf::Call(id) => format!("{id} gives {}", output.text),
-                OutputOf::Step(step) => format!("step {step} gives {}", output.text),
+                OutputOwner::Call(id) => format!("{id} gives {}", output.text),
+                OutputOwner::Step(step) => format!("step {step} gives {}", output.text),
             };
             words.extend(output.exit_code.map(|code| format!(" exit {code}")));
             words.extend(output.failed.map(|failed| if failed { " failed" } else { " fine" }));
@@ -68,14 +68,14 @@ fn told(event: &Event) -> String {
             words.push_str(if output.interrupted { " interrupted" } else { "" });
             words
         }
-        Event::Spent(step, usage) => format!("{step} spent {}", figures(usage)),
-        Event::Total(usage) => format!("total {}", figures(usage)),
-        Event::Happened(step, happening, text) => format!("after {step} {}: {text}", happening.as_str()),
-        Event::Elsewhere(elsewhere) => {
+        TrajectoryEvent::Spent(step, usage) => format!("{step} spent {}", figures(usage)),
+        TrajectoryEvent::Total(usage) => format!("total {}", figures(usage)),
+        TrajectoryEvent::Happened(step, happening, text) => format!("after {step} {}: {text}", happening.as_str()),
+        TrajectoryEvent::Elsewhere(elsewhere) => {
             format!("{} elsewhere: {}", elsewhere.part.as_str(), elsewhere.id.as_deref().unwrap_or("-"))
         }
-        Event::Skipped(skipped) => format!("skipped {}: {}", skipped.line, skipped.why),
-        Event::About(about) => {
+        TrajectoryEvent::Skipped(skipped) => format!("skipped {}: {}", skipped.line, skipped.why),
+        TrajectoryEvent::About(about) => {
             let about = serde_json::to_value(about).unwrap();
             let parts: Vec<String> = about
                 .as_object()
@@ -85,14 +85,14 @@ fn told(event: &Event) -> String {
                 .collect();
             format!("about {}", parts.join(" "))
         }
-        Event::Outcome(outcome) => {
+        TrajectoryEvent::Outcome(outcome) => {
             format!("{} by {}: {}", outcome.status.as_str(), outcome.from, outcome.error.as_deref().unwrap_or("-"))
         }
         other => format!("{other:?}"),
     }
 }
 
-fn figures(usage: &Usage) -> String {
+fn figures(usage: &TokenUsage) -> String {
     let figure = |figure: Option<u64>| figure.map_or_else(|| "?".to_owned(), |figure| figure.to_string());
     let mut words = format!(
         "in {} out {} cached {} written {}",
@@ -106,16 +106,18 @@ fn figures(usage: &Usage) -> String {
 }
 
 /// Steps that count, calls, prompts of people, and totals: what a table shows.
-pub(in crate::ingest) fn counts(events: &[Event]) -> (usize, usize, usize, Usage) {
+pub(in crate::ingest) fn counts(events: &[TrajectoryEvent]) -> (usize, usize, usize, TokenUsage) {
     let steps = |is: &dyn Fn(&crate::domain::Step) -> bool| {
-        events.iter().filter(|event| matches!(event, Event::Step(step) if !step.copied && is(step))).count()
+        events.iter().filter(|event| matches!(event, TrajectoryEvent::Step(step) if !step.copied && is(step))).count()
     };
-    let calls = events.iter().filter(|event| matches!(event, Event::Call(..))).count();
-    let mut total = Usage::default();
+    let calls = events.iter().filter(|event| matches!(event, TrajectoryEvent::Call(..))).count();
+    let mut total = TokenUsage::default();
     for event in events {
         match event {
-            Event::Total(all) => return (steps(&|_| true), calls, steps(&|s| s.speaker == Speaker::User), *all),
-            Event::Spent(_, spent) => total = total.plus(*spent),
+            TrajectoryEvent::Total(all) => {
+                return (steps(&|_| true), calls, steps(&|s| s.speaker == Speaker::User), *all);
+            }
+            TrajectoryEvent::Spent(_, spent) => total = total.add_usage(*spent),
             _ => {}
         }
     }
@@ -123,15 +125,17 @@ pub(in crate::ingest) fn counts(events: &[Event]) -> (usize, usize, usize, Usage
 }
 
 /// Steps are numbered 1, 2, 3, and nothing names a step that was not told.
-pub(in crate::ingest) fn is_in_order(events: &[Event]) -> bool {
+pub(in crate::ingest) fn is_in_order(events: &[TrajectoryEvent]) -> bool {
     let mut last = 0;
     events.iter().all(|event| match event {
-        Event::Step(step) => {
+        TrajectoryEvent::Step(step) => {
             last += 1;
             step.number == last
         }
-        Event::Call(step, _) | Event::More(step, ..) | Event::Spent(step, _) => (1..=last).contains(step),
-        Event::Happened(step, ..) => *step <= last,
+        TrajectoryEvent::Call(step, _) | TrajectoryEvent::More(step, ..) | TrajectoryEvent::Spent(step, _) => {
+            (1..=last).contains(step)
+        }
+        TrajectoryEvent::Happened(step, ..) => *step <= last,
         _ => true,
     })
 }

@@ -1,6 +1,6 @@
-//! Counts of tokens that only ever grow, and that a fork takes over from its parent.
+//! Tracks Codex's token totals, which only grow within a session and which a fork inherits from its parent.
 
-use crate::domain::Usage;
+use crate::domain::TokenUsage;
 use crate::ingest::pick;
 use crate::ingest::pick::Object;
 
@@ -8,41 +8,41 @@ use crate::ingest::pick::Object;
 #[path = "tokens_tests.rs"]
 mod tests;
 
-/// Counts what was spent in this file.
+/// Adds up the tokens that were spent in this file.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
-    /// The last totals heard, also of a parent.
-    total: Option<Usage>,
-    /// The last figures heard where there are no totals.
-    single: Option<Usage>,
-    own: Usage,
+pub(super) struct CodexTokenMeter {
+    /// The last totals that were read, including those of a parent.
+    total: Option<TokenUsage>,
+    /// The last figures that were read from a record without totals.
+    single: Option<TokenUsage>,
+    own: TokenUsage,
 }
 
-/// Whose tokens they are.
+/// The session that a token count belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// This session's, and it has no parent.
+pub(super) enum TokenCountOwner {
+    /// The count belongs to this session, which has no parent.
     This,
-    /// This session's, which began where a parent was.
+    /// The count belongs to this session, which was forked from a parent.
     Fork,
-    /// The parent's, copied.
+    /// The count belongs to the parent and was copied into this file.
     Parent,
 }
 
-impl Meter {
-    /// Hears one count and says what the last request cost; nothing if the count is a repetition.
-    pub(super) fn hear(&mut self, mut info: Object, owner: Owner) -> Option<Usage> {
-        let last = pick::take_object(&mut info, "last_token_usage").map(|usage| self::usage(&usage));
-        let total = pick::take_object(&mut info, "total_token_usage").map(|usage| self::usage(&usage));
+impl CodexTokenMeter {
+    /// Records one count and returns the usage of the last request; `None` if the count is a repetition.
+    pub(super) fn record_count(&mut self, mut info: Object, owner: TokenCountOwner) -> Option<TokenUsage> {
+        let last = pick::take_object(&mut info, "last_token_usage").map(|usage| self::parse_codex_usage(&usage));
+        let total = pick::take_object(&mut info, "total_token_usage").map(|usage| self::parse_codex_usage(&usage));
         let last = last.filter(|usage| !usage.is_unknown());
         let spent = match (total.filter(|usage| !usage.is_unknown()), self.total) {
             (Some(total), Some(before)) if total == before => return None,
-            // The request is all that was counted: the count is new, however large.
+            // The last request equals the total, so the count is new, however large it is.
             (Some(total), Some(_)) if last == Some(total) => total,
-            (Some(total), Some(before)) if has_grown(before, total) => total.minus(before),
-            // Totals began anew, or stand on those of a parent whose records are elsewhere.
+            (Some(total), Some(before)) if has_grown(before, total) => total.subtract_usage(before),
+            // The totals were reset, or they continue those of a parent whose records are in another file.
             (Some(total), Some(_)) => last.unwrap_or(total),
-            (Some(total), None) if owner == Owner::Fork => last.unwrap_or(total),
+            (Some(total), None) if owner == TokenCountOwner::Fork => last.unwrap_or(total),
             (Some(total), None) => total,
             (None, _) if last == self.single => return None,
             (None, _) => last?,
@@ -51,30 +51,30 @@ impl Meter {
             Some(_) => self.total = total,
             None => self.single = last,
         }
-        if owner != Owner::Parent {
-            self.own = self.own.plus(spent);
+        if owner != TokenCountOwner::Parent {
+            self.own = self.own.add_usage(spent);
         }
         Some(last.unwrap_or(spent))
     }
 
-    /// Everything that was spent in this file.
-    pub(super) fn own(&self) -> Option<Usage> {
+    /// Returns the tokens that were spent in this file, or `None` if none were counted.
+    pub(super) fn own_usage(&self) -> Option<TokenUsage> {
         (!self.own.is_unknown()).then_some(self.own)
     }
 }
 
-/// Figures as OpenAI gives them: input includes what was cached, output includes reasoning.
-pub(in crate::ingest) fn usage(usage: &Object) -> Usage {
-    Usage {
-        prompt_tokens: pick::count(usage, "input_tokens"),
-        completion_tokens: pick::count(usage, "output_tokens"),
-        cached_tokens: pick::count(usage, "cached_input_tokens"),
-        cache_write_tokens: pick::count(usage, "cache_write_input_tokens"),
+/// Parses usage figures as OpenAI reports them: input includes cached tokens, output includes reasoning.
+pub(in crate::ingest) fn parse_codex_usage(usage: &Object) -> TokenUsage {
+    TokenUsage {
+        prompt_tokens: pick::get_count(usage, "input_tokens"),
+        completion_tokens: pick::get_count(usage, "output_tokens"),
+        cached_tokens: pick::get_count(usage, "cached_input_tokens"),
+        cache_write_tokens: pick::get_count(usage, "cache_write_input_tokens"),
         cost_usd: None,
     }
 }
 
-/// Whether totals go on where they were, rather than anew.
-pub(in crate::ingest) fn has_grown(before: Usage, after: Usage) -> bool {
+/// Returns true if the totals continue from `before`, rather than having been reset.
+pub(in crate::ingest) fn has_grown(before: TokenUsage, after: TokenUsage) -> bool {
     after.prompt_tokens >= before.prompt_tokens && after.completion_tokens >= before.completion_tokens
 }

@@ -5,20 +5,20 @@ use super::*;
 /// Totals and the last request, each as input, cached and output.
 type Counts = (Option<(u64, u64, u64)>, Option<(u64, u64, u64)>);
 
-fn own(counts: &[(Owner, Counts)]) -> Option<(u64, u64, u64)> {
-    let mut meter = Meter::default();
+fn own(counts: &[(TokenCountOwner, Counts)]) -> Option<(u64, u64, u64)> {
+    let mut meter = CodexTokenMeter::default();
     for (owner, (total, last)) in counts {
         let write = |(input, cached, output): (u64, u64, u64)| json!({"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output});
         let info = json!({"total_token_usage": total.map(write), "last_token_usage": last.map(write)});
-        meter.hear(pick::object(info), *owner);
+        meter.record_count(pick::into_object(info), *owner);
     }
-    let own = meter.own()?;
+    let own = meter.own_usage()?;
     Some((own.prompt_tokens?, own.cached_tokens?, own.completion_tokens?))
 }
 
 #[test]
 fn totals_are_cumulative_and_repetitions_count_once() {
-    use Owner::{Fork, Parent, This};
+    use TokenCountOwner::{Fork, Parent, This};
     let all = |input, cached, output| Some((input, cached, output));
     for (counts, expected) in [
         (vec![(This, (all(10, 1, 2), all(10, 1, 2))), (This, (all(30, 5, 6), all(20, 4, 4)))], all(30, 5, 6)),
@@ -54,8 +54,8 @@ fn totals_are_cumulative_and_repetitions_count_once() {
 #[test]
 fn strange_counts_do_no_harm() {
     for info in [json!({"total_token_usage": {"input_tokens": -3}}), json!({"last_token_usage": 4}), json!({})] {
-        let mut meter = Meter::default();
-        assert_eq!(meter.hear(pick::object(info), Owner::This), None);
-        assert_eq!(meter.own(), None);
+        let mut meter = CodexTokenMeter::default();
+        assert_eq!(meter.record_count(pick::into_object(info), TokenCountOwner::This), None);
+        assert_eq!(meter.own_usage(), None);
     }
 }

@@ -1,45 +1,45 @@
-//! What a rollout says twice, told once, with a short memory.
+//! Removes duplicates from a rollout, which records most things twice, with a bounded memory.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::hash::DefaultHasher;
 use std::hash::Hasher;
 
-use crate::domain::Output;
+use crate::domain::ToolOutput;
 
 #[cfg(test)]
 #[path = "twins_tests.rs"]
 mod tests;
 
-/// The same words this many lines later are said anew.
+/// The number of lines after which the same text counts as new.
 const NEAR_LINES: u64 = 64;
 
-/// So many words are remembered.
+/// The maximum number of recent contents that are remembered.
 const MAX_TWINS: usize = 128;
 
-/// So many calls are remembered.
+/// The maximum number of calls that are remembered.
 const MAX_CALLS: usize = 8192;
 
-/// A fingerprint of words, in which blanks at both ends do not count.
-pub(super) fn fingerprint(text: &str) -> u64 {
+/// Returns a fingerprint of a text that ignores leading and trailing whitespace.
+pub(super) fn fingerprint_text(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(text.trim().as_bytes());
     hasher.finish()
 }
 
-/// Which kind of line speaks.
+/// The kind of record that reports a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    /// What went to the model and came from it.
+pub(super) enum CodexRecordKind {
+    /// An item that was sent to the model or came from it.
     Item,
-    /// What the screen was told.
+    /// An event that was shown on the screen.
     Event,
-    /// What the screen is told in paginated files.
+    /// A typed item, which replaces the event in paginated files.
     Typed,
 }
 
-impl Source {
-    fn bit(self) -> u8 {
+impl CodexRecordKind {
+    fn as_bit(self) -> u8 {
         match self {
             Self::Item => 1,
             Self::Event => 2,
@@ -48,9 +48,9 @@ impl Source {
     }
 }
 
-/// What is said.
+/// The kind of content that a record reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum CodexContentKind {
     Prompt,
     Words,
     Thought,
@@ -60,107 +60,120 @@ pub(super) enum Said {
 }
 
 #[derive(Debug)]
-struct Twin {
-    said: Said,
+struct SeenContent {
+    said: CodexContentKind,
     print: u64,
     sources: u8,
     line: u64,
 }
 
-/// Words that several kinds of lines say.
+/// Detects contents that several kinds of records report.
 #[derive(Debug, Default)]
-pub(super) struct Twins {
-    recent: VecDeque<Twin>,
+pub(super) struct CodexDeduplicator {
+    recent: VecDeque<SeenContent>,
 }
 
-impl Twins {
-    /// Whether another kind of line said this a short while ago. What one kind says twice was said twice.
-    pub(super) fn heard(&mut self, said: Said, print: u64, source: Source, line: u64) -> bool {
-        if self.answers(said, print, source, line) {
+impl CodexDeduplicator {
+    /// Returns true if another kind of record reported this recently; otherwise remembers it as new.
+    pub(super) fn check_and_remember(
+        &mut self,
+        said: CodexContentKind,
+        print: u64,
+        source: CodexRecordKind,
+        line: u64,
+    ) -> bool {
+        if self.check_duplicate(said, print, source, line) {
             return true;
         }
         if self.recent.len() >= MAX_TWINS {
             self.recent.pop_front();
         }
-        self.recent.push_back(Twin { said, print, sources: source.bit(), line });
+        self.recent.push_back(SeenContent { said, print, sources: source.as_bit(), line });
         false
     }
 
-    /// The same, of words that are not to be remembered.
-    pub(super) fn answers(&mut self, said: Said, print: u64, source: Source, line: u64) -> bool {
+    /// Returns true if another kind of record reported this recently, without remembering it otherwise.
+    pub(super) fn check_duplicate(
+        &mut self,
+        said: CodexContentKind,
+        print: u64,
+        source: CodexRecordKind,
+        line: u64,
+    ) -> bool {
         let twin = self.recent.iter_mut().find(|twin| {
             twin.said == said
                 && twin.print == print
-                && twin.sources & source.bit() == 0
+                && twin.sources & source.as_bit() == 0
                 && line.saturating_sub(twin.line) <= NEAR_LINES
         });
         twin.is_some_and(|twin| {
-            twin.sources |= source.bit();
+            twin.sources |= source.as_bit();
             true
         })
     }
 }
 
-/// Who told a call's output.
+/// The kind of record that reported a call's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answered {
+enum CallOutputOrigin {
     Nobody,
-    /// The output that went to the model.
+    /// The output item that was sent to the model.
     Item,
-    /// An event or a typed item that told call and output at once.
+    /// An event or a typed item that reported call and output together.
     Together,
 }
 
-/// What is known of a call.
+/// The state of a call that was reported.
 #[derive(Debug)]
-struct Known {
-    by: Source,
-    answered: Answered,
-    /// What another line than its output said of its end.
-    end: Option<Box<(String, Output)>>,
+struct CodexCallState {
+    by: CodexRecordKind,
+    answered: CallOutputOrigin,
+    /// The end of the call, as reported by a record other than its output.
+    end: Option<Box<(String, ToolOutput)>>,
 }
 
-/// Calls that were told.
+/// Tracks the calls that were reported, so that each call and each output is reported once.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    known: HashMap<u64, Known>,
+pub(super) struct CodexCallTracker {
+    known: HashMap<u64, CodexCallState>,
     order: VecDeque<u64>,
-    given_up: Option<Box<(String, Output)>>,
+    given_up: Option<Box<(String, ToolOutput)>>,
 }
 
-impl Calls {
-    /// Whether an item's call is still to be told. Ids need not be unique: what two items say are two calls.
-    pub(super) fn is_news(&mut self, id: &str) -> bool {
-        let known = self.known.get_mut(&fingerprint(id));
-        match known.filter(|known| known.by != Source::Item) {
+impl CodexCallTracker {
+    /// Registers an item's call and returns true if it is new. Ids need not be unique: two items are two calls.
+    pub(super) fn register_item_call(&mut self, id: &str) -> bool {
+        let known = self.known.get_mut(&fingerprint_text(id));
+        match known.filter(|known| known.by != CodexRecordKind::Item) {
             Some(known) => {
-                known.by = Source::Item;
+                known.by = CodexRecordKind::Item;
                 false
             }
             None => {
-                self.remember(id, Source::Item);
+                self.remember_call(id, CodexRecordKind::Item);
                 true
             }
         }
     }
 
-    /// Tells whether somebody told this call.
-    pub(super) fn is_known(&self, id: &str) -> bool {
-        self.known.contains_key(&fingerprint(id))
+    /// Returns true if any record reported this call.
+    pub(super) fn is_tracked(&self, id: &str) -> bool {
+        self.known.contains_key(&fingerprint_text(id))
     }
 
-    /// Whether nobody told this call; it counts as told from now on.
-    pub(super) fn is_unheard_of(&mut self, id: &str, source: Source) -> bool {
-        if self.known.contains_key(&fingerprint(id)) {
+    /// Registers a call and returns true if no record reported it before.
+    pub(super) fn register_if_unknown(&mut self, id: &str, source: CodexRecordKind) -> bool {
+        if self.known.contains_key(&fingerprint_text(id)) {
             return false;
         }
-        self.remember(id, source);
+        self.remember_call(id, source);
         true
     }
 
-    fn remember(&mut self, id: &str, by: Source) {
-        let print = fingerprint(id);
-        let mut forgotten = self.known.insert(print, Known { by, answered: Answered::Nobody, end: None });
+    fn remember_call(&mut self, id: &str, by: CodexRecordKind) {
+        let print = fingerprint_text(id);
+        let mut forgotten =
+            self.known.insert(print, CodexCallState { by, answered: CallOutputOrigin::Nobody, end: None });
         if forgotten.is_none() {
             self.order.push_back(print);
         }
@@ -172,33 +185,33 @@ impl Calls {
         self.given_up = forgotten.and_then(|known| known.end);
     }
 
-    /// The end of the call that was forgotten for the last one: its output will not be noticed any more.
-    pub(super) fn given_up(&mut self) -> Option<(String, Output)> {
+    /// Takes the end of the call that was forgotten for the last registered one; its output can no longer be matched.
+    pub(super) fn take_forgotten_end(&mut self) -> Option<(String, ToolOutput)> {
         self.given_up.take().map(|end| *end)
     }
 
-    /// The output of a call was told together with it.
-    pub(super) fn completed(&mut self, id: &str) {
-        if let Some(known) = self.known.get_mut(&fingerprint(id)) {
-            known.answered = Answered::Together;
+    /// Marks a call whose output was reported together with it.
+    pub(super) fn mark_completed(&mut self, id: &str) {
+        if let Some(known) = self.known.get_mut(&fingerprint_text(id)) {
+            known.answered = CallOutputOrigin::Together;
         }
     }
 
-    /// Keeps how a call ended until its output comes.
-    pub(super) fn ended(&mut self, id: String, end: Output) {
-        let known = self.known.get_mut(&fingerprint(&id));
-        if let Some(known) = known.filter(|known| known.answered == Answered::Nobody) {
+    /// Stores how a call ended until its output arrives.
+    pub(super) fn store_end(&mut self, id: String, end: ToolOutput) {
+        let known = self.known.get_mut(&fingerprint_text(&id));
+        if let Some(known) = known.filter(|known| known.answered == CallOutputOrigin::Nobody) {
             known.end = Some(Box::new((id, end)));
         }
     }
 
-    /// An output with what else is known of the call's end; none if it was told already.
-    pub(super) fn answer(&mut self, id: &str, mut output: Output) -> Option<Output> {
-        let Some(known) = self.known.get_mut(&fingerprint(id)) else { return Some(output) };
-        if known.answered == Answered::Together {
+    /// Adds the stored end of the call to its output; returns `None` if the output was reported already.
+    pub(super) fn merge_output(&mut self, id: &str, mut output: ToolOutput) -> Option<ToolOutput> {
+        let Some(known) = self.known.get_mut(&fingerprint_text(id)) else { return Some(output) };
+        if known.answered == CallOutputOrigin::Together {
             return None;
         }
-        known.answered = Answered::Item;
+        known.answered = CallOutputOrigin::Item;
         if let Some((_, end)) = known.end.take().map(|end| *end) {
             output.exit_code = output.exit_code.or(end.exit_code);
             output.failed = output.failed.or(end.failed);
@@ -207,8 +220,8 @@ impl Calls {
         Some(output)
     }
 
-    /// Ends of calls that never got their output.
-    pub(super) fn unanswered(&mut self) -> Vec<(String, Output)> {
+    /// Takes the stored ends of the calls that never received their output.
+    pub(super) fn take_unanswered_ends(&mut self) -> Vec<(String, ToolOutput)> {
         let known = &mut self.known;
         let ends = self.order.iter().filter_map(|print| known.get_mut(print)?.end.take());
         ends.map(|end| *end).collect()

@@ -1,4 +1,4 @@
-//! Who speaks in a message that Codex sends as the user's.
+//! Detects who wrote a message that Codex sends in the user's name.
 
 use crate::domain::Speaker;
 
@@ -6,7 +6,7 @@ use crate::domain::Speaker;
 #[path = "voices_tests.rs"]
 mod tests;
 
-/// Tags in which the harness wraps what it adds.
+/// The tags in which the harness wraps what it adds.
 const HARNESS_TAGS: &[&str] = &[
     "apps_instructions",
     "collaboration_mode",
@@ -29,10 +29,10 @@ const HARNESS_TAGS: &[&str] = &[
     "user_instructions",
 ];
 
-/// Those of them that a person may write as well.
+/// The harness tags that a person may write as well.
 const HUMAN_TAGS: &[&str] = &["environments", "instructions", "skill"];
 
-/// How other things begin that the harness adds.
+/// The beginnings of untagged texts that the harness adds.
 const HARNESS_BEGINNINGS: &[&str] = &[
     "# AGENTS.md instructions",
     "Another language model started to solve this problem",
@@ -43,43 +43,43 @@ const HARNESS_BEGINNINGS: &[&str] = &[
 const IDE_CONTEXT: &str = "# Context from my IDE setup:";
 const IDE_REQUEST: &str = "## My request for Codex:";
 
-/// Whose words a text is, if it is not a person's.
-pub(super) fn stranger(text: &str) -> Option<Speaker> {
+/// Returns the author of a text if it is not the user.
+pub(super) fn find_non_user_speaker(text: &str) -> Option<Speaker> {
     let mut rest = text.trim();
     loop {
         if HARNESS_BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning)) {
             return Some(Speaker::System);
         }
-        if let Some(tag) = Tag::around(rest) {
-            return tag.speaker().or_else(|| tag.is_unlike_markup().then_some(Speaker::System));
+        if let Some(tag) = CodexTag::find_enclosing(rest) {
+            return tag.tag_speaker().or_else(|| tag.is_snake_case().then_some(Speaker::System));
         }
-        let (tag, behind) = Tag::first(rest)?;
-        tag.speaker()?;
+        let (tag, behind) = CodexTag::split_leading(rest)?;
+        tag.tag_speaker()?;
         rest = behind.trim_start();
     }
 }
 
-/// The same, of a text that no person would write.
-pub(in crate::ingest) fn sure_stranger(text: &str) -> Option<Speaker> {
+/// Returns the author of a text if no user could have written it.
+pub(in crate::ingest) fn find_sure_non_user_speaker(text: &str) -> Option<Speaker> {
     let text = text.trim();
-    match Tag::around(text) {
-        Some(tag) => tag.speaker().filter(|_| !HUMAN_TAGS.contains(&tag.name) || is_skill(text)),
-        None => stranger(text),
+    match CodexTag::find_enclosing(text) {
+        Some(tag) => tag.tag_speaker().filter(|_| !HUMAN_TAGS.contains(&tag.name) || is_harness_skill(text)),
+        None => find_non_user_speaker(text),
     }
 }
 
-/// Whether it is a skill as the harness gives it.
-fn is_skill(text: &str) -> bool {
+/// Returns true if the text is a skill in the form in which the harness adds it.
+fn is_harness_skill(text: &str) -> bool {
     text.strip_prefix("<skill>").is_some_and(|inside| inside.trim_start().starts_with("<name>"))
 }
 
-/// A tag in which all of a text stands.
-struct Tag<'t> {
+/// An XML-like tag that wraps a text or its beginning.
+struct CodexTag<'t> {
     name: &'t str,
 }
 
-impl<'t> Tag<'t> {
-    fn around(text: &'t str) -> Option<Self> {
+impl<'t> CodexTag<'t> {
+    fn find_enclosing(text: &'t str) -> Option<Self> {
         let inside = text.strip_prefix('<')?;
         let tag = inside.split_once('>')?.0;
         let end = text.strip_suffix('>')?;
@@ -88,16 +88,16 @@ impl<'t> Tag<'t> {
         [tag, first].into_iter().find(|name| closes(name)).map(|name| Self { name })
     }
 
-    /// The tag in which a text begins, and what stands behind it.
-    fn first(text: &'t str) -> Option<(Self, &'t str)> {
+    /// Returns the tag with which a text begins and the text after its closing tag.
+    fn split_leading(text: &'t str) -> Option<(Self, &'t str)> {
         let (tag, inside) = text.strip_prefix('<')?.split_once('>')?;
         let name = tag.split_ascii_whitespace().next()?;
         let (_, behind) = inside.split_once(&format!("</{name}>"))?;
         Some((Self { name }, behind))
     }
 
-    /// Who wraps words in this tag, as far as is known.
-    fn speaker(&self) -> Option<Speaker> {
+    /// Returns the author who is known to use this tag.
+    fn tag_speaker(&self) -> Option<Speaker> {
         match self.name {
             "user_shell_command" => Some(Speaker::Tool),
             "subagent_notification" => Some(Speaker::OtherAgent),
@@ -105,20 +105,20 @@ impl<'t> Tag<'t> {
         }
     }
 
-    /// Whether it has a name such as no markup has.
-    fn is_unlike_markup(&self) -> bool {
+    /// Returns true if the name is in snake case, which no markup language uses.
+    fn is_snake_case(&self) -> bool {
         self.name.contains('_') && self.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     }
 }
 
-/// Whether a part of a message only marks where an image stands.
+/// Returns true if a part of a message only marks the position of an image.
 pub(super) fn is_image_mark(text: &str) -> bool {
     let text = text.trim();
     text == "</image>" || (text.starts_with("<image") && text.ends_with('>') && !text.contains('\n'))
 }
 
-/// Splits what an editor wrote around a request: the request, and what stood before it.
-pub(super) fn request(mut text: String) -> (String, Option<String>) {
+/// Splits a message from an editor into the user's request and the editor's context before it.
+pub(super) fn split_ide_context(mut text: String) -> (String, Option<String>) {
     if !text.trim_start().starts_with(IDE_CONTEXT) {
         return (text, None);
     }
@@ -128,8 +128,8 @@ pub(super) fn request(mut text: String) -> (String, Option<String>) {
     (request, Some(text))
 }
 
-/// The directory that the harness tells the model of, in logs that have no other place for it.
-pub(super) fn directory(text: &str) -> Option<String> {
+/// Returns the working directory from the environment context, for logs that state it nowhere else.
+pub(super) fn parse_working_directory(text: &str) -> Option<String> {
     let (_, context) = text.split_once("<environment_context>")?;
     let directory = match context.split_once("<cwd>") {
         Some((_, rest)) => rest.split_once("</cwd>")?.0,

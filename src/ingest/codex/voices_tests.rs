@@ -28,7 +28,7 @@ fn the_harness_is_no_person() {
         ("<environment_context> is empty, why?", None),
         ("", None),
     ] {
-        assert_eq!(stranger(text), speaker, "{text}");
+        assert_eq!(find_non_user_speaker(text), speaker, "{text}");
     }
 }
 
@@ -43,18 +43,18 @@ fn some_tags_are_a_persons_as_well() {
         ("<skill>x</skill>", None),
         ("<skill>\n<name>deploy</name>\n# Deploy\n</skill>", Some(Speaker::System)),
     ] {
-        assert_eq!(sure_stranger(text), speaker, "{text}");
+        assert_eq!(find_sure_non_user_speaker(text), speaker, "{text}");
     }
 }
 
 #[test]
 fn a_request_is_taken_out_of_what_the_editor_adds() {
     let sent = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nFix a.rs.\n";
-    let (text, context) = request(sent.to_owned());
+    let (text, context) = split_ide_context(sent.to_owned());
     assert_eq!(text, "Fix a.rs.");
     assert_eq!(context.as_deref(), Some("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n"));
     for text in ["What does \"## My request for Codex:\" mean?", "# Context from my IDE setup:\nnothing"] {
-        assert_eq!(request(text.to_owned()), (text.to_owned(), None));
+        assert_eq!(split_ide_context(text.to_owned()), (text.to_owned(), None));
     }
 }
 
@@ -73,6 +73,6 @@ fn the_directory_is_found_in_both_forms() {
         ("<environment_context>\n<cwd></cwd>", None),
         ("<cwd>/home/dev</cwd>", None),
     ] {
-        assert_eq!(directory(text).as_deref(), expected, "{text}");
+        assert_eq!(parse_working_directory(text).as_deref(), expected, "{text}");
     }
 }

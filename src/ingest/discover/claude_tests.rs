@@ -17,7 +17,7 @@ fn ours(session: &str, at: &str) -> String {
 
 #[test]
 fn slugs() {
-    let check = |path: &str, expected: &str| assert_eq!(slug(Path::new(path)), expected);
+    let check = |path: &str, expected: &str| assert_eq!(directory_slug(Path::new(path)), expected);
     check("/Users/me/a.b", "-Users-me-a-b");
     check("/home/dev/my_shop-2", "-home-dev-my-shop-2");
     check("/home/dev/café", "-home-dev-caf-");
@@ -27,7 +27,8 @@ fn slugs() {
 
 #[test]
 fn folders_that_may_be_the_projects() {
-    let check = |folder: &str, slug: &str, expected: bool| assert_eq!(may_be_in(folder, slug), expected, "{folder}");
+    let check =
+        |folder: &str, slug: &str, expected: bool| assert_eq!(may_match_slug(folder, slug), expected, "{folder}");
     check("-home-dev-shop", "-home-dev-shop", true);
     check("-home-dev-shop-web", "-home-dev-shop", true);
     check("-home-dev-shopping", "-home-dev-shop", false);
@@ -41,11 +42,11 @@ fn folders_that_may_be_the_projects() {
 proptest! {
     #[test]
     fn a_slug_is_letters_and_dashes_and_a_folder_below_stays_with_it(above in "(/[^/\0]{1,12}){1,9}", below in "[^/\0]{1,12}") {
-        let slug_above = slug(Path::new(&above));
+        let slug_above = directory_slug(Path::new(&above));
         prop_assert!(slug_above.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric()));
         prop_assert_eq!(slug_above.len(), above.encode_utf16().count());
-        let slug_below = slug(&Path::new(&above).join(&below));
-        prop_assert!(may_be_in(&slug_below, &slug_above));
+        let slug_below = directory_slug(&Path::new(&above).join(&below));
+        prop_assert!(may_match_slug(&slug_below, &slug_above));
     }
 }
 
@@ -91,7 +92,7 @@ fn a_long_slug_is_cut_and_hashed() {
     let mut tree = Tree::new();
     let deep = format!("shop/{}/{}", "a".repeat(150), "b".repeat(150));
     tree.places.project = tree.path(&deep);
-    let cut: String = slug(&tree.places.project).chars().take(200).collect();
+    let cut: String = directory_slug(&tree.places.project).chars().take(200).collect();
     let inside = line("in", &format!("ROOT/{deep}"), "01T10:00");
     let outside = line("out", &format!("ROOT/shop/{}/other", "a".repeat(150)), "01T10:00");
     tree.folder(&deep)
@@ -150,7 +151,7 @@ fn of_a_window_old_parts_of_a_fresh_session_come_along() {
 fn what_is_known_of_a_session() {
     let found = Tree::new().file("claude/projects/SLUG/aaa.jsonl", &ours("aaa", "01T10:00")).found();
     let session = &found.sessions[0];
-    assert_eq!(session.format, Format::ClaudeCode);
+    assert_eq!(session.format, LogFormat::ClaudeCode);
     assert!(session.directory.as_deref().is_some_and(|directory| directory.ends_with("/shop")));
     assert_eq!(session.facts.first_text.as_deref(), Some("fix the cart"));
     assert_eq!(session.facts.started.map(|at| at.to_rfc3339()).as_deref(), Some("2026-03-01T10:00:00+00:00"));

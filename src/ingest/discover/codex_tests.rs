@@ -22,7 +22,7 @@ fn at(day: &str) -> String {
 
 #[test]
 fn threads_in_names() {
-    let check = |name: &str, expected: &str| assert_eq!(thread_of(name), expected);
+    let check = |name: &str, expected: &str| assert_eq!(thread_id_in_name(name), expected);
     check(&format!("rollout-2026-03-01T10-00-00-{A}"), A);
     check(&format!("rollout-2026-03-01T10-00-00-{A}_{B}"), A);
     check("smoke-root", "smoke-root");

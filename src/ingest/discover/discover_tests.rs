@@ -13,7 +13,7 @@ fn chat(name: &str) -> String {
 fn nothing_anywhere_is_no_problem() {
     let mut tree = Tree::new();
     tree.check(&[]);
-    tree.places = Places { project: tree.path("nowhere"), ..Places::default() };
+    tree.places = SearchPlaces { project: tree.path("nowhere"), ..SearchPlaces::default() };
     tree.check(&[]);
 }
 
@@ -33,7 +33,7 @@ fn links_are_not_followed_out_of_a_home_nor_in_circles() {
         .file("secret/b.jsonl", &chat("b"))
         .folder("claude/projects/SLUG-web/x/subagents");
     let projects = tree.path("claude/projects");
-    let slug = super::claude::slug(&tree.places.project);
+    let slug = super::claude::directory_slug(&tree.places.project);
     symlink(tree.path("secret"), projects.join(format!("{slug}-out"))).unwrap();
     symlink(tree.path("secret/b.jsonl"), projects.join(&slug).join("b.jsonl")).unwrap();
     symlink(&projects, projects.join(format!("{slug}-web/x/subagents/circle"))).unwrap();
@@ -63,7 +63,7 @@ fn what_cannot_be_read_is_a_problem_and_no_more() {
         .file("claude/projects/SLUG/a.jsonl", &chat("a"))
         .file("claude/projects/SLUG/b.jsonl", &chat("b"))
         .file("claude/projects/SLUG-shut/c.jsonl", &chat("c"));
-    let slug = super::claude::slug(&tree.places.project);
+    let slug = super::claude::directory_slug(&tree.places.project);
     let file = tree.path(&format!("claude/projects/{slug}/b.jsonl"));
     let folder = tree.path(&format!("claude/projects/{slug}-shut"));
     let permit = |mode: u32| {
@@ -91,7 +91,7 @@ fn a_home_that_is_a_file_holds_nothing() {
 #[test]
 fn logs_of_any_bytes_break_nothing() {
     let tree = Tree::new().file("claude/projects/SLUG/a.jsonl", &chat("a"));
-    let slug = super::claude::slug(&tree.places.project);
+    let slug = super::claude::directory_slug(&tree.places.project);
     let samples: [&[u8]; 5] = [b"\xff\xfe\x00", b"{\"cwd\":", b"[[[[[[", b"\n\n\n", b"{\"sessionId\":7,\"cwd\":{}}\n"];
     for (number, bytes) in samples.iter().enumerate() {
         std::fs::write(tree.path(&format!("claude/projects/{slug}/x{number}.jsonl")), bytes).unwrap();
@@ -128,7 +128,7 @@ fn subagents_beside_a_log_that_is_named() {
         .file("t/agent/trajectory.summarization-1-summary.json", "{}");
     let check = |log: &str, expected: &[&str]| {
         let expected: Vec<PathBuf> = expected.iter().map(|path| tree.path(path)).collect();
-        assert_eq!(subagents_beside(&tree.path(log)), expected, "{log}");
+        assert_eq!(find_subagent_logs(&tree.path(log)), expected, "{log}");
     };
     check("c/a.jsonl", &["c/a/subagents/deep/agent-1.jsonl", "c/agent-3.jsonl"]);
     check("c/agent-3.jsonl", &[]);

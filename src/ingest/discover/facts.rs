@@ -1,4 +1,4 @@
-//! Which logs tell of the same run, though their ids differ.
+//! Decides which logs belong to the same session though their ids differ.
 
 use chrono::{NaiveDateTime, TimeDelta};
 
@@ -8,49 +8,49 @@ use crate::domain::Timestamp;
 #[path = "facts_tests.rs"]
 mod tests;
 
-/// How far the clocks of two logs of one run may be apart.
+/// The maximum difference between the clocks of two logs of one session.
 const SLACK: TimeDelta = TimeDelta::seconds(5);
 
-/// A shorter id could stand in a text by chance.
+/// The minimum length of an id; a shorter one could occur in a text by chance.
 const MIN_ID_BYTES: usize = 6;
 
-/// What is known of a run from one of its logs.
+/// The facts about a session that one of its logs states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
-    /// The session as this log names it.
+pub struct SessionFacts {
+    /// The session id as this log states it.
     pub session_id: Option<String>,
-    /// The task worked on.
+    /// The id of the task that was worked on.
     pub task_id: Option<String>,
-    /// First sign of life.
+    /// The earliest time in the log.
     pub started: Option<Timestamp>,
-    /// Last sign of life.
+    /// The latest time in the log.
     pub finished: Option<Timestamp>,
-    /// What was said first.
+    /// The first text of the session, usually the prompt.
     pub first_text: Option<String>,
 }
 
-/// Whether two logs tell of one run: they have the same id, one names the other's in what was said first, or they
-/// overlap in time and are about the same task or begin with the same words.
-pub fn link(a: &Facts, b: &Facts) -> bool {
+/// Returns true if two logs belong to one session: they have the same id, the first text of one mentions the other's
+/// id, or they overlap in time and have the same task or the same first text.
+pub fn is_same_session(a: &SessionFacts, b: &SessionFacts) -> bool {
     if a.session_id.is_some() && a.session_id == b.session_id {
         return true;
     }
-    if names(a, b.session_id.as_deref()) || names(b, a.session_id.as_deref()) {
+    if mentions_id(a, b.session_id.as_deref()) || mentions_id(b, a.session_id.as_deref()) {
         return true;
     }
-    if !overlap(a, b) {
+    if !overlap_in_time(a, b) {
         return false;
     }
     match (&a.task_id, &b.task_id) {
         (Some(one), Some(other)) => one == other,
-        (Some(task), None) => names(b, Some(task)) || begin_alike(a, b),
-        (None, Some(task)) => names(a, Some(task)) || begin_alike(a, b),
-        (None, None) => begin_alike(a, b),
+        (Some(task), None) => mentions_id(b, Some(task)) || have_same_first_text(a, b),
+        (None, Some(task)) => mentions_id(a, Some(task)) || have_same_first_text(a, b),
+        (None, None) => have_same_first_text(a, b),
     }
 }
 
-/// The moment that an id was made from: `session-2025-12-05T08-07-41-875Z-ebphxk`, `run-20251202-185110-33ph`.
-pub(super) fn moment_in(id: &str) -> Option<Timestamp> {
+/// Returns the time in an id: `session-2025-12-05T08-07-41-875Z-ebphxk`, `run-20251202-185110-33ph`.
+pub(super) fn parse_time_in_id(id: &str) -> Option<Timestamp> {
     for (at, _) in id.match_indices('-') {
         let rest = id.get(at + 1..)?;
         let forms =
@@ -65,8 +65,8 @@ pub(super) fn moment_in(id: &str) -> Option<Timestamp> {
     None
 }
 
-/// Whether what was said first holds this id as a word of its own.
-fn names(facts: &Facts, id: Option<&str>) -> bool {
+/// Returns true if the first text contains this id as a separate word.
+fn mentions_id(facts: &SessionFacts, id: Option<&str>) -> bool {
     let (Some(text), Some(id)) = (&facts.first_text, id) else { return false };
     let goes_on = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     id.len() >= MIN_ID_BYTES
@@ -77,21 +77,21 @@ fn names(facts: &Facts, id: Option<&str>) -> bool {
         })
 }
 
-fn begin_alike(a: &Facts, b: &Facts) -> bool {
+fn have_same_first_text(a: &SessionFacts, b: &SessionFacts) -> bool {
     match (&a.first_text, &b.first_text) {
         (Some(one), Some(other)) => !one.trim().is_empty() && one.trim() == other.trim(),
         _ => false,
     }
 }
 
-/// Whether both were alive at one moment. A log without an end was alive at its beginning.
-fn overlap(a: &Facts, b: &Facts) -> bool {
-    let (Some((a_from, a_to)), Some((b_from, b_to))) = (life(a), life(b)) else { return false };
+/// Returns true if both were active at the same time. A log without an end counts as active at its start.
+fn overlap_in_time(a: &SessionFacts, b: &SessionFacts) -> bool {
+    let (Some((a_from, a_to)), Some((b_from, b_to))) = (active_span(a), active_span(b)) else { return false };
     let reaches = |to: Timestamp, from: Timestamp| from.signed_duration_since(to) <= SLACK;
     reaches(a_to, b_from) && reaches(b_to, a_from)
 }
 
-fn life(facts: &Facts) -> Option<(Timestamp, Timestamp)> {
+fn active_span(facts: &SessionFacts) -> Option<(Timestamp, Timestamp)> {
     let from = facts.started.or(facts.finished)?;
     let to = facts.finished.unwrap_or(from);
     Some((from.min(to), from.max(to)))

@@ -1,20 +1,20 @@
 use super::*;
-use crate::ingest::pick::moment_of;
+use crate::ingest::pick::parse_time_text;
 
-fn facts(id: &str, task: &str, started: &str, finished: &str, text: &str) -> Facts {
+fn facts(id: &str, task: &str, started: &str, finished: &str, text: &str) -> SessionFacts {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Facts {
+    SessionFacts {
         session_id: some(id),
         task_id: some(task),
-        started: moment_of(started),
-        finished: moment_of(finished),
+        started: parse_time_text(started),
+        finished: parse_time_text(finished),
         first_text: some(text),
     }
 }
 
-fn check(a: &Facts, b: &Facts, expected: bool) {
-    assert_eq!(link(a, b), expected, "{a:?} {b:?}");
-    assert_eq!(link(b, a), expected, "{b:?} {a:?}");
+fn check(a: &SessionFacts, b: &SessionFacts, expected: bool) {
+    assert_eq!(is_same_session(a, b), expected, "{a:?} {b:?}");
+    assert_eq!(is_same_session(b, a), expected, "{b:?} {a:?}");
 }
 
 #[test]
@@ -82,12 +82,13 @@ fn what_links_and_what_does_not() {
     check(&base, &facts("other", "", at, later, "Fix the till"), false);
     check(&base, &facts("other", "", at, later, "work on task-11, please"), true);
     check(&base, &facts("other", "", at, later, "work on task-112"), false);
-    check(&Facts::default(), &Facts::default(), false);
+    check(&SessionFacts::default(), &SessionFacts::default(), false);
 }
 
 #[test]
 fn moments_in_ids() {
-    let check = |id: &str, expected: Option<&str>| assert_eq!(moment_in(id), expected.and_then(moment_of), "{id}");
+    let check =
+        |id: &str, expected: Option<&str>| assert_eq!(parse_time_in_id(id), expected.and_then(parse_time_text), "{id}");
     check("session-2025-12-05T08-07-41-875Z-ebphxk", Some("2025-12-05T08:07:41.875Z"));
     check("run-20251202-185110-33ph", Some("2025-12-02T18:51:10Z"));
     check("rollout-2025-08-06T18-02-11-05997ac9-0e06-4251", Some("2025-08-06T18:02:11Z"));

@@ -1,31 +1,31 @@
-//! From files to sessions: which to open, which belong together, whose subagents they are.
+//! Groups log files into sessions: which files to open, which belong together, and whose subagents they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{Facts, FoundSession, Window};
+use super::{FoundSession, SessionFacts, SessionWindow};
 use crate::domain::Timestamp;
-use crate::ingest::Format;
+use crate::ingest::LogFormat;
 
 /// A log of which only name and time are known.
-pub(super) struct Candidate {
+pub(super) struct LogCandidate {
     pub(super) path: PathBuf,
     pub(super) modified: Timestamp,
-    /// The session that the name promises.
+    /// The session id according to the file name.
     pub(super) id: String,
-    /// The session that started it, where the folder tells.
+    /// The parent session, if the folder names it.
     pub(super) parent: Option<String>,
-    /// Whether the folder is the project's own, should the log not say where it ran.
+    /// True if the folder is the project's own; decides if the log does not state its directory.
     pub(super) is_at_home: bool,
 }
 
 /// A log whose beginning was read.
-pub(super) struct Looked {
+pub(super) struct PreviewedLog {
     pub(super) path: PathBuf,
     pub(super) modified: Timestamp,
-    /// The sessions it tells of, the surest first. Never empty.
+    /// The session ids in the log, the most reliable first. Never empty.
     pub(super) ids: Vec<String>,
-    /// The session that started it.
+    /// The session that started this one.
     pub(super) parent: Option<String>,
     pub(super) is_ours: bool,
     pub(super) directory: Option<String>,
@@ -33,27 +33,27 @@ pub(super) struct Looked {
     pub(super) first_text: Option<String>,
 }
 
-impl Looked {
-    fn began(&self) -> Timestamp {
+impl PreviewedLog {
+    fn start_time(&self) -> Timestamp {
         self.started.unwrap_or(self.modified)
     }
 }
 
-/// Opens what may belong to a session of the window: what changed in it, and of the older files those that such
-/// sessions name, or that changed since the first of them began.
-pub(super) fn open(
-    candidates: Vec<Candidate>,
-    window: Window,
-    mut look: impl FnMut(Candidate) -> Option<Looked>,
-) -> Vec<Looked> {
+/// Inspects the logs that may belong to a session in the window: those that changed in it, and of the older ones
+/// those that such sessions name, or that changed after the first of these sessions began.
+pub(super) fn inspect_candidates(
+    candidates: Vec<LogCandidate>,
+    window: SessionWindow,
+    mut look: impl FnMut(LogCandidate) -> Option<PreviewedLog>,
+) -> Vec<PreviewedLog> {
     let (mut old, fresh): (Vec<_>, Vec<_>) =
-        candidates.into_iter().partition(|candidate| window.is_over(candidate.modified));
-    let mut found: Vec<Looked> = fresh.into_iter().filter_map(&mut look).collect();
+        candidates.into_iter().partition(|candidate| window.is_before_start(candidate.modified));
+    let mut found: Vec<PreviewedLog> = fresh.into_iter().filter_map(&mut look).collect();
     let ours = || found.iter().filter(|log| log.is_ours);
     let mut named: BTreeSet<String> = ours().flat_map(|log| log.ids.iter().chain(&log.parent).cloned()).collect();
-    let began = ours().map(Looked::began).min();
+    let began = ours().map(PreviewedLog::start_time).min();
     loop {
-        let may_belong = |candidate: &Candidate| {
+        let may_belong = |candidate: &LogCandidate| {
             named.contains(&candidate.id)
                 || candidate.parent.as_ref().is_some_and(|parent| named.contains(parent))
                 || began.is_some_and(|began| candidate.modified >= began)
@@ -73,10 +73,14 @@ pub(super) fn open(
     }
 }
 
-/// Puts logs together that share a session, gives subagents to the session that started them, and keeps what is the
-/// project's and of the window.
-pub(super) fn sessions(mut logs: Vec<Looked>, format: Format, window: Window) -> Vec<FoundSession> {
-    logs.sort_by(|a, b| (a.began(), &a.path).cmp(&(b.began(), &b.path)));
+/// Groups the logs of each session, assigns subagents to the session that started them, and keeps the sessions that
+/// belong to the project and lie in the window.
+pub(super) fn group_sessions(
+    mut logs: Vec<PreviewedLog>,
+    format: LogFormat,
+    window: SessionWindow,
+) -> Vec<FoundSession> {
+    logs.sort_by(|a, b| (a.start_time(), &a.path).cmp(&(b.start_time(), &b.path)));
     let parents: BTreeMap<String, String> = logs
         .iter()
         .filter_map(|log| Some((log, log.parent.clone()?)))
@@ -84,23 +88,23 @@ pub(super) fn sessions(mut logs: Vec<Looked>, format: Format, window: Window) ->
         .collect();
     let (children, mains): (Vec<_>, Vec<_>) = logs.into_iter().partition(|log| log.parent.is_some());
 
-    let mut names = Names::default();
+    let mut names = SessionAliases::default();
     for log in mains.iter() {
-        names.join(&log.ids);
+        names.join_ids(&log.ids);
     }
-    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<String, SessionGroup> = BTreeMap::new();
     for log in mains {
-        groups.entry(names.of(&log.ids)).or_default().mains.push(log);
+        groups.entry(names.canonical_id(&log.ids)).or_default().mains.push(log);
     }
     for log in children {
-        let elder = eldest(&log, &parents);
-        groups.entry(names.of(&[elder])).or_default().children.push(log);
+        let elder = find_root_session(&log, &parents);
+        groups.entry(names.canonical_id(&[elder])).or_default().children.push(log);
     }
-    groups.into_iter().filter_map(|(name, group)| group.session(name, format, window)).collect()
+    groups.into_iter().filter_map(|(name, group)| group.into_session(name, format, window)).collect()
 }
 
-/// The session at the top of a chain of subagents.
-fn eldest(log: &Looked, parents: &BTreeMap<String, String>) -> String {
+/// Returns the session at the top of a chain of subagents.
+fn find_root_session(log: &PreviewedLog, parents: &BTreeMap<String, String>) -> String {
     let mut above = log.parent.clone().unwrap_or_default();
     let mut passed: BTreeSet<String> = log.ids.iter().cloned().collect();
     while let Some(next) = parents.get(&above) {
@@ -112,27 +116,27 @@ fn eldest(log: &Looked, parents: &BTreeMap<String, String>) -> String {
     above
 }
 
-/// Ids that mean the same session: each leads to another, the last of a chain stands for all.
+/// Session ids that mean the same session: each points to another, and the last of a chain represents all.
 #[derive(Default)]
-struct Names(BTreeMap<String, String>);
+struct SessionAliases(BTreeMap<String, String>);
 
-impl Names {
-    fn join(&mut self, ids: &[String]) {
+impl SessionAliases {
+    fn join_ids(&mut self, ids: &[String]) {
         let Some(first) = ids.first() else { return };
-        let first = self.last(first);
+        let first = self.resolve_alias(first);
         for id in ids {
-            let other = self.last(id);
+            let other = self.resolve_alias(id);
             if other != first {
                 self.0.insert(other, first.clone());
             }
         }
     }
 
-    fn of(&self, ids: &[String]) -> String {
-        ids.first().map(|id| self.last(id)).unwrap_or_default()
+    fn canonical_id(&self, ids: &[String]) -> String {
+        ids.first().map(|id| self.resolve_alias(id)).unwrap_or_default()
     }
 
-    fn last(&self, id: &str) -> String {
+    fn resolve_alias(&self, id: &str) -> String {
         let mut last = id;
         while let Some(next) = self.0.get(last) {
             last = next;
@@ -142,21 +146,21 @@ impl Names {
 }
 
 #[derive(Default)]
-struct Group {
-    mains: Vec<Looked>,
-    children: Vec<Looked>,
+struct SessionGroup {
+    mains: Vec<PreviewedLog>,
+    children: Vec<PreviewedLog>,
 }
 
-impl Group {
-    fn session(self, name: String, format: Format, window: Window) -> Option<FoundSession> {
-        // Subagents whose session is gone are all that is left of it.
+impl SessionGroup {
+    fn into_session(self, name: String, format: LogFormat, window: SessionWindow) -> Option<FoundSession> {
+        // If a session's own log is missing, its subagents represent it.
         let (mains, children) =
             if self.mains.is_empty() { (self.children, Vec::new()) } else { (self.mains, self.children) };
         let all = || mains.iter().chain(&children);
         let modified = all().map(|log| log.modified).max()?;
         let first = mains.first()?;
         let started = mains.iter().filter_map(|log| log.started).min();
-        if !mains.iter().any(|log| log.is_ours) || window.is_over(modified) || window.is_yet_to_come(started) {
+        if !mains.iter().any(|log| log.is_ours) || window.is_before_start(modified) || window.is_after_end(started) {
             return None;
         }
         let id = if first.parent.is_some() { name } else { first.ids.first().cloned().unwrap_or(name) };
@@ -164,11 +168,11 @@ impl Group {
             format,
             modified,
             directory: mains.iter().find_map(|log| log.directory.clone()),
-            facts: Facts {
+            facts: SessionFacts {
                 session_id: Some(id.clone()),
                 started,
                 first_text: mains.iter().find_map(|log| log.first_text.clone()),
-                ..Facts::default()
+                ..SessionFacts::default()
             },
             id,
             subagents: children.into_iter().map(|log| log.path).collect(),

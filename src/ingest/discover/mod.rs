@@ -1,7 +1,7 @@
 //! Finds the sessions of a project: in the homes of its agents, in the project itself and in Harbor's job folders.
 //!
-//! Names and times come first; of a log only the beginning is read, to learn whose it is. Nothing is followed out of a
-//! home, and what cannot be looked at is reported, not fatal. What is found comes in the same order every time.
+//! Names and times are checked first; only the beginning of a log is read, to learn its project. Links out of a home
+//! are not followed, and errors are reported without stopping the search. The order of the results is stable.
 
 mod claude;
 mod codex;
@@ -16,11 +16,11 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
-use super::Format;
+use super::LogFormat;
 use crate::domain::Timestamp;
-use project::Project;
+use project::ProjectCheckouts;
 
-pub use facts::{Facts, link};
+pub use facts::{SessionFacts, is_same_session};
 
 #[cfg(test)]
 #[path = "support_tests.rs"]
@@ -29,107 +29,107 @@ mod support;
 #[path = "discover_tests.rs"]
 mod tests;
 
-/// Where to look. A home that is not given is not looked at.
+/// The places to search. A home that is not given is skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct SearchPlaces {
     /// The root of the project.
     pub project: PathBuf,
-    /// The URL of its remote, in any form; sessions in another clone of it count as well where the log tells.
+    /// The URL of its remote, in any form; sessions in another clone of it count if the log states the URL.
     pub repository: Option<String>,
-    /// Claude Code's home.
+    /// The home folder of Claude Code.
     pub claude_home: Option<PathBuf>,
-    /// Codex's home.
+    /// The home folder of Codex.
     pub codex_home: Option<PathBuf>,
-    /// Gemini CLI's home.
+    /// The home folder of Gemini CLI.
     pub gemini_home: Option<PathBuf>,
     /// Harbor's job folders, besides the project's own `jobs`: of many jobs, of one, or of one trial.
     pub jobs: Vec<PathBuf>,
 }
 
-/// When. A session counts that was alive in between.
+/// A time window; a session counts if it was active within it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
-    /// Sessions whose files did not change since are left out.
+pub struct SessionWindow {
+    /// Sessions whose files did not change since then are left out.
     pub since: Option<Timestamp>,
-    /// Sessions that began later are left out; those that do not say when they began are not.
+    /// Sessions that began later are left out, but not those without a start time.
     pub until: Option<Timestamp>,
 }
 
-impl Window {
-    fn is_over(&self, modified: Timestamp) -> bool {
+impl SessionWindow {
+    fn is_before_start(&self, modified: Timestamp) -> bool {
         self.since.is_some_and(|since| modified < since)
     }
 
-    fn is_yet_to_come(&self, started: Option<Timestamp>) -> bool {
+    fn is_after_end(&self, started: Option<Timestamp>) -> bool {
         matches!((self.until, started), (Some(until), Some(started)) if started > until)
     }
 }
 
-/// What was found, and what could not be looked at.
+/// The sessions that were found, and the problems during the search.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Discovered {
-    /// The oldest first.
+pub struct DiscoveredSessions {
+    /// The sessions, the oldest first.
     pub sessions: Vec<FoundSession>,
-    /// Sorted by path.
-    pub problems: Vec<Problem>,
+    /// The problems, sorted by path.
+    pub problems: Vec<DiscoveryProblem>,
 }
 
-/// One session, in as many files as it has.
+/// One session with all its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundSession {
-    /// As the agent names it; where it has no name, that of the file.
+    /// The id that the agent gave it; without one, the file name.
     pub id: String,
-    /// What the place promises; the content decides.
-    pub format: Format,
-    /// The main log, in the order in which it is to be read. Never empty.
+    /// The format that the place suggests; the content decides.
+    pub format: LogFormat,
+    /// The files of the main log in reading order. Never empty.
     pub files: Vec<PathBuf>,
     /// The logs of its subagents.
     pub subagents: Vec<PathBuf>,
-    /// Small documents about it that hold no steps.
+    /// Small documents about the session that contain no steps.
     pub about: Vec<PathBuf>,
-    /// When one of these was last written.
+    /// The time when any of these files was last written.
     pub modified: Timestamp,
-    /// Where the agent worked, in the log's own words.
+    /// The directory in which the agent worked, as the log states it.
     pub directory: Option<String>,
-    /// What else the first look told, to link it with others.
-    pub facts: Facts,
+    /// Other facts from the beginning of the log, used to link it with other logs.
+    pub facts: SessionFacts,
 }
 
-/// Something that could not be looked at.
+/// Something that could not be read during the search.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Problem {
-    /// Which.
+pub struct DiscoveryProblem {
+    /// The path that could not be read.
     pub path: PathBuf,
-    /// In words.
+    /// The reason in words.
     pub why: String,
 }
 
-/// The logs of subagents that lie beside the log of a session, as Claude Code and Harbor put them there.
-pub fn subagents_beside(log: &Path) -> Vec<PathBuf> {
-    // A bare name has no folder of its own.
+/// Returns the subagent logs that Claude Code and Harbor put next to the log of a session.
+pub fn find_subagent_logs(log: &Path) -> Vec<PathBuf> {
+    // A bare file name has an empty parent folder.
     let log = &if log.parent() == Some(Path::new("")) { Path::new(".").join(log) } else { log.to_path_buf() };
-    let mut found = claude::subagents_beside(log);
-    found.extend(harbor::subagents_beside(log));
+    let mut found = claude::find_subagent_logs(log);
+    found.extend(harbor::find_subagent_logs(log));
     found
 }
 
-/// Looks everywhere.
-pub fn discover(places: &Places, window: Window) -> Discovered {
-    let mut found = Discovered::default();
-    let mut project = Project::at(&places.project, places.repository.as_deref());
+/// Finds the sessions of a project in all given places.
+pub fn discover_sessions(places: &SearchPlaces, window: SessionWindow) -> DiscoveredSessions {
+    let mut found = DiscoveredSessions::default();
+    let mut project = ProjectCheckouts::from_root(&places.project, places.repository.as_deref());
     if let Some(home) = &places.claude_home {
-        claude::discover(home, &mut project, window, &mut found);
+        claude::discover_claude_sessions(home, &mut project, window, &mut found);
     }
     if let Some(home) = &places.codex_home {
-        codex::discover(home, &mut project, window, &mut found);
+        codex::discover_codex_sessions(home, &mut project, window, &mut found);
     }
     if let Some(home) = &places.gemini_home {
-        gemini::discover(home, &mut project, window, &mut found);
+        gemini::discover_gemini_sessions(home, &mut project, window, &mut found);
     }
-    openagents::discover(&places.project, window, &mut found);
-    harbor::discover(&places.project.join("jobs"), window, &mut found);
+    openagents::discover_openagents_sessions(&places.project, window, &mut found);
+    harbor::discover_harbor_trials(&places.project.join("jobs"), window, &mut found);
     for jobs in &places.jobs {
-        harbor::discover(jobs, window, &mut found);
+        harbor::discover_harbor_trials(jobs, window, &mut found);
     }
     let began = |session: &FoundSession| session.facts.started.unwrap_or(session.modified);
     found.sessions.sort_by(|a, b| (began(a), &a.id, &a.files).cmp(&(began(b), &b.id, &b.files)));

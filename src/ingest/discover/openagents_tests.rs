@@ -1,4 +1,4 @@
-use super::super::link;
+use super::super::is_same_session;
 use super::super::support::Tree;
 
 const SESSION: &str = r#"{"type":"session_start","uuid":"u1","parentUuid":null,"timestamp":"2025-12-05T08:07:41.882Z","sessionId":"session-2025-12-05T08-07-41-882Z-aaaaaa","taskId":"oa-abc123","cwd":"/home/dev/shop"}
@@ -43,7 +43,7 @@ fn sessions_run_logs_and_their_metadata() {
     ]);
     let found = tree.found().sessions;
     assert_eq!(found[0].facts.task_id.as_deref(), Some("oa-abc123"));
-    assert!(link(&found[0].facts, &found[2].facts));
+    assert!(is_same_session(&found[0].facts, &found[2].facts));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn notes_state_and_records() {
         ]
     );
     assert_eq!(found.sessions[1].facts.task_id.as_deref(), Some("oa-abc123"));
-    assert!(link(&found.sessions[0].facts, &found.sessions[1].facts));
+    assert!(is_same_session(&found.sessions[0].facts, &found.sessions[1].facts));
 }
 
 #[test]
@@ -158,6 +158,6 @@ fn the_real_state_of_a_project() {
         "trajectories: trajectories.jsonl",
     ]);
     let found = tree.found().sessions;
-    let links: Vec<bool> = (0..3).map(|at| link(&found[at].facts, &found[3].facts)).collect();
+    let links: Vec<bool> = (0..3).map(|at| is_same_session(&found[at].facts, &found[3].facts)).collect();
     assert_eq!(links, [false, false, true]);
 }

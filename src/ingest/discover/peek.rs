@@ -1,4 +1,4 @@
-//! The beginning of a log: its short strings, by where they stand.
+//! Previews the beginning of a log: its short strings by their paths.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,60 +15,63 @@ use crate::ingest::pick;
 #[path = "peek_tests.rs"]
 mod tests;
 
-/// How much is read at first, and how much if that does not tell enough.
+/// The number of bytes that are read first, and the number if these are not enough.
 const LOOKS_BYTES: [u64; 2] = [8 * 1024, 64 * 1024];
 
-/// Longer strings lose their end.
+/// The length to which longer strings are truncated.
 const MAX_STRING_BYTES: usize = 4096;
 
-/// More strings, or deeper ones, tell nothing more.
+/// The maximum number and depth of strings that are kept.
 const MAX_STRINGS: usize = 128;
 const MAX_DEPTH: usize = 5;
 
-/// The strings of one JSON object, each under its dotted path. Of an array only the first element counts; of two
-/// values in one place the first.
+/// The strings of one JSON object, each under its dotted path. Only the first element of an array counts, and only the
+/// first of two values at one path.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Peek(BTreeMap<String, String>);
+pub(super) struct ObjectPreview(BTreeMap<String, String>);
 
-impl Peek {
-    /// What stands in an object, up to where it is broken or cut off.
-    pub(super) fn of(text: &str) -> Self {
+impl ObjectPreview {
+    /// Reads the strings of an object, up to the point where it is broken or cut off.
+    pub(super) fn from_text(text: &str) -> Self {
         let mut peek = Self::default();
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        // An error ends the look; what was seen before it counts.
-        let _ = At { peek: &mut peek, path: String::new(), depth: 0 }.deserialize(&mut deserializer);
+        // An error ends the preview; the strings before it are kept.
+        let _ = PreviewSeed { peek: &mut peek, path: String::new(), depth: 0 }.deserialize(&mut deserializer);
         peek
     }
 
-    /// A string that is not empty.
+    /// Returns the string at a path, if it is not empty.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The first of these places that has a string.
-    pub(super) fn first(&self, paths: &[&str]) -> Option<&str> {
+    /// Returns the string at the first of these paths that has one.
+    pub(super) fn first_text(&self, paths: &[&str]) -> Option<&str> {
         paths.iter().find_map(|path| self.text(path))
     }
 
-    /// The first of these places that has a moment.
-    pub(super) fn time(&self, paths: &[&str]) -> Option<Timestamp> {
-        paths.iter().find_map(|path| pick::moment_of(self.text(path)?))
+    /// Returns the time at the first of these paths that has one.
+    pub(super) fn first_time(&self, paths: &[&str]) -> Option<Timestamp> {
+        paths.iter().find_map(|path| pick::parse_time_text(self.text(path)?))
     }
 
-    fn hold(&mut self, path: String, text: &str) {
+    fn store_text(&mut self, path: String, text: &str) {
         if self.0.len() < MAX_STRINGS {
-            self.0.entry(path).or_insert_with(|| cut(text).to_owned());
+            self.0.entry(path).or_insert_with(|| truncate_string(text).to_owned());
         }
     }
 }
 
-/// The first lines of a log, each looked at, until they tell enough or too much was read. Lines that are no objects
-/// tell nothing.
-pub(super) fn lines(path: &Path, is_enough: impl Fn(&[Peek]) -> bool) -> std::io::Result<Vec<Peek>> {
+/// Previews the first lines of a log, until they are enough or the limit is reached. Lines that are not objects are
+/// skipped.
+pub(super) fn preview_lines(
+    path: &Path,
+    is_enough: impl Fn(&[ObjectPreview]) -> bool,
+) -> std::io::Result<Vec<ObjectPreview>> {
     let mut found = Vec::new();
     for limit in LOOKS_BYTES {
-        let (text, is_whole) = beginning(path, limit)?;
-        found = text.lines().filter(|line| line.trim_start().starts_with('{')).map(Peek::of).collect();
+        let (text, is_whole) = read_beginning(path, limit)?;
+        found = text.lines().filter(|line| line.trim_start().starts_with('{')).map(ObjectPreview::from_text).collect();
         if is_whole || is_enough(&found) {
             break;
         }
@@ -76,14 +79,14 @@ pub(super) fn lines(path: &Path, is_enough: impl Fn(&[Peek]) -> bool) -> std::io
     Ok(found)
 }
 
-/// The beginning of a log that is one document.
-pub(super) fn document(path: &Path) -> std::io::Result<Peek> {
+/// Previews the beginning of a log that is one document.
+pub(super) fn preview_document(path: &Path) -> std::io::Result<ObjectPreview> {
     let [_, limit] = LOOKS_BYTES;
-    Ok(Peek::of(&beginning(path, limit)?.0))
+    Ok(ObjectPreview::from_text(&read_beginning(path, limit)?.0))
 }
 
-/// The beginning of a file as text, unpacked if it was packed, and whether that is all of it.
-pub(super) fn beginning(path: &Path, limit: u64) -> std::io::Result<(String, bool)> {
+/// Returns the beginning of a file as text, decompressed if necessary, and whether that is the whole file.
+pub(super) fn read_beginning(path: &Path, limit: u64) -> std::io::Result<(String, bool)> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     if path.extension().is_some_and(|extension| extension == "zst") {
@@ -97,8 +100,8 @@ pub(super) fn beginning(path: &Path, limit: u64) -> std::io::Result<(String, boo
     Ok((text.trim_start_matches('\u{feff}').to_owned(), is_whole))
 }
 
-/// Whether a file ends where a JSON object may end.
-pub(super) fn ends_like_an_object(path: &Path) -> bool {
+/// Returns true if a file ends with a closing brace, as a JSON object does.
+pub(super) fn ends_like_object(path: &Path) -> bool {
     const TAIL_BYTES: u64 = 64;
     let tail = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -111,18 +114,18 @@ pub(super) fn ends_like_an_object(path: &Path) -> bool {
     tail().is_ok_and(|tail| tail.trim_ascii_end().ends_with(b"}"))
 }
 
-fn cut(text: &str) -> &str {
+fn truncate_string(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_STRING_BYTES)).unwrap_or(text)
 }
 
-/// A place in an object.
-struct At<'p> {
-    peek: &'p mut Peek,
+/// Deserializes the value at one path of an object into a preview.
+struct PreviewSeed<'p> {
+    peek: &'p mut ObjectPreview,
     path: String,
     depth: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for At<'_> {
+impl<'de> DeserializeSeed<'de> for PreviewSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -130,7 +133,7 @@ impl<'de> DeserializeSeed<'de> for At<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for At<'_> {
+impl<'de> Visitor<'de> for PreviewSeed<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,25 +147,25 @@ impl<'de> Visitor<'de> for At<'_> {
                 continue;
             }
             let path = if self.path.is_empty() { key } else { format!("{}.{key}", self.path) };
-            map.next_value_seed(At { peek: self.peek, path, depth: self.depth + 1 })?;
+            map.next_value_seed(PreviewSeed { peek: self.peek, path, depth: self.depth + 1 })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let first = At { peek: self.peek, path: self.path, depth: self.depth + 1 };
+        let first = PreviewSeed { peek: self.peek, path: self.path, depth: self.depth + 1 };
         elements.next_element_seed(first)?;
         while elements.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.peek.hold(self.path, text);
+        self.peek.store_text(self.path, text);
         Ok(())
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<(), E> {
-        self.peek.hold(self.path, if flag { "true" } else { "false" });
+        self.peek.store_text(self.path, if flag { "true" } else { "false" });
         Ok(())
     }
 

@@ -4,8 +4,9 @@ use super::*;
 
 #[test]
 fn strings_by_their_place() {
-    let check =
-        |text: &str, path: &str, expected: Option<&str>| assert_eq!(Peek::of(text).text(path), expected, "{text}");
+    let check = |text: &str, path: &str, expected: Option<&str>| {
+        assert_eq!(ObjectPreview::from_text(text).text(path), expected, "{text}");
+    };
     check(r#"{"a":"1","b":{"c":"2"}}"#, "a", Some("1"));
     check(r#"{"a":"1","b":{"c":"2"}}"#, "b.c", Some("2"));
     check(r#"{"a":[{"b":"1"},{"b":"2"}]}"#, "a.b", Some("1"));
@@ -22,16 +23,16 @@ fn strings_by_their_place() {
 
 #[test]
 fn long_strings_lose_their_end() {
-    let peek = Peek::of(&format!("{{\"a\":\"{}\"}}", "é".repeat(5000)));
+    let peek = ObjectPreview::from_text(&format!("{{\"a\":\"{}\"}}", "é".repeat(5000)));
     assert_eq!(peek.text("a").map(str::len), Some(MAX_STRING_BYTES));
 }
 
 proptest! {
     #[test]
     fn nothing_breaks_it(text in ".*", keys in prop::collection::vec("[a-c]{1,2}", 0..5)) {
-        Peek::of(&text);
+        ObjectPreview::from_text(&text);
         let nested = keys.iter().fold("\"x\"".to_owned(), |inner, key| format!("{{\"{key}\":[{inner}]}}"));
-        Peek::of(&nested);
-        Peek::of(nested.get(..nested.len() / 2).unwrap_or_default());
+        ObjectPreview::from_text(&nested);
+        ObjectPreview::from_text(nested.get(..nested.len() / 2).unwrap_or_default());
     }
 }

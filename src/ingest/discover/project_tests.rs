@@ -14,10 +14,13 @@ fn ways_to_write_a_remote() {
         "https://token@github.com/dev/shop.git?x=1",
     ];
     for url in same {
-        assert_eq!(plain(url), "github.com/dev/shop", "{url}");
+        assert_eq!(normalize_remote_url(url), "github.com/dev/shop", "{url}");
     }
-    assert_ne!(plain("https://gitlab.com/dev/shop"), plain("https://github.com/dev/shop"));
-    let project = Project::at(Path::new("/nowhere"), Some(""));
+    assert_ne!(
+        normalize_remote_url("https://gitlab.com/dev/shop"),
+        normalize_remote_url("https://github.com/dev/shop")
+    );
+    let project = ProjectCheckouts::from_root(Path::new("/nowhere"), Some(""));
     assert!(!project.is_cloned_from(""));
 }
 
@@ -28,11 +31,11 @@ fn directories_of_the_project() {
     fs::create_dir_all(root.join("shop/web")).unwrap();
     fs::create_dir(root.join("other")).unwrap();
     std::os::unix::fs::symlink(root.join("shop"), root.join("link")).unwrap();
-    let mut project = Project::at(&root.join("shop"), None);
+    let mut project = ProjectCheckouts::from_root(&root.join("shop"), None);
     let mut check = |path: &str, expected: bool| {
         let path = root.join(path);
-        assert_eq!(project.holds(path.to_str().unwrap()), expected, "{path:?}");
-        assert_eq!(project.holds(path.to_str().unwrap()), expected, "{path:?} again");
+        assert_eq!(project.contains_directory(path.to_str().unwrap()), expected, "{path:?}");
+        assert_eq!(project.contains_directory(path.to_str().unwrap()), expected, "{path:?} again");
     };
     check("shop", true);
     check("shop/web", true);
@@ -42,8 +45,8 @@ fn directories_of_the_project() {
     check("link/web", true);
     check("shop/../other", false);
     check("other/../shop", true);
-    assert!(!project.holds("shop"));
-    assert!(!project.holds(""));
+    assert!(!project.contains_directory("shop"));
+    assert!(!project.contains_directory(""));
 }
 
 #[test]
@@ -62,8 +65,8 @@ fn worktrees_that_git_knows_on_both_sides() {
     // Somebody else's project, which knows nothing of ours.
     link("theirs", root.join("theirs-git").to_str().unwrap());
     for (at, expected) in [("shop", "shop-fix"), ("shop-fix", "shop")] {
-        let mut project = Project::at(&root.join(at), None);
-        assert!(project.holds(root.join(expected).join("src").to_str().unwrap()), "{at}");
-        assert!(!project.holds(root.join("theirs").to_str().unwrap()), "{at}");
+        let mut project = ProjectCheckouts::from_root(&root.join(at), None);
+        assert!(project.contains_directory(root.join(expected).join("src").to_str().unwrap()), "{at}");
+        assert!(!project.contains_directory(root.join("theirs").to_str().unwrap()), "{at}");
     }
 }

@@ -7,27 +7,27 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 use super::*;
-use crate::ingest::pick::moment_of;
+use crate::ingest::pick::parse_time_text;
 
 pub(super) struct Tree {
     folder: TempDir,
-    pub(super) window: Window,
-    pub(super) places: Places,
+    pub(super) window: SessionWindow,
+    pub(super) places: SearchPlaces,
 }
 
 impl Tree {
     pub(super) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = Places {
+        let places = SearchPlaces {
             project: root.join("shop"),
             claude_home: Some(root.join("claude")),
             codex_home: Some(root.join("codex")),
             gemini_home: Some(root.join("gemini")),
-            ..Places::default()
+            ..SearchPlaces::default()
         };
         std::fs::create_dir(&places.project).unwrap();
-        Self { folder, window: Window::default(), places }
+        Self { folder, window: SessionWindow::default(), places }
     }
 
     pub(super) fn path(&self, path: &str) -> PathBuf {
@@ -58,17 +58,17 @@ impl Tree {
     }
 
     pub(super) fn since(mut self, at: &str) -> Self {
-        self.window.since = moment_of(at);
+        self.window.since = parse_time_text(at);
         self
     }
 
     pub(super) fn until(mut self, at: &str) -> Self {
-        self.window.until = moment_of(at);
+        self.window.until = parse_time_text(at);
         self
     }
 
-    pub(super) fn found(&self) -> Discovered {
-        discover(&self.places, self.window)
+    pub(super) fn found(&self) -> DiscoveredSessions {
+        discover_sessions(&self.places, self.window)
     }
 
     /// Each session in one line: its id, its files, its subagents, what is about it.
@@ -83,7 +83,7 @@ impl Tree {
     }
 
     fn with_slug(&self, path: &str) -> String {
-        path.replace("SLUG", &super::claude::slug(&self.places.project))
+        path.replace("SLUG", &super::claude::directory_slug(&self.places.project))
     }
 
     fn line(&self, session: &FoundSession) -> String {
@@ -104,7 +104,7 @@ impl Tree {
 }
 
 fn set_changed(path: &Path, at: &str) {
-    let seconds = u64::try_from(moment_of(at).unwrap().timestamp()).unwrap();
+    let seconds = u64::try_from(parse_time_text(at).unwrap().timestamp()).unwrap();
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
     File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
 }

@@ -1,21 +1,21 @@
-//! The files of OpenAgents' MechaCoder: sessions, run logs, trajectory records and small documents of state.
+//! Reads the files of OpenAgents' MechaCoder: sessions, run logs, trajectory records and small state documents.
 
 mod run_log;
 mod session;
 mod state;
 mod trajectories;
 
-pub(super) use run_log::RunLog;
-pub(super) use session::Session;
-pub(super) use state::State;
-pub(super) use trajectories::Trajectories;
+pub(super) use run_log::RunLogReader;
+pub(super) use session::OpenAgentsSessionReader;
+pub(super) use state::OpenAgentsStateReader;
+pub(super) use trajectories::TrajectoryRecordReader;
 
-/// What About says of who ran.
+/// The name of the agent in the session's properties.
 const AGENT: &str = "openagents";
 
-/// In a few words, how much of itself a log dropped.
-fn trimmed(line: &super::pick::Object) -> String {
-    let count = |key: &str| super::pick::count(line, key);
+/// Describes how many lines of itself a log dropped.
+fn describe_trimming(line: &super::pick::Object) -> String {
+    let count = |key: &str| super::pick::get_count(line, key);
     match (count("dropped"), count("kept")) {
         (Some(dropped), Some(kept)) => format!("dropped {dropped}, kept {kept}"),
         (Some(dropped), None) => format!("dropped {dropped}"),
@@ -23,8 +23,8 @@ fn trimmed(line: &super::pick::Object) -> String {
     }
 }
 
-/// The outcome that a word of the log means, if it means one.
-fn outcome(word: Option<&str>, error: Option<String>, from: &str) -> Option<crate::domain::Outcome> {
+/// Returns the outcome that a status word of the log stands for, if any.
+fn parse_outcome(word: Option<&str>, error: Option<String>, from: &str) -> Option<crate::domain::SessionOutcome> {
     let status = crate::domain::EpisodeStatus::from_outcome(word?).ok()?;
-    Some(crate::domain::Outcome { status, reward: None, error, from: from.to_owned() })
+    Some(crate::domain::SessionOutcome { status, reward: None, error, from: from.to_owned() })
 }

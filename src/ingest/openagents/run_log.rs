@@ -1,28 +1,29 @@
-//! Run logs: what the loop did, event by event.
+//! Reads run logs, which record the events of the agent loop.
 
 use serde_json::Value;
 use serde_json::json;
 
 use super::AGENT;
 use crate::domain::{
-    About, Call, EpisodeStatus, Event, Happening, Outcome, Output, OutputOf, Sink, Speaker, Step, Timestamp,
+    EpisodeStatus, EventSink, Happening, OutputOwner, SessionDetails, SessionOutcome, Speaker, Step, Timestamp,
+    ToolCall, ToolOutput, TrajectoryEvent,
 };
-use crate::ingest::Reader;
-use crate::ingest::chat::{self, Content, Teller};
+use crate::ingest::LogReader;
+use crate::ingest::chat::{self, ChatContent, ChatEventEmitter};
 use crate::ingest::pick::{self, Object};
-use crate::ingest::unknown::Unknown;
+use crate::ingest::unknown::UnknownKinds;
 
 #[cfg(test)]
 #[path = "run_log_tests.rs"]
 mod tests;
 
-/// Reads `run-logs/<day>/<runId>.jsonl`.
+/// Reads a log at `run-logs/<day>/<runId>.jsonl`.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct RunLog {
-    teller: Teller,
-    unknown: Unknown,
+pub(in crate::ingest) struct RunLogReader {
+    teller: ChatEventEmitter,
+    unknown: UnknownKinds,
     run: Option<u64>,
-    /// The step that the model's calls belong to, until somebody else speaks.
+    /// The step that the model's calls belong to, until another speaker follows.
     turn: Option<u32>,
     knows_prompts: bool,
     verifications: u32,
@@ -33,50 +34,65 @@ pub(in crate::ingest) struct RunLog {
     last_sign: Option<Timestamp>,
 }
 
-impl Reader for RunLog {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
-        let mut line = pick::object(line);
-        let kind = pick::string(&line, "type").unwrap_or_default();
-        let at = pick::time(&line, "ts");
+impl LogReader for RunLogReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
+        let mut line = pick::into_object(line);
+        let kind = pick::get_string(&line, "type").unwrap_or_default();
+        let at = pick::get_time(&line, "ts");
         match kind.as_str() {
-            "run_start" => self.start(&line, at, sink),
-            "task_selected" => self.task(&line, at, sink),
-            "llm_request" => self.request(line, at, sink),
-            "llm_response" => self.response(line, at, sink),
-            "tool_call" => self.call(line, at, sink),
-            "tool_result" => self.result(line, at, sink),
-            "verify_start" => self.verify(&line, at, sink),
-            "verify_ok" => self.verified(line, false, at, sink),
-            "verify_fail" => self.verified(line, true, at, sink),
-            "retry_prompt" => self.system(chat::take_words(&mut line, &["reason"]), at, sink),
+            "run_start" => self.read_run_start(&line, at, sink),
+            "task_selected" => self.read_task(&line, at, sink),
+            "llm_request" => self.read_request(line, at, sink),
+            "llm_response" => self.read_response(line, at, sink),
+            "tool_call" => self.read_tool_call(line, at, sink),
+            "tool_result" => self.read_tool_result(line, at, sink),
+            "verify_start" => self.start_verification(&line, at, sink),
+            "verify_ok" => self.finish_verification(line, false, at, sink),
+            "verify_fail" => self.finish_verification(line, true, at, sink),
+            "retry_prompt" => self.emit_system_step(chat::take_first_text(&mut line, &["reason"]), at, sink),
             "commit_pushed" => {
-                self.system(format!("Pushed commit {}", pick::str(&line, "commit").unwrap_or("unknown")), at, sink);
+                self.emit_system_step(
+                    format!("Pushed commit {}", pick::get_str(&line, "commit").unwrap_or("unknown")),
+                    at,
+                    sink,
+                );
             }
             "task_closed" => {
-                self.system(format!("Closed task {}", pick::str(&line, "taskId").unwrap_or("unknown")), at, sink);
+                self.emit_system_step(
+                    format!("Closed task {}", pick::get_str(&line, "taskId").unwrap_or("unknown")),
+                    at,
+                    sink,
+                );
             }
             "timeout" => {
-                let reason = chat::take_words(&mut line, &["reason"]);
+                let reason = chat::take_first_text(&mut line, &["reason"]);
                 let text = if reason.is_empty() { "timeout".to_owned() } else { format!("timeout: {reason}") };
                 self.timeout = Some(text.clone());
-                self.system(text, at, sink);
+                self.emit_system_step(text, at, sink);
             }
-            "run_end" => self.finish(line, at, sink),
+            "run_end" => self.read_run_end(line, at, sink),
             "log_trimmed" => {
-                sink.hear(Event::Happened(self.teller.last(), Happening::Trimmed, super::trimmed(&line)));
+                sink.receive_event(TrajectoryEvent::Happened(
+                    self.teller.last_step(),
+                    Happening::Trimmed,
+                    super::describe_trimming(&line),
+                ));
             }
             "turn_start" | "edit_detected" => {}
-            other => self.unknown.report(other, number, sink),
+            other => self.unknown.report_once(other, number, sink),
         }
         self.last_sign = self.last_sign.max(at);
     }
 
-    fn end(&mut self, sink: &mut dyn Sink) {
+    fn finish_log(&mut self, sink: &mut dyn EventSink) {
         if let Some(at) = self.last_sign.take() {
-            sink.hear(Event::About(Box::new(About { finished_at: Some(at), ..About::default() })));
+            sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+                finished_at: Some(at),
+                ..SessionDetails::default()
+            })));
         }
         if let Some(timeout) = self.timeout.take().filter(|_| !self.has_ended) {
-            sink.hear(Event::Outcome(Outcome {
+            sink.receive_event(TrajectoryEvent::Outcome(SessionOutcome {
                 status: EpisodeStatus::Failed,
                 reward: None,
                 error: Some(timeout),
@@ -86,65 +102,72 @@ impl Reader for RunLog {
     }
 }
 
-impl RunLog {
-    fn start(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let id = pick::string(line, "runId");
-        let known = id.as_deref().map(chat::fingerprint);
+impl RunLogReader {
+    fn read_run_start(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let id = pick::get_string(line, "runId");
+        let known = id.as_deref().map(chat::fingerprint_text);
         if self.run.is_some() && known.is_some() && self.run != known {
-            self.end(sink);
-            self.teller.begin(sink);
+            self.finish_log(sink);
+            self.teller.begin_trajectory(sink);
             *self = Self { unknown: std::mem::take(&mut self.unknown), ..Self::default() };
         }
         self.run = known.or(self.run);
-        sink.hear(Event::About(Box::new(About {
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
             session_id: id.clone(),
             trajectory_id: id,
             agent: Some(AGENT.to_owned()),
-            model: pick::string(line, "model"),
-            directory: pick::string(line, "workDir"),
-            task_id: pick::string(line, "taskId"),
+            model: pick::get_string(line, "model"),
+            directory: pick::get_string(line, "workDir"),
+            task_id: pick::get_string(line, "taskId"),
             started_at: at,
-            ..About::default()
+            ..SessionDetails::default()
         })));
     }
 
-    fn task(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let (task_id, title) = (pick::string(line, "taskId"), pick::string(line, "title"));
+    fn read_task(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let (task_id, title) = (pick::get_string(line, "taskId"), pick::get_string(line, "title"));
         let text = [task_id.as_deref(), title.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" - ");
-        sink.hear(Event::About(Box::new(About { task_id, title, ..About::default() })));
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+            task_id,
+            title,
+            ..SessionDetails::default()
+        })));
         if !text.is_empty() {
-            self.system(format!("Task: {text}"), at, sink);
+            self.emit_system_step(format!("Task: {text}"), at, sink);
         }
     }
 
-    /// Every request repeats all that was said before; only the first one's prompts are new.
-    fn request(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
+    /// Reads the prompts of the first request; later requests repeat the conversation and are skipped.
+    fn read_request(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         if std::mem::replace(&mut self.knows_prompts, true) {
             return;
         }
         for message in pick::take_array(&mut line, "messages") {
-            let mut message = pick::object(message);
-            if !matches!(pick::str(&message, "role"), Some("system" | "user" | "developer")) {
+            let mut message = pick::into_object(message);
+            if !matches!(pick::get_str(&message, "role"), Some("system" | "user" | "developer")) {
                 break;
             }
-            let text = Content::of(message.get_mut("content").map(Value::take).unwrap_or_default()).text;
+            let text = ChatContent::from_value(message.get_mut("content").map(Value::take).unwrap_or_default()).text;
             if !text.is_empty() {
-                self.system(text, at, sink);
+                self.emit_system_step(text, at, sink);
             }
         }
     }
 
-    fn response(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let mut calls: Vec<Call> =
-            pick::take_array(&mut line, "toolCalls").into_iter().filter_map(chat::call).collect();
+    fn read_response(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let mut calls: Vec<ToolCall> =
+            pick::take_array(&mut line, "toolCalls").into_iter().filter_map(chat::parse_call).collect();
         let mut content = match line.get_mut("message").map(Value::take) {
             Some(Value::Object(mut message)) => {
-                let mut content = Content::of(message.get_mut("content").map(Value::take).unwrap_or_default());
-                content.calls.extend(pick::take_array(&mut message, "tool_calls").into_iter().filter_map(chat::call));
+                let mut content =
+                    ChatContent::from_value(message.get_mut("content").map(Value::take).unwrap_or_default());
+                content
+                    .calls
+                    .extend(pick::take_array(&mut message, "tool_calls").into_iter().filter_map(chat::parse_call));
                 content
             }
-            Some(other) => Content::of(other),
-            None => Content::default(),
+            Some(other) => ChatContent::from_value(other),
+            None => ChatContent::default(),
         };
         if calls.is_empty() {
             calls.append(&mut content.calls);
@@ -153,7 +176,7 @@ impl RunLog {
             return;
         }
         if !content.text.is_empty() {
-            self.last_words = Some(chat::fingerprint(&content.text));
+            self.last_words = Some(chat::fingerprint_text(&content.text));
         }
         let step = Step {
             speaker: Speaker::Agent,
@@ -162,94 +185,94 @@ impl RunLog {
             at,
             ..Step::default()
         };
-        let number = self.teller.step(step, sink);
+        let number = self.teller.emit_step(step, sink);
         self.turn = Some(number);
         for call in calls {
-            self.teller.call(number, call, sink);
+            self.teller.emit_call(number, call, sink);
         }
     }
 
-    /// The response that asked for it has told it already, unless it was trimmed away.
-    fn call(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let id = pick::string(&line, "toolCallId").unwrap_or_default();
+    /// Emits a call unless the response that requested it did so; that response may have been trimmed away.
+    fn read_tool_call(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let id = pick::get_string(&line, "toolCallId").unwrap_or_default();
         if !id.is_empty() && self.teller.is_unanswered(&id) {
             return;
         }
-        let arguments = chat::arguments(line.get_mut("args").map(Value::take).unwrap_or_default());
-        let tool = pick::string(&line, "tool").unwrap_or_default();
-        self.make(Call { id, tool, arguments, output: None }, at, sink);
+        let arguments = chat::decode_arguments(line.get_mut("args").map(Value::take).unwrap_or_default());
+        let tool = pick::get_string(&line, "tool").unwrap_or_default();
+        self.emit_call(ToolCall { id, tool, arguments, output: None }, at, sink);
     }
 
-    fn make(&mut self, call: Call, at: Option<Timestamp>, sink: &mut dyn Sink) {
+    fn emit_call(&mut self, call: ToolCall, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         let step = match self.turn {
             Some(step) => step,
-            None => self.teller.said(Speaker::Agent, String::new(), at, sink),
+            None => self.teller.emit_message(Speaker::Agent, String::new(), at, sink),
         };
         self.turn = Some(step);
-        self.teller.call(step, call, sink);
+        self.teller.emit_call(step, call, sink);
     }
 
-    fn result(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let mut output = chat::output(&mut line);
-        output.failed = pick::flag(&line, "ok").map(|ok| !ok).or(output.failed);
+    fn read_tool_result(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let mut output = chat::parse_output(&mut line);
+        output.failed = pick::get_flag(&line, "ok").map(|ok| !ok).or(output.failed);
         output.at = at;
-        let id = pick::string(&line, "toolCallId").unwrap_or_default();
-        let tool = pick::string(&line, "tool");
+        let id = pick::get_string(&line, "toolCallId").unwrap_or_default();
+        let tool = pick::get_string(&line, "tool");
         if !id.is_empty() && !self.teller.is_unanswered(&id) {
             // Its call was trimmed away.
             let tool = tool.clone().unwrap_or_default();
-            self.make(Call { id: id.clone(), tool, ..Call::default() }, at, sink);
+            self.emit_call(ToolCall { id: id.clone(), tool, ..ToolCall::default() }, at, sink);
         }
-        self.teller.output(&id, tool.as_deref(), output, sink);
+        self.teller.emit_output(&id, tool.as_deref(), output, sink);
     }
 
-    fn verify(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let command = pick::str(line, "command").unwrap_or_default();
+    fn start_verification(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let command = pick::get_str(line, "command").unwrap_or_default();
         let text = if command.is_empty() { "Verification".to_owned() } else { format!("Verification: {command}") };
-        self.system(text, at, sink);
+        self.emit_system_step(text, at, sink);
         self.verifications = self.verifications.saturating_add(1);
         self.is_verifying = true;
-        let call = Call {
-            id: self.verification(),
+        let call = ToolCall {
+            id: self.verification_id(),
             tool: "verify".to_owned(),
             arguments: json!({ "command": command }),
             output: None,
         };
-        sink.hear(Event::Call(self.teller.last(), call));
+        sink.receive_event(TrajectoryEvent::Call(self.teller.last_step(), call));
     }
 
-    fn verification(&self) -> String {
+    fn verification_id(&self) -> String {
         format!("verify-{}", self.verifications)
     }
 
-    fn verified(&mut self, mut line: Object, failed: bool, at: Option<Timestamp>, sink: &mut dyn Sink) {
+    fn finish_verification(&mut self, mut line: Object, failed: bool, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         if !self.is_verifying {
-            self.verify(&line, at, sink);
+            self.start_verification(&line, at, sink);
         }
         self.is_verifying = false;
-        let text = chat::take_words(&mut line, &["stderr", "output", "stdout"]);
-        let output = Output { text, failed: Some(failed), at, ..Output::default() };
-        sink.hear(Event::Output(OutputOf::Call(self.verification()), output));
+        let text = chat::take_first_text(&mut line, &["stderr", "output", "stdout"]);
+        let output = ToolOutput { text, failed: Some(failed), at, ..ToolOutput::default() };
+        sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(self.verification_id()), output));
     }
 
-    fn finish(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn Sink) {
-        let last_words = chat::take_words(&mut line, &["finalMessage"]);
-        if !last_words.is_empty() && self.last_words != Some(chat::fingerprint(&last_words)) {
-            self.system(last_words, at, sink);
+    fn read_run_end(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
+        let last_words = chat::take_first_text(&mut line, &["finalMessage"]);
+        if !last_words.is_empty() && self.last_words != Some(chat::fingerprint_text(&last_words)) {
+            self.emit_system_step(last_words, at, sink);
         }
-        let error = Some(chat::take_words(&mut line, &["error"])).filter(|error| !error.is_empty());
-        let word = pick::str(&line, "status");
-        if let Some(mut outcome) = super::outcome(word, error, "run_end") {
+        let error = Some(chat::take_first_text(&mut line, &["error"])).filter(|error| !error.is_empty());
+        let word = pick::get_str(&line, "status");
+        if let Some(mut outcome) = super::parse_outcome(word, error, "run_end") {
             if outcome.status != EpisodeStatus::Success && outcome.error.is_none() {
                 outcome.error = self.timeout.take();
             }
-            sink.hear(Event::Outcome(outcome));
+            sink.receive_event(TrajectoryEvent::Outcome(outcome));
             self.has_ended = true;
         }
     }
 
-    fn system(&mut self, text: String, at: Option<Timestamp>, sink: &mut dyn Sink) {
+    fn emit_system_step(&mut self, text: String, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         self.turn = None;
-        self.teller.said(Speaker::System, text, at, sink);
+        self.teller.emit_message(Speaker::System, text, at, sink);
     }
 }

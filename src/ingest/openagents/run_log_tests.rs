@@ -1,21 +1,21 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::RunLog;
-use crate::domain::{EpisodeStatus, Event, Happening, Outcome};
-use crate::ingest::Format;
+use super::RunLogReader;
+use crate::domain::{EpisodeStatus, Happening, SessionOutcome, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{calls, damaged, events, json, outputs, read, said, steps};
 
 const RUN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/openagents/run.jsonl"));
 
-fn outcome(events: &[Event]) -> Option<&Outcome> {
-    events.iter().find_map(|event| if let Event::Outcome(outcome) = event { Some(outcome) } else { None })
+fn outcome(events: &[TrajectoryEvent]) -> Option<&SessionOutcome> {
+    events.iter().find_map(|event| if let TrajectoryEvent::Outcome(outcome) = event { Some(outcome) } else { None })
 }
 
 #[test]
 fn a_whole_run_is_read() {
     let (format, events) = read(RUN);
-    assert_eq!(format, Format::OpenAgentsRunLog);
+    assert_eq!(format, LogFormat::OpenAgentsRunLog);
     assert_eq!(
         said(&events),
         [
@@ -54,16 +54,18 @@ fn a_whole_run_is_read() {
         ]
     );
     assert_eq!(outcome(&events).unwrap().status, EpisodeStatus::Success);
-    let Event::About(about) = &events[0] else { panic!("{events:?}") };
+    let TrajectoryEvent::About(about) = &events[0] else { panic!("{events:?}") };
     assert_eq!(about.session_id.as_deref(), Some("run-20260107-010000-k3ab"));
     assert!(
-        events.iter().any(|event| matches!(event, Event::About(about) if about.task_id.as_deref() == Some("sh-3b")))
+        events
+            .iter()
+            .any(|event| matches!(event, TrajectoryEvent::About(about) if about.task_id.as_deref() == Some("sh-3b")))
     );
 }
 
 #[test]
 fn what_was_trimmed_leaves_the_rest_whole() {
-    let events = events::<RunLog>(&[
+    let events = events::<RunLogReader>(&[
         json!({"type": "run_start", "ts": "t0", "runId": "r"}),
         json!({"type": "log_trimmed", "ts": "t", "dropped": 6, "kept": 4}),
         json!({"type": "tool_call", "toolCallId": "b", "tool": "read", "args": {"path": "x"}}),
@@ -71,7 +73,7 @@ fn what_was_trimmed_leaves_the_rest_whole() {
         json!({"type": "tool_result", "toolCallId": "b", "tool": "read", "ok": true, "result": "text"}),
         json!({"type": "verify_fail", "stderr": "no start"}),
     ]);
-    assert!(events.contains(&Event::Happened(0, Happening::Trimmed, "dropped 6, kept 4".to_owned())));
+    assert!(events.contains(&TrajectoryEvent::Happened(0, Happening::Trimmed, "dropped 6, kept 4".to_owned())));
     let calls: Vec<_> = calls(&events).into_iter().map(|call| (call.0, call.1, call.2)).collect();
     assert_eq!(calls, [(1, "b", "read"), (1, "a", "bash"), (2, "verify-1", "verify")]);
     assert_eq!(
@@ -87,7 +89,7 @@ fn what_was_trimmed_leaves_the_rest_whole() {
 #[test]
 fn a_run_that_ends_with_a_timeout_failed() {
     let timeout = json!({"type": "timeout", "reason": "no output for 10 minutes"});
-    let events_of = |lines: &[serde_json::Value]| events::<RunLog>(lines);
+    let events_of = |lines: &[serde_json::Value]| events::<RunLogReader>(lines);
     let events = events_of(std::slice::from_ref(&timeout));
     let expected = Some("timeout: no output for 10 minutes");
     let end = outcome(&events).unwrap();
@@ -110,7 +112,7 @@ fn ends_of_all_kinds() {
         ("failed", Some(EpisodeStatus::Failed)),
         ("no_tasks", None),
     ] {
-        let events = events::<RunLog>(&[json!({"type": "run_end", "status": status, "error": "e"})]);
+        let events = events::<RunLogReader>(&[json!({"type": "run_end", "status": status, "error": "e"})]);
         assert_eq!(outcome(&events).map(|outcome| outcome.status.clone()), expected, "{status}");
     }
 }
@@ -118,7 +120,7 @@ fn ends_of_all_kinds() {
 #[test]
 fn another_run_begins_another_trajectory_and_unknown_types_are_told_once() {
     let start = |id: &str| json!({"type": "run_start", "runId": id});
-    let events = events::<RunLog>(&[
+    let events = events::<RunLogReader>(&[
         start("a"),
         json!({"type": "retry_prompt", "reason": "x"}),
         start("b"),
@@ -127,7 +129,7 @@ fn another_run_begins_another_trajectory_and_unknown_types_are_told_once() {
         json!({"type": "new_thing"}),
     ]);
     assert_eq!(steps(&events).iter().map(|step| step.number).collect::<Vec<_>>(), [1, 1]);
-    assert_eq!(events.iter().filter(|event| matches!(event, Event::Skipped(_))).count(), 1);
+    assert_eq!(events.iter().filter(|event| matches!(event, TrajectoryEvent::Skipped(_))).count(), 1);
 }
 
 proptest! {
@@ -135,7 +137,7 @@ proptest! {
 
     #[test]
     fn nothing_makes_it_panic(lines in prop::collection::vec(json(), 0..6), damaged in damaged(RUN)) {
-        events::<RunLog>(&lines);
-        events::<RunLog>(&damaged);
+        events::<RunLogReader>(&lines);
+        events::<RunLogReader>(&damaged);
     }
 }

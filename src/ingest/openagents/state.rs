@@ -1,195 +1,204 @@
-//! Small documents: a run's metadata, the index of a stream, what the Healer tried, and HUD messages about speed and use.
+//! Reads small documents: run metadata, stream indexes, Healer attempts, and HUD messages about speed and usage.
 
 use serde_json::Value;
 
 use super::AGENT;
-use crate::domain::{About, Call, Event, Extra, Output, OutputOf, Sink, Speaker, Step, Usage};
-use crate::ingest::Reader;
-use crate::ingest::chat::{self, Teller};
+use crate::domain::{
+    EventSink, Extra, OutputOwner, SessionDetails, Speaker, Step, TokenUsage, ToolCall, ToolOutput, TrajectoryEvent,
+};
+use crate::ingest::LogReader;
+use crate::ingest::chat::{self, ChatEventEmitter};
 use crate::ingest::pick::{self, Object};
-use crate::ingest::unknown::Unknown;
+use crate::ingest::unknown::UnknownKinds;
 
 #[cfg(test)]
 #[path = "state_tests.rs"]
 mod tests;
 
-/// What stands where a model's name should, when the orchestrator itself ran.
+/// The value in place of a model's name when the orchestrator itself ran.
 const NO_MODEL: &str = "orchestrator";
 
-/// Reads one document, or one a line.
+/// Reads one document, or one document per line.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct State {
-    teller: Teller,
-    unknown: Unknown,
+pub(in crate::ingest) struct OpenAgentsStateReader {
+    teller: ChatEventEmitter,
+    unknown: UnknownKinds,
     has_told: bool,
     session: Option<u64>,
 }
 
-impl Reader for State {
-    fn line(&mut self, number: u64, line: Value, sink: &mut dyn Sink) {
-        let document = pick::object(line);
+impl LogReader for OpenAgentsStateReader {
+    fn read_log_line(&mut self, number: u64, line: Value, sink: &mut dyn EventSink) {
+        let document = pick::into_object(line);
         let has = |key: &str| document.contains_key(key);
-        let kind = pick::str(&document, "type").unwrap_or_default();
+        let kind = pick::get_str(&document, "type").unwrap_or_default();
         if has("attempts") {
-            self.healer(document, sink);
+            self.read_healer_attempts(document, sink);
         } else if kind == "usage_update" {
-            self.usage(document, sink);
+            self.read_usage_update(document, sink);
         } else if matches!(kind, "apm_snapshot" | "apm_update") || (has("combined") && has("comparison")) {
-            self.speed(document, sink);
+            self.read_speed_snapshot(document, sink);
         } else if has("session_id") && (has("checkpoint") || has("final_metrics")) {
-            self.index(document, sink);
+            self.read_stream_index(document, sink);
         } else if has("taskId") || has("logFilePath") || has("sessionFilePath") || has("totalTurns") {
-            self.run(document, sink);
+            self.read_run_metadata(document, sink);
         } else {
-            self.unknown.report(kind, number, sink);
+            self.unknown.report_once(kind, number, sink);
         }
     }
 }
 
-impl State {
-    fn begin(&mut self, sink: &mut dyn Sink) {
+impl OpenAgentsStateReader {
+    fn begin_trajectory(&mut self, sink: &mut dyn EventSink) {
         if std::mem::replace(&mut self.has_told, true) {
-            self.teller.begin(sink);
+            self.teller.begin_trajectory(sink);
         }
     }
 
-    fn run(&mut self, mut run: Object, sink: &mut dyn Sink) {
-        self.begin(sink);
-        let id = pick::string(&run, "id");
-        let session_id = pick::str(&run, "sessionFilePath").and_then(stem).or_else(|| id.clone());
-        let finished_at = pick::time(&run, "finishedAt");
-        sink.hear(Event::About(Box::new(About {
+    fn read_run_metadata(&mut self, mut run: Object, sink: &mut dyn EventSink) {
+        self.begin_trajectory(sink);
+        let id = pick::get_string(&run, "id");
+        let session_id = pick::get_str(&run, "sessionFilePath").and_then(file_stem).or_else(|| id.clone());
+        let finished_at = pick::get_time(&run, "finishedAt");
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
             session_id,
             trajectory_id: id,
             agent: Some(AGENT.to_owned()),
-            directory: pick::string(&run, "workDir"),
-            task_id: pick::string(&run, "taskId"),
-            title: pick::string(&run, "taskTitle"),
-            started_at: pick::time(&run, "startedAt"),
+            directory: pick::get_string(&run, "workDir"),
+            task_id: pick::get_string(&run, "taskId"),
+            title: pick::get_string(&run, "taskTitle"),
+            started_at: pick::get_time(&run, "startedAt"),
             finished_at,
-            ..About::default()
+            ..SessionDetails::default()
         })));
-        let mut parts = vec![chat::take_words(&mut run, &["finalMessage"])];
-        let commits = chat::strings(&mut run, "commits");
+        let mut parts = vec![chat::take_first_text(&mut run, &["finalMessage"])];
+        let commits = chat::take_strings(&mut run, "commits");
         if !commits.is_empty() {
             parts.push(format!("Commits: {}", commits.join(", ")));
         }
         parts.retain(|part| !part.is_empty());
         if !parts.is_empty() {
-            self.teller.said(Speaker::System, parts.join("\n"), finished_at, sink);
+            self.teller.emit_message(Speaker::System, parts.join("\n"), finished_at, sink);
         }
-        let error = Some(chat::take_words(&mut run, &["error"])).filter(|error| !error.is_empty());
-        if let Some(outcome) = super::outcome(pick::str(&run, "status"), error, "run metadata") {
-            sink.hear(Event::Outcome(outcome));
+        let error = Some(chat::take_first_text(&mut run, &["error"])).filter(|error| !error.is_empty());
+        if let Some(outcome) = super::parse_outcome(pick::get_str(&run, "status"), error, "run metadata") {
+            sink.receive_event(TrajectoryEvent::Outcome(outcome));
         }
     }
 
-    /// Its status says whether the stream was closed, not how the session ended.
-    fn index(&mut self, mut index: Object, sink: &mut dyn Sink) {
-        self.begin(sink);
+    /// Reads the index of a stream. Its status says whether the stream was closed, not how the session ended.
+    fn read_stream_index(&mut self, mut index: Object, sink: &mut dyn EventSink) {
+        self.begin_trajectory(sink);
         let agent = pick::take_object(&mut index, "agent").unwrap_or_default();
         let checkpoint = pick::take_object(&mut index, "checkpoint").unwrap_or_default();
-        sink.hear(Event::About(Box::new(About {
-            session_id: pick::string(&index, "session_id"),
-            agent: pick::string(&agent, "name").or_else(|| Some(AGENT.to_owned())),
-            agent_version: pick::string(&agent, "version"),
-            model: pick::string(&agent, "model_name").filter(|model| model != NO_MODEL),
-            parent_session_id: pick::string(&index, "parent_session_id"),
-            started_at: pick::time(&index, "created_at"),
-            finished_at: pick::time(&checkpoint, "timestamp"),
-            ..About::default()
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+            session_id: pick::get_string(&index, "session_id"),
+            agent: pick::get_string(&agent, "name").or_else(|| Some(AGENT.to_owned())),
+            agent_version: pick::get_string(&agent, "version"),
+            model: pick::get_string(&agent, "model_name").filter(|model| model != NO_MODEL),
+            parent_session_id: pick::get_string(&index, "parent_session_id"),
+            started_at: pick::get_time(&index, "created_at"),
+            finished_at: pick::get_time(&checkpoint, "timestamp"),
+            ..SessionDetails::default()
         })));
         let Some(metrics) = index.get("final_metrics").and_then(Value::as_object) else { return };
-        total(
-            Usage {
-                prompt_tokens: pick::count(metrics, "total_prompt_tokens"),
-                completion_tokens: pick::count(metrics, "total_completion_tokens"),
-                cached_tokens: pick::count(metrics, "total_cached_tokens"),
+        emit_total(
+            TokenUsage {
+                prompt_tokens: pick::get_count(metrics, "total_prompt_tokens"),
+                completion_tokens: pick::get_count(metrics, "total_completion_tokens"),
+                cached_tokens: pick::get_count(metrics, "total_cached_tokens"),
                 cache_write_tokens: None,
-                cost_usd: pick::amount(metrics, "total_cost_usd"),
+                cost_usd: pick::get_amount(metrics, "total_cost_usd"),
             },
             sink,
         );
     }
 
-    fn healer(&mut self, mut state: Object, sink: &mut dyn Sink) {
+    fn read_healer_attempts(&mut self, mut state: Object, sink: &mut dyn EventSink) {
         for attempt in pick::take_array(&mut state, "attempts") {
-            let mut attempt = pick::object(attempt);
-            let at = pick::time(&attempt, "timestamp");
-            self.begin(sink);
-            sink.hear(Event::About(Box::new(About {
-                trajectory_id: pick::str(&attempt, "key")
-                    .map(|key| format!("{key}@{}", pick::str(&attempt, "timestamp").unwrap_or_default())),
+            let mut attempt = pick::into_object(attempt);
+            let at = pick::get_time(&attempt, "timestamp");
+            self.begin_trajectory(sink);
+            sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+                trajectory_id: pick::get_str(&attempt, "key")
+                    .map(|key| format!("{key}@{}", pick::get_str(&attempt, "timestamp").unwrap_or_default())),
                 agent: Some("healer".to_owned()),
-                task_id: pick::string(&attempt, "taskId"),
-                subtask_id: pick::string(&attempt, "subtaskId"),
-                title: pick::string(&attempt, "scenario"),
+                task_id: pick::get_string(&attempt, "taskId"),
+                subtask_id: pick::get_string(&attempt, "subtaskId"),
+                title: pick::get_string(&attempt, "scenario"),
                 started_at: at,
-                ..About::default()
+                ..SessionDetails::default()
             })));
-            let tried = chat::strings(&mut attempt, "spellsTried");
-            let succeeded = chat::strings(&mut attempt, "spellsSucceeded");
+            let tried = chat::take_strings(&mut attempt, "spellsTried");
+            let succeeded = chat::take_strings(&mut attempt, "spellsSucceeded");
             let extra: Extra =
                 attempt.remove("errorHash").map(|hash| ("errorHash".to_owned(), hash)).into_iter().collect();
             let step = Step {
                 speaker: Speaker::Agent,
-                text: chat::take_words(&mut attempt, &["summary"]),
+                text: chat::take_first_text(&mut attempt, &["summary"]),
                 at,
                 extra,
                 ..Step::default()
             };
-            let step = self.teller.step(step, sink);
+            let step = self.teller.emit_step(step, sink);
             for (place, spell) in tried.into_iter().enumerate() {
                 let id = format!("spell-{}", place + 1);
                 let failed = !succeeded.contains(&spell);
                 let text = format!("{spell} {}", if failed { "failed" } else { "succeeded" });
-                sink.hear(Event::Call(step, Call { id: id.clone(), tool: spell, ..Call::default() }));
-                let output = Output { text, failed: Some(failed), at, ..Output::default() };
-                sink.hear(Event::Output(OutputOf::Call(id), output));
+                sink.receive_event(TrajectoryEvent::Call(
+                    step,
+                    ToolCall { id: id.clone(), tool: spell, ..ToolCall::default() },
+                ));
+                let output = ToolOutput { text, failed: Some(failed), at, ..ToolOutput::default() };
+                sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
             }
-            if let Some(outcome) = super::outcome(pick::str(&attempt, "outcome"), None, "healer-state") {
-                sink.hear(Event::Outcome(outcome));
+            if let Some(outcome) = super::parse_outcome(pick::get_str(&attempt, "outcome"), None, "healer-state") {
+                sink.receive_event(TrajectoryEvent::Outcome(outcome));
             }
         }
     }
 
-    fn usage(&mut self, mut message: Object, sink: &mut dyn Sink) {
+    fn read_usage_update(&mut self, mut message: Object, sink: &mut dyn EventSink) {
         let usage = pick::take_object(&mut message, "usage").unwrap_or(message);
-        self.session(pick::string(&usage, "sessionId"), sink);
-        sink.hear(Event::About(Box::new(About {
-            session_id: pick::string(&usage, "sessionId"),
-            agent: pick::string(&usage, "agent").or_else(|| Some(AGENT.to_owned())),
-            repository: pick::string(&usage, "projectId"),
-            finished_at: pick::time(&usage, "timestamp"),
-            ..About::default()
+        self.switch_session(pick::get_string(&usage, "sessionId"), sink);
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+            session_id: pick::get_string(&usage, "sessionId"),
+            agent: pick::get_string(&usage, "agent").or_else(|| Some(AGENT.to_owned())),
+            repository: pick::get_string(&usage, "projectId"),
+            finished_at: pick::get_time(&usage, "timestamp"),
+            ..SessionDetails::default()
         })));
-        total(chat::usage(&usage), sink);
+        emit_total(chat::parse_usage(&usage), sink);
     }
 
-    /// Actions a minute. They say nothing about tokens.
-    fn speed(&mut self, message: Object, sink: &mut dyn Sink) {
-        let session_id = pick::string(&message, "sessionId");
-        self.session(session_id.clone(), sink);
+    /// Reads a snapshot of actions per minute, which contains no token figures.
+    fn read_speed_snapshot(&mut self, message: Object, sink: &mut dyn EventSink) {
+        let session_id = pick::get_string(&message, "sessionId");
+        self.switch_session(session_id.clone(), sink);
         let agent = Some(AGENT.to_owned());
-        sink.hear(Event::About(Box::new(About { session_id, agent, ..About::default() })));
+        sink.receive_event(TrajectoryEvent::About(Box::new(SessionDetails {
+            session_id,
+            agent,
+            ..SessionDetails::default()
+        })));
         let mut figures = Vec::new();
-        collect(&message, &mut figures);
-        let at = pick::time(&message, "timestamp");
-        self.teller.said(Speaker::System, format!("Actions per minute: {}", figures.join(", ")), at, sink);
+        collect_figures(&message, &mut figures);
+        let at = pick::get_time(&message, "timestamp");
+        self.teller.emit_message(Speaker::System, format!("Actions per minute: {}", figures.join(", ")), at, sink);
     }
 
-    /// Messages about one session are one trajectory.
-    fn session(&mut self, id: Option<String>, sink: &mut dyn Sink) {
-        let known = id.as_deref().map(chat::fingerprint);
+    /// Begins another trajectory if the session changes; messages about one session are one trajectory.
+    fn switch_session(&mut self, id: Option<String>, sink: &mut dyn EventSink) {
+        let known = id.as_deref().map(chat::fingerprint_text);
         if !self.has_told || (known.is_some() && self.session.is_some() && known != self.session) {
-            self.begin(sink);
+            self.begin_trajectory(sink);
         }
         self.session = known.or(self.session);
     }
 }
 
-/// The numbers of a message, each with its name, parts before wholes as they stand.
-fn collect(message: &Object, figures: &mut Vec<String>) {
+/// Collects the numbers of a message and of its direct objects, each with its name.
+fn collect_figures(message: &Object, figures: &mut Vec<String>) {
     for (name, value) in message {
         match value {
             Value::Number(number) => figures.push(format!("{name} {number}")),
@@ -202,16 +211,16 @@ fn collect(message: &Object, figures: &mut Vec<String>) {
     }
 }
 
-/// Figures that are all zero were never counted.
-fn total(usage: Usage, sink: &mut dyn Sink) {
+/// Emits the total usage unless all figures are zero, which means that nothing was counted.
+fn emit_total(usage: TokenUsage, sink: &mut dyn EventSink) {
     let is_any = [usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens].iter().any(|n| n.unwrap_or(0) > 0);
     if is_any || usage.cost_usd.unwrap_or_default() > 0.0 {
-        sink.hear(Event::Total(usage));
+        sink.receive_event(TrajectoryEvent::Total(usage));
     }
 }
 
-/// A file's name without folders and extension.
-fn stem(path: &str) -> Option<String> {
+/// Returns a file's name without folders and extension.
+fn file_stem(path: &str) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next()?;
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);
     Some(stem.to_owned()).filter(|stem| !stem.is_empty())

@@ -2,16 +2,19 @@ use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::json;
 
-use super::State;
-use crate::domain::{EpisodeStatus, Event, Usage};
-use crate::ingest::Format;
+use super::OpenAgentsStateReader;
+use crate::domain::{EpisodeStatus, TokenUsage, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{calls, damaged, events, json, outputs, read, said};
 
 const RUN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/openagents/run-metadata.json"));
 const HEALER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/openagents/healer-state.json"));
 
-fn totals(events: &[Event]) -> Vec<Usage> {
-    events.iter().filter_map(|event| if let Event::Total(usage) = event { Some(*usage) } else { None }).collect()
+fn totals(events: &[TrajectoryEvent]) -> Vec<TokenUsage> {
+    events
+        .iter()
+        .filter_map(|event| if let TrajectoryEvent::Total(usage) = event { Some(*usage) } else { None })
+        .collect()
 }
 
 fn index(metrics: Value, model: &str) -> Value {
@@ -23,13 +26,13 @@ fn index(metrics: Value, model: &str) -> Value {
 #[test]
 fn the_metadata_of_a_run_is_read() {
     let (format, events) = read(RUN);
-    assert_eq!(format, Format::OpenAgentsState);
-    let Event::About(about) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(format, LogFormat::OpenAgentsState);
+    let TrajectoryEvent::About(about) = &events[0] else { panic!("{events:?}") };
     assert_eq!(about.session_id.as_deref(), Some("session-20260107-010000-aa11"), "as the session's file is named");
     assert_eq!(about.trajectory_id.as_deref(), Some("run-1767747600000-x1y2"));
     assert_eq!((about.task_id.as_deref(), about.title.as_deref()), (Some("sh-3b"), Some("Round prices to cents")));
     assert_eq!(said(&events), [("system", "Stopped before the tests ran\nCommits: 9d1e2f3")]);
-    let Some(Event::Outcome(outcome)) = events.last() else { panic!("{events:?}") };
+    let Some(TrajectoryEvent::Outcome(outcome)) = events.last() else { panic!("{events:?}") };
     assert_eq!(
         (outcome.status.clone(), outcome.error.as_deref()),
         (EpisodeStatus::Partial, Some("turn limit reached"))
@@ -38,33 +41,39 @@ fn the_metadata_of_a_run_is_read() {
 
 #[test]
 fn a_run_without_tasks_has_no_outcome() {
-    let events = events::<State>(&[json!({"id": "r", "taskId": null, "status": "no_tasks", "totalTurns": 0})]);
+    let events =
+        events::<OpenAgentsStateReader>(&[json!({"id": "r", "taskId": null, "status": "no_tasks", "totalTurns": 0})]);
     assert_eq!(events.len(), 1);
 }
 
 #[test]
 fn an_index_is_not_believed_further_than_it_goes() {
     let zero = json!({"total_prompt_tokens": 0, "total_completion_tokens": 0, "total_steps": 8});
-    let told = events::<State>(&[index(zero, "orchestrator")]);
-    let Event::About(about) = &told[0] else { panic!("{told:?}") };
+    let told = events::<OpenAgentsStateReader>(&[index(zero, "orchestrator")]);
+    let TrajectoryEvent::About(about) = &told[0] else { panic!("{told:?}") };
     assert_eq!((about.session_id.as_deref(), about.parent_session_id.as_deref()), (Some("s"), Some("p")));
     assert_eq!(about.model, None, "the orchestrator is no model");
     assert_eq!(told.len(), 1, "neither a total of zeros nor an outcome");
-    assert_eq!(events::<State>(&[index(Value::Null, "m")]).len(), 1);
+    assert_eq!(events::<OpenAgentsStateReader>(&[index(Value::Null, "m")]).len(), 1);
     let some = json!({"total_prompt_tokens": 10, "total_completion_tokens": 0, "total_cost_usd": 0.5});
-    let told = events::<State>(&[index(some, "m")]);
-    assert!(matches!(&told[0], Event::About(about) if about.model.as_deref() == Some("m")));
-    let usage = Usage { prompt_tokens: Some(10), completion_tokens: Some(0), cost_usd: Some(0.5), ..Usage::default() };
+    let told = events::<OpenAgentsStateReader>(&[index(some, "m")]);
+    assert!(matches!(&told[0], TrajectoryEvent::About(about) if about.model.as_deref() == Some("m")));
+    let usage = TokenUsage {
+        prompt_tokens: Some(10),
+        completion_tokens: Some(0),
+        cost_usd: Some(0.5),
+        ..TokenUsage::default()
+    };
     assert_eq!(totals(&told), [usage]);
 }
 
 #[test]
 fn each_attempt_of_the_healer_is_a_trajectory() {
     let (format, events) = read(HEALER);
-    assert_eq!(format, Format::OpenAgentsState);
-    let attempts: Vec<&[Event]> = events.split(|event| *event == Event::Begin).collect();
+    assert_eq!(format, LogFormat::OpenAgentsState);
+    let attempts: Vec<&[TrajectoryEvent]> = events.split(|event| *event == TrajectoryEvent::Begin).collect();
     assert_eq!(attempts.len(), 2);
-    let Event::About(about) = &attempts[0][0] else { panic!("{events:?}") };
+    let TrajectoryEvent::About(about) = &attempts[0][0] else { panic!("{events:?}") };
     assert_eq!((about.agent.as_deref(), about.title.as_deref()), (Some("healer"), Some("VerificationFailed")));
     assert_eq!(said(attempts[0])[0].1, "1 spell(s) succeeded; 1 spell(s) failed; Last: Reverted 2 files");
     assert_eq!(
@@ -78,15 +87,17 @@ fn each_attempt_of_the_healer_is_a_trajectory() {
             ("spell-2".to_owned(), "rewind_uncommitted_changes succeeded", Some(false)),
         ]
     );
-    assert!(matches!(attempts[0].last(), Some(Event::Outcome(outcome)) if outcome.status == EpisodeStatus::Success));
-    let Event::About(about) = &attempts[1][0] else { panic!("{events:?}") };
+    assert!(
+        matches!(attempts[0].last(), Some(TrajectoryEvent::Outcome(outcome)) if outcome.status == EpisodeStatus::Success)
+    );
+    let TrajectoryEvent::About(about) = &attempts[1][0] else { panic!("{events:?}") };
     assert_eq!(about.subtask_id.as_deref(), Some("sh-3b-sub-001"));
-    assert!(!attempts[1].iter().any(|event| matches!(event, Event::Outcome(_))), "skipped is no outcome");
+    assert!(!attempts[1].iter().any(|event| matches!(event, TrajectoryEvent::Outcome(_))), "skipped is no outcome");
 }
 
 #[test]
 fn speed_is_shown_and_has_no_tokens() {
-    let told = events::<State>(&[
+    let told = events::<OpenAgentsStateReader>(&[
         json!({"type": "apm_snapshot", "combined": {"apm1h": 12.5, "totalActions": 300}, "comparison": {"efficiencyRatio": 2}}),
         json!({"type": "apm_update", "sessionId": "s", "sessionAPM": 20.5, "totalActions": 41}),
     ]);
@@ -98,7 +109,7 @@ fn speed_is_shown_and_has_no_tokens() {
         ]
     );
     assert_eq!(totals(&told), []);
-    let bare = events::<State>(&[json!({"combined": {"apm1h": 1}, "comparison": null})]);
+    let bare = events::<OpenAgentsStateReader>(&[json!({"combined": {"apm1h": 1}, "comparison": null})]);
     assert_eq!(said(&bare), [("system", "Actions per minute: apm1h 1")]);
 }
 
@@ -108,9 +119,9 @@ fn use_is_counted_for_the_session_it_names() {
         json!({"type": "usage_update", "usage": {"sessionId": id, "projectId": "shop", "timestamp": "2026-01-05T07:46:48Z",
             "inputTokens": 5, "outputTokens": 7, "cacheReadTokens": 100, "cacheCreationTokens": 20, "totalCostUsd": 0.25, "agent": "claude-code"}})
     };
-    let told = events::<State>(&[update("a"), update("a"), update("b")]);
-    assert_eq!(told.iter().filter(|event| **event == Event::Begin).count(), 1);
-    let usage = Usage {
+    let told = events::<OpenAgentsStateReader>(&[update("a"), update("a"), update("b")]);
+    assert_eq!(told.iter().filter(|event| **event == TrajectoryEvent::Begin).count(), 1);
+    let usage = TokenUsage {
         prompt_tokens: Some(125),
         completion_tokens: Some(7),
         cached_tokens: Some(100),
@@ -128,13 +139,13 @@ fn the_real_documents_are_read() {
     };
     let file = |path: &str| read(&std::fs::read_to_string(format!("{corpus}/openagents/{path}")).unwrap());
     let (format, events) = file("healer-state.json");
-    assert_eq!(format, Format::OpenAgentsState);
-    assert_eq!(events.iter().filter(|event| **event == Event::Begin).count(), 6);
+    assert_eq!(format, LogFormat::OpenAgentsState);
+    assert_eq!(events.iter().filter(|event| **event == TrajectoryEvent::Begin).count(), 6);
     assert_eq!(outputs(&events).iter().filter(|output| output.2 == Some(true)).count(), 1);
     assert_eq!(outputs(&events).len(), 8);
     for name in ["07-45-57-649Z-x8251x", "08-00-23-404Z-ew8gut", "08-07-41-875Z-ebphxk"] {
         let (format, events) = file(&format!("trajectories/20251205/session-2025-12-05T{name}.index.json"));
-        assert_eq!(format, Format::OpenAgentsState);
+        assert_eq!(format, LogFormat::OpenAgentsState);
         assert_eq!(events.len(), 1, "{events:?}");
     }
 }
@@ -148,8 +159,8 @@ proptest! {
         run in damaged(RUN),
         healer in damaged(HEALER),
     ) {
-        events::<State>(&lines);
-        events::<State>(&run);
-        events::<State>(&healer);
+        events::<OpenAgentsStateReader>(&lines);
+        events::<OpenAgentsStateReader>(&run);
+        events::<OpenAgentsStateReader>(&healer);
     }
 }

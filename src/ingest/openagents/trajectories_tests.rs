@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::Trajectories;
-use crate::domain::{EpisodeStatus, Event, Usage};
-use crate::ingest::Format;
+use super::TrajectoryRecordReader;
+use crate::domain::{EpisodeStatus, TokenUsage, TrajectoryEvent};
+use crate::ingest::LogFormat;
 use crate::ingest::chat::tests::{calls, damaged, events, json, outputs, read, said, steps};
 
 const RECORDS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/logs/openagents/trajectories.jsonl"));
@@ -11,19 +11,19 @@ const RECORDS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixture
 #[test]
 fn each_record_is_a_trajectory() {
     let (format, events) = read(RECORDS);
-    assert_eq!(format, Format::OpenAgentsTrajectories);
-    let records: Vec<&[Event]> = events.split(|event| *event == Event::Begin).collect();
+    assert_eq!(format, LogFormat::OpenAgentsTrajectories);
+    let records: Vec<&[TrajectoryEvent]> = events.split(|event| *event == TrajectoryEvent::Begin).collect();
     assert_eq!(records.len(), 3);
 
-    let Event::About(about) = &records[0][0] else { panic!("{events:?}") };
+    let TrajectoryEvent::About(about) = &records[0][0] else { panic!("{events:?}") };
     assert_eq!(about.trajectory_id.as_deref(), Some("traj-a1"));
     assert_eq!((about.task_id.as_deref(), about.title.as_deref()), (Some("fm-list"), Some("List the files")));
     assert_eq!(about.started_at.unwrap().to_rfc3339(), "2026-01-08T10:00:00+00:00");
     assert_eq!(about.finished_at.unwrap().to_rfc3339(), "2026-01-08T10:00:04+00:00");
     assert_eq!(said(records[0]), [("system", "List the files"), ("agent", "")]);
     assert_eq!(outputs(records[0]), [("action-2".to_owned(), "outcome: success", Some(false))]);
-    let total = Usage { prompt_tokens: Some(123), completion_tokens: Some(0), ..Usage::default() };
-    assert!(records[0].contains(&Event::Total(total)));
+    let total = TokenUsage { prompt_tokens: Some(123), completion_tokens: Some(0), ..TokenUsage::default() };
+    assert!(records[0].contains(&TrajectoryEvent::Total(total)));
 
     assert_eq!(
         said(records[1]),
@@ -48,10 +48,11 @@ fn each_record_is_a_trajectory() {
         ],
         "each error is told once"
     );
-    assert!(!records[1].iter().any(|event| matches!(event, Event::Total(_))), "all zero is not counted");
+    assert!(!records[1].iter().any(|event| matches!(event, TrajectoryEvent::Total(_))), "all zero is not counted");
 
     assert_eq!(outputs(records[2]), [("step 2".to_owned(), "no answer after 60 s", Some(true))]);
-    let outcome = records[2].iter().find_map(|event| if let Event::Outcome(o) = event { Some(o) } else { None });
+    let outcome =
+        records[2].iter().find_map(|event| if let TrajectoryEvent::Outcome(o) = event { Some(o) } else { None });
     let outcome = outcome.unwrap();
     assert_eq!(
         (outcome.status.clone(), outcome.error.as_deref()),
@@ -63,7 +64,10 @@ fn each_record_is_a_trajectory() {
 fn the_records_error_stands_in_the_output_that_failed() {
     let of = |result: &str| {
         let record = json!({"actions": [{"type": "tool_call", "tool": "t", "content": "c", "result": result, "success": false}], "outcome": "failure", "errorMessage": "E is not defined"});
-        outputs(&events::<Trajectories>(&[record])).into_iter().map(|output| output.1.to_owned()).collect::<Vec<_>>()
+        outputs(&events::<TrajectoryRecordReader>(&[record]))
+            .into_iter()
+            .map(|output| output.1.to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("outcome: failure"), ["outcome: failure\nE is not defined"]);
     assert_eq!(of("outcome: error - E is not defined"), ["outcome: error - E is not defined"]);
@@ -73,9 +77,9 @@ fn the_records_error_stands_in_the_output_that_failed() {
 #[test]
 fn actions_of_unknown_kinds_are_kept() {
     let record = json!({"outcome": "who knows", "actions": [{"type": "dance", "content": "la la"}, "bare", {"content": "no type"}]});
-    let events = events::<Trajectories>(&[record]);
+    let events = events::<TrajectoryRecordReader>(&[record]);
     assert_eq!(said(&events), [("agent", "la la"), ("agent", ""), ("agent", "no type")]);
-    assert!(!events.iter().any(|event| matches!(event, Event::Outcome(_))));
+    assert!(!events.iter().any(|event| matches!(event, TrajectoryEvent::Outcome(_))));
 }
 
 #[test]
@@ -86,11 +90,14 @@ fn the_real_records_hold_both_great_failures() {
     };
     let log = std::fs::read_to_string(format!("{corpus}/openagents/trajectories.jsonl")).unwrap();
     let (format, events) = read(&log);
-    assert_eq!(format, Format::OpenAgentsTrajectories);
-    let records: Vec<&[Event]> = events.split(|event| *event == Event::Begin).collect();
+    assert_eq!(format, LogFormat::OpenAgentsTrajectories);
+    let records: Vec<&[TrajectoryEvent]> = events.split(|event| *event == TrajectoryEvent::Begin).collect();
     assert_eq!(records.len(), 140);
     let outcomes = |status| {
-        events.iter().filter(|event| matches!(event, Event::Outcome(outcome) if outcome.status == status)).count()
+        events
+            .iter()
+            .filter(|event| matches!(event, TrajectoryEvent::Outcome(outcome) if outcome.status == status))
+            .count()
     };
     assert_eq!((outcomes(EpisodeStatus::Failed), outcomes(EpisodeStatus::Success)), (131, 9));
     let outputs = outputs(&events);
@@ -106,7 +113,7 @@ proptest! {
 
     #[test]
     fn nothing_makes_it_panic(lines in prop::collection::vec(json(), 0..6), damaged in damaged(RECORDS)) {
-        events::<Trajectories>(&lines);
-        events::<Trajectories>(&damaged);
+        events::<TrajectoryRecordReader>(&lines);
+        events::<TrajectoryRecordReader>(&damaged);
     }
 }

@@ -7,7 +7,7 @@ const NOTES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/
 
 fn section(session: &str, line_end: &str) -> String {
     let lines = ["", "## Blockers", "- Start redis first", "Completed: 2026-01-01T00:00:00Z", "```"];
-    LessonSection::written(session, &lines.map(str::to_owned), line_end)
+    LessonSection::render_section(session, &lines.map(str::to_owned), line_end)
 }
 
 #[test]
@@ -31,9 +31,9 @@ fn sections_are_found_between_their_marks() {
     let (a, b) = (section("a", "\n"), section("b", "\n"));
     #[track_caller]
     fn check(notes: &str, sessions: &[&str], rest: &str) {
-        let found: Vec<String> = LessonSection::all(notes).into_iter().map(|section| section.session).collect();
+        let found: Vec<String> = LessonSection::find_all(notes).into_iter().map(|section| section.session).collect();
         assert_eq!(found, sessions);
-        assert_eq!(without_lessons(notes), rest);
+        assert_eq!(strip_lesson_sections(notes), rest);
     }
     check("", &[], "");
     check("text\n", &[], "text\n");
@@ -57,7 +57,7 @@ fn sections_are_found_between_their_marks() {
 fn any_number_of_marks_is_read_in_one_go() {
     let (opening, _) = section("a", "\n").split_once('\n').map(|(first, rest)| (first.to_owned(), rest.len())).unwrap();
     let notes = format!("{}{}", format!("{opening}\n").repeat(20_000), format!("{CLOSING}\n").repeat(20_000));
-    assert_eq!(without_lessons(&notes), "");
+    assert_eq!(strip_lesson_sections(&notes), "");
 }
 
 proptest! {
@@ -65,8 +65,8 @@ proptest! {
     fn what_is_left_holds_no_section(pieces in proptest::collection::vec(0..5_usize, 0..20)) {
         let marks = ["<!-- <archivist-lessons session=\"a\"> -->", CLOSING, "\n", "\r\n", "text"];
         let notes: String = pieces.iter().map(|piece| marks[*piece]).collect();
-        let rest = without_lessons(&notes).into_owned();
-        prop_assert_eq!(LessonSection::all(&rest), []);
-        prop_assert_eq!(without_lessons(&rest), rest.as_str());
+        let rest = strip_lesson_sections(&notes).into_owned();
+        prop_assert_eq!(LessonSection::find_all(&rest), []);
+        prop_assert_eq!(strip_lesson_sections(&rest), rest.as_str());
     }
 }

@@ -1,4 +1,4 @@
-//! The few things a bank asks of a disk, behind a trait so that tests can make each of them fail.
+//! The disk operations of a bank, behind a trait so that tests can make each of them fail.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::MemoryError;
 
-/// First and longest pause between two tries for the lock.
+/// The first and the longest pause between two tries for the lock.
 const LOCK_PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
 
-/// Every step of a write that a crash can fall between. By itself each does what its name says.
+/// The steps of a write between which a crash can happen. The default methods perform the plain operation.
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Writes at the end of `file`.
     fn append(&self, _path: &Path, file: &mut File, bytes: &[u8]) -> io::Result<()> {
@@ -36,39 +36,39 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
 
     /// Returns once the names in `directory` survive a loss of power.
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Only Unix can open a directory, and only there is it needed.
+        // Only Unix can open a directory, and only Unix needs this.
         if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
     }
 
-    /// Something that changes when the machine starts anew: until then, what was written is still there.
-    fn boot(&self) -> Option<String> {
+    /// Returns an id that changes when the machine restarts; until then, written bytes are still there.
+    fn boot_id(&self) -> Option<String> {
         let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         Some(id.trim().to_owned())
     }
 }
 
-/// The disk that is there.
+/// The disk of the machine.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {}
 
-/// What tells a touched file from an untouched one.
+/// The properties that tell a changed file from an unchanged one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamp {
+pub(super) struct FileStamp {
     pub(super) length: u64,
-    /// When its bytes last changed, in nanoseconds since 1970. Copying tools may set this back.
+    /// The time its bytes last changed, in nanoseconds since 1970. Copying tools may set this back.
     pub(super) modified: u64,
-    /// When anything about it last changed, where the system tells. Nobody can set this back.
+    /// The time anything about it last changed, where the system records it. It cannot be set back.
     pub(super) changed: i64,
 }
 
-/// How a file looks from outside; zeros if there is none.
-pub(super) fn stamp(path: &Path) -> Result<Stamp, MemoryError> {
+/// Reads the stamp of a file; all zeros if there is none.
+pub(super) fn read_file_stamp(path: &Path) -> Result<FileStamp, MemoryError> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamp::default()),
-        Err(error) => return Err(MemoryError::io("read", path)(error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileStamp::default()),
+        Err(error) => return Err(MemoryError::io_error("read", path)(error)),
     };
     let modified = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     #[cfg(unix)]
@@ -78,10 +78,10 @@ pub(super) fn stamp(path: &Path) -> Result<Stamp, MemoryError> {
     };
     #[cfg(not(unix))]
     let changed = 0;
-    Ok(Stamp { length: found.len(), modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), changed })
+    Ok(FileStamp { length: found.len(), modified: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), changed })
 }
 
-/// Opens a store file for writing at its end, and makes it if it is not there. Never follows a link.
+/// Opens a store file for writing at its end, and creates it if it does not exist. Never follows a link.
 pub(super) fn open_to_append(path: &Path) -> Result<File, MemoryError> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
@@ -95,7 +95,7 @@ pub(super) fn open_to_replace(path: &Path) -> Result<File, MemoryError> {
     open_without_links(&mut options, path, "write")
 }
 
-/// Says no where a store file is a link.
+/// Returns an error if a store file is a link.
 pub(super) fn refuse_link(path: &Path) -> Result<(), MemoryError> {
     if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
         return Err(MemoryError::Symlink { path: path.to_owned() });
@@ -109,10 +109,12 @@ fn open_without_links(options: &mut OpenOptions, path: &Path, doing: &'static st
     if cfg!(not(unix)) {
         refuse_link(path)?;
     }
-    options.open(path).map_err(|source| refuse_link(path).err().unwrap_or_else(|| MemoryError::io(doing, path)(source)))
+    options
+        .open(path)
+        .map_err(|source| refuse_link(path).err().unwrap_or_else(|| MemoryError::io_error(doing, path)(source)))
 }
 
-/// Opens a store file for reading; `None` if there is none. Anything but a file is refused, and not waited for.
+/// Opens a store file for reading; `None` if there is none. Refuses anything but a regular file, without waiting.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<File>, MemoryError> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -121,17 +123,17 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<File>, MemoryError> {
     let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(MemoryError::io("read", path)(error)),
+        Err(error) => return Err(MemoryError::io_error("read", path)(error)),
     };
-    let kind = file.metadata().map_err(MemoryError::io("read", path))?.file_type();
+    let kind = file.metadata().map_err(MemoryError::io_error("read", path))?.file_type();
     if kind.is_file() {
         return Ok(Some(file));
     }
     let kind = if kind.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
-    Err(MemoryError::io("read", path)(io::Error::new(kind, "it is not a file")))
+    Err(MemoryError::io_error("read", path)(io::Error::new(kind, "it is not a file")))
 }
 
-/// The bytes from `start` to `end`, or to the end of the file if that comes first.
+/// Returns the bytes from `start` to `end`, or to the end of the file if that comes first.
 pub(super) fn read_range(mut file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let wanted = end.min(file.metadata()?.len()).saturating_sub(start);
     let mut bytes = Vec::with_capacity(usize::try_from(wanted).unwrap_or_default());
@@ -140,16 +142,16 @@ pub(super) fn read_range(mut file: &File, start: u64, end: u64) -> io::Result<Ve
     Ok(bytes)
 }
 
-/// Holds the writers' lock until it is dropped; the system frees it when the process dies.
-pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, MemoryError> {
+/// Takes a file lock, which is held until it is dropped; the system frees it when the process dies.
+pub(super) fn acquire_lock(path: &Path, patience: Duration) -> Result<File, MemoryError> {
     let began = Instant::now();
     let (mut pause, longest) = LOCK_PAUSE;
     loop {
         let file = open_to_append(path)?;
         match file.try_lock() {
-            // Somebody may have deleted the file meanwhile, and then this lock is worth nothing.
-            Ok(()) if is_still_there(path, &file) => return Ok(file),
-            Err(std::fs::TryLockError::Error(source)) => return Err(MemoryError::io("lock", path)(source)),
+            // If the file was deleted in the meantime, this lock is worthless.
+            Ok(()) if is_same_file(path, &file) => return Ok(file),
+            Err(std::fs::TryLockError::Error(source)) => return Err(MemoryError::io_error("lock", path)(source)),
             Ok(()) | Err(std::fs::TryLockError::WouldBlock) => {}
         }
         if began.elapsed() >= patience {
@@ -161,7 +163,7 @@ pub(super) fn lock(path: &Path, patience: Duration) -> Result<File, MemoryError>
 }
 
 #[cfg(unix)]
-fn is_still_there(path: &Path, file: &File) -> bool {
+fn is_same_file(path: &Path, file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
     file.metadata().ok().map(identity) == path.metadata().ok().map(identity)

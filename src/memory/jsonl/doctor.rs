@@ -1,36 +1,39 @@
-//! Looking a bank over, and putting right what can be put right without guessing.
+//! Examines a bank, and repairs what can be repaired without guessing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::bank::Bank;
-use super::index::Index;
-use super::layout::{Layout, Part};
+use super::bank::JsonlBank;
+use super::index::LessonIndex;
+use super::layout::{BankLayout, StoreFile};
 use super::lines;
-use super::redo::{self, Redo};
-use super::state::State;
-use super::view::View;
+use super::redo::{self, RedoRecord};
+use super::state::BankState;
+use super::view::RecordView;
 use crate::domain::{
     AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict,
-    MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Standing, Timestamp,
+    LessonAvailability, MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity,
+    Timestamp,
 };
-use crate::memory::{BankStatus, FileStatus, Finding, IndexStatus, MemoryError, Remedy, Site};
+use crate::memory::{BankFinding, BankSite, BankStatus, FileStatus, FindingRemedy, IndexStatus, MemoryError};
 
-/// Counts what is there.
-pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
-    let state = bank.look()?;
-    let view = state.read_all(&Part::ALL)?;
-    let live = view.lessons.values().filter(|row| row.memory.standing() != Standing::Retired).count();
-    let files = Part::ALL.into_iter().filter(|part| bank.layout.path(*part).exists());
+/// Counts the records of a bank and reports the state of its files and its index.
+pub(super) fn bank_status(bank: &JsonlBank) -> Result<BankStatus, MemoryError> {
+    let state = bank.peek_state()?;
+    let view = state.read_whole_files(&StoreFile::ALL)?;
+    let live = view.lessons.values().filter(|row| row.memory.availability() != LessonAvailability::Retired).count();
+    let files = StoreFile::ALL.into_iter().filter(|part| bank.layout.file_path(*part).exists());
     Ok(BankStatus {
-        site: Site::Directory { directory: bank.layout.directory().to_owned() },
-        files: files.map(|part| FileStatus { name: bank.layout.name(part), bytes: state.files.end(part) }).collect(),
+        site: BankSite::Directory { directory: bank.layout.directory().to_owned() },
+        files: files
+            .map(|part| FileStatus { name: bank.layout.file_name(part), bytes: state.files.file_end(part) })
+            .collect(),
         lessons: live,
         retired: view.lessons.len() - live,
         episodes: view.episodes.len(),
         facts: view.facts.len(),
         damaged_lines: view.damaged,
-        index: match (&state.index, state.uncovered()) {
-            (None, _) if bank.layout.index().exists() => IndexStatus::Unusable,
+        index: match (&state.index, state.unindexed_bytes()) {
+            (None, _) if bank.layout.index_path().exists() => IndexStatus::Unusable,
             (None, _) => IndexStatus::Absent,
             (Some(_), 0) => IndexStatus::Current,
             (Some(_), bytes) => IndexStatus::Behind { bytes },
@@ -38,108 +41,116 @@ pub(super) fn status(bank: &Bank) -> Result<BankStatus, MemoryError> {
     })
 }
 
-/// Looks a bank over. Changes nothing.
-pub(super) fn examine(bank: &Bank) -> Result<Vec<Finding>, MemoryError> {
+/// Examines a bank for problems. Changes nothing.
+pub(super) fn examine_bank(bank: &JsonlBank) -> Result<Vec<BankFinding>, MemoryError> {
     let mut findings = Vec::new();
     let layout = &bank.layout;
-    let log = redo::read(&layout.redo())?;
+    let log = redo::read_log_end(&layout.redo_log_path())?;
     if log.length > log.whole {
         let problem = "the last record is torn; it was never acknowledged";
-        findings.push(finding(name_of(&layout.redo()), None, problem, Remedy::Repairable));
+        findings.push(new_finding(file_name_of(&layout.redo_log_path()), None, problem, FindingRemedy::Repairable));
     }
     if !log.pending.is_empty() {
         let problem = "a commit is durable but not in its files yet";
-        findings.push(finding(name_of(&layout.redo()), None, problem, Remedy::Repairable));
+        findings.push(new_finding(file_name_of(&layout.redo_log_path()), None, problem, FindingRemedy::Repairable));
     }
-    let state = bank.look()?;
-    for part in Part::ALL {
+    let state = bank.peek_state()?;
+    for part in StoreFile::ALL {
         examine_file(bank, &state, part, &mut findings)?;
     }
-    let view = state.read_all(&Part::ALL)?;
-    examine_names(layout, &view, &mut findings);
-    examine_links(layout, &view, &mut findings);
-    let unsound = || state.index.is_some() && !Index::is_sound(&layout.index());
-    if (state.index.is_none() && layout.index().exists()) || unsound() {
+    let view = state.read_whole_files(&StoreFile::ALL)?;
+    examine_aliases(layout, &view, &mut findings);
+    examine_fact_links(layout, &view, &mut findings);
+    let unsound = || state.index.is_some() && !LessonIndex::is_sound(&layout.index_path());
+    if (state.index.is_none() && layout.index_path().exists()) || unsound() {
         let problem = "it does not fit the files; they are read instead until it is built anew";
-        findings.push(finding(name_of(&layout.index()), None, problem, Remedy::Kept));
+        findings.push(new_finding(file_name_of(&layout.index_path()), None, problem, FindingRemedy::Kept));
     }
     Ok(findings)
 }
 
-/// Puts right what can be put right, and says what that was.
-pub(super) fn repair(bank: &Bank, at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
-    let mended = examine(bank)?.into_iter().filter(|finding| finding.remedy == Remedy::Repairable).collect::<Vec<_>>();
+/// Repairs what can be repaired, and returns the findings that were repaired.
+pub(super) fn repair_bank(bank: &JsonlBank, at: Timestamp) -> Result<Vec<BankFinding>, MemoryError> {
+    let mended = examine_bank(bank)?
+        .into_iter()
+        .filter(|finding| finding.remedy == FindingRemedy::Repairable)
+        .collect::<Vec<_>>();
     if mended.is_empty() {
         return Ok(mended);
     }
-    let writer = bank.write()?;
-    let state = bank.read_apart()?;
-    let view = state.read_all(&[Part::Archive, Part::Lessons])?;
-    let mut lines: BTreeMap<Part, String> = BTreeMap::new();
+    let writer = bank.open_writer()?;
+    let state = bank.read_separate_state()?;
+    let view = state.read_whole_files(&[StoreFile::Archive, StoreFile::Lessons])?;
+    let mut lines: BTreeMap<StoreFile, String> = BTreeMap::new();
     let mut highest = view.highest_alias.max(writer.highest_alias());
-    for id in needing_names(&view) {
+    for id in lessons_needing_alias(&view) {
         let Some(row) = view.lessons.get(&id) else { continue };
         let mut memory = row.memory.clone();
         highest += 1;
-        memory.alias = Alias::numbered(bank.layout.alias_prefix(), highest).ok();
+        memory.alias = Alias::from_number(bank.layout.alias_prefix(), highest).ok();
         memory.updated_at = Some(at);
         let line = serde_json::to_string(&memory)
             .map_err(|source| MemoryError::Encode { id: memory.id.as_str().to_owned(), source })?;
-        let text = lines.entry(Part::Lessons).or_default();
+        let text = lines.entry(StoreFile::Lessons).or_default();
         text.push_str(&line);
         text.push('\n');
     }
-    for part in Part::ALL {
-        // An empty addition still gets the newline that the file lacks.
+    for part in StoreFile::ALL {
+        // An empty append still adds the missing newline.
         if state.files.lacks_newline(part)? {
             lines.entry(part).or_default();
         }
     }
-    let redo: Redo = bank.redo(&state, lines)?;
+    let redo: RedoRecord = bank.build_redo_record(&state, lines)?;
     if redo.is_empty() {
         drop(writer);
     } else {
-        writer.carry_out(&redo)?;
+        writer.commit_record(&redo)?;
     }
-    bank.fold_now()?;
+    bank.update_index()?;
     Ok(mended)
 }
 
-fn examine_file(bank: &Bank, state: &State, part: Part, findings: &mut Vec<Finding>) -> Result<(), MemoryError> {
-    let file = bank.layout.name(part);
-    if bank.layout.path(part).symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+fn examine_file(
+    bank: &JsonlBank,
+    state: &BankState,
+    part: StoreFile,
+    findings: &mut Vec<BankFinding>,
+) -> Result<(), MemoryError> {
+    let file = bank.layout.file_name(part);
+    if bank.layout.file_path(part).symlink_metadata().is_ok_and(|found| found.is_symlink()) {
         let problem = "it is a symbolic link; Archivist reads through it but does not write";
-        findings.push(finding(file.clone(), None, problem, Remedy::ByHand));
+        findings.push(new_finding(file.clone(), None, problem, FindingRemedy::ByHand));
     }
-    let bytes = state.bytes_of(part)?;
-    for line in lines::lines(&bytes, 0) {
+    let bytes = state.file_bytes(part)?;
+    for line in lines::split_lines(&bytes, 0) {
         let problem = match part {
-            Part::Episodes => parsed(line.bytes, bank, strange_in_episode),
-            Part::Ledger => parsed(line.bytes, bank, strange_in_fact),
-            Part::Archive | Part::Lessons => parsed(line.bytes, bank, strange_in_lesson),
+            StoreFile::Episodes => check_line(line.bytes, bank, unknown_word_in_episode),
+            StoreFile::Ledger => check_line(line.bytes, bank, unknown_word_in_fact),
+            StoreFile::Archive | StoreFile::Lessons => check_line(line.bytes, bank, unknown_word_in_lesson),
         };
         if let Some(problem) = problem {
-            findings.push(finding(file.clone(), Some(line.number), problem, Remedy::Kept));
+            findings.push(new_finding(file.clone(), Some(line.number), problem, FindingRemedy::Kept));
         }
     }
     if state.files.lacks_newline(part)? {
-        findings.push(finding(file, None, "the last line has no newline", Remedy::Repairable));
+        findings.push(new_finding(file, None, "the last line has no newline", FindingRemedy::Repairable));
     }
     Ok(())
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(
+fn check_line<T: serde::de::DeserializeOwned>(
     line: &[u8],
-    bank: &Bank,
+    bank: &JsonlBank,
     strange: impl Fn(&T) -> Option<String>,
 ) -> Option<String> {
-    match lines::parse::<T>(line, bank.options.max_line_bytes) {
+    match lines::parse_line::<T>(line, bank.options.max_line_bytes) {
         Ok(record) => strange(&record),
         Err(why) => Some(format!("not read: {why}")),
     }
 }
 
-fn strange_in_lesson(memory: &AgentMemory) -> Option<String> {
+fn unknown_word_in_lesson(memory: &AgentMemory) -> Option<String> {
     let words = [
         ("scope", MemoryScope::parse(memory.scope.as_str()).err()),
         ("kind", MemoryKind::parse(memory.kind.as_str()).err()),
@@ -148,67 +159,74 @@ fn strange_in_lesson(memory: &AgentMemory) -> Option<String> {
         ("state", memory.state.as_ref().and_then(|state| MemoryState::parse(state.as_str()).err())),
         ("severity", memory.severity.as_ref().and_then(|severity| Severity::parse(severity.as_str()).err())),
     ];
-    strange(words)
+    first_unknown_word(words)
 }
 
-fn strange_in_episode(episode: &Episode) -> Option<String> {
-    strange([
+fn unknown_word_in_episode(episode: &Episode) -> Option<String> {
+    first_unknown_word([
         ("kind", EpisodeKind::parse(episode.kind.as_str()).err()),
         ("status", EpisodeStatus::parse(episode.status.as_str()).err()),
     ])
 }
 
-fn strange_in_fact(fact: &Fact) -> Option<String> {
+fn unknown_word_in_fact(fact: &Fact) -> Option<String> {
     let level = |level: &EvidenceLevel| ("level", EvidenceLevel::parse(level.as_str()).err());
     match fact {
-        Fact::Sighting { level: own, .. } => strange([level(own)]),
-        Fact::Injection { exposure, .. } => strange([("exposure", Exposure::parse(exposure.as_str()).err())]),
-        Fact::Feedback { verdict, level: own, .. } => {
-            strange([("verdict", FeedbackVerdict::parse(verdict.as_str()).err()), level(own)])
+        Fact::Sighting { level: own, .. } => first_unknown_word([level(own)]),
+        Fact::Injection { exposure, .. } => {
+            first_unknown_word([("exposure", Exposure::parse(exposure.as_str()).err())])
         }
-        Fact::Effect { effect, .. } => strange([("effect", Effect::parse(effect.as_str()).err())]),
+        Fact::Feedback { verdict, level: own, .. } => {
+            first_unknown_word([("verdict", FeedbackVerdict::parse(verdict.as_str()).err()), level(own)])
+        }
+        Fact::Effect { effect, .. } => first_unknown_word([("effect", Effect::parse(effect.as_str()).err())]),
     }
 }
 
-fn strange<const N: usize>(words: [(&str, Option<crate::domain::Invalid>); N]) -> Option<String> {
+fn first_unknown_word<const N: usize>(words: [(&str, Option<crate::domain::InvalidValue>); N]) -> Option<String> {
     words.into_iter().find_map(|(field, invalid)| Some(format!("{field}: {}", invalid?)))
 }
 
-fn examine_names(layout: &Layout, view: &View, findings: &mut Vec<Finding>) {
-    let file = || layout.name(Part::Lessons);
-    for (alias, ids) in aliases(view) {
+fn examine_aliases(layout: &BankLayout, view: &RecordView, findings: &mut Vec<BankFinding>) {
+    let file = || layout.file_name(StoreFile::Lessons);
+    for (alias, ids) in lessons_by_alias(view) {
         match alias {
             None => {
                 for id in ids {
-                    findings.push(finding(file(), None, format!("`{id}` has no short name"), Remedy::Repairable));
+                    findings.push(new_finding(
+                        file(),
+                        None,
+                        format!("`{id}` has no short name"),
+                        FindingRemedy::Repairable,
+                    ));
                 }
             }
             Some(alias) if ids.len() > 1 => {
                 let ids: Vec<&str> = ids.iter().map(|id| id.as_str()).collect();
                 let problem = format!("`{alias}` names {} lessons: {}", ids.len(), ids.join(", "));
-                findings.push(finding(file(), None, problem, Remedy::Repairable));
+                findings.push(new_finding(file(), None, problem, FindingRemedy::Repairable));
             }
             Some(_) => {}
         }
     }
 }
 
-fn examine_links(layout: &Layout, view: &View, findings: &mut Vec<Finding>) {
+fn examine_fact_links(layout: &BankLayout, view: &RecordView, findings: &mut Vec<BankFinding>) {
     let mut unknown: BTreeMap<&MemoryId, usize> = BTreeMap::new();
     for id in view.lessons_with_facts().filter(|id| !view.lessons.contains_key(*id)) {
-        unknown.insert(id, view.facts_of(id).count());
+        unknown.insert(id, view.facts_about(id).count());
     }
     for (id, count) in unknown {
         let speak = if count == 1 { "1 fact speaks".to_owned() } else { format!("{count} facts speak") };
         let problem = format!("{speak} of `{id}`, which is not in this memory");
-        findings.push(finding(layout.name(Part::Ledger), None, problem, Remedy::Kept));
+        findings.push(new_finding(layout.file_name(StoreFile::Ledger), None, problem, FindingRemedy::Kept));
     }
 }
 
-/// Lessons that have no short name, and all but the oldest of those that share one.
-fn needing_names(view: &View) -> Vec<MemoryId> {
+/// Returns the lessons that have no short name, and all but the oldest of those that share one.
+fn lessons_needing_alias(view: &RecordView) -> Vec<MemoryId> {
     let mut needing = Vec::new();
-    for (alias, ids) in aliases(view) {
+    for (alias, ids) in lessons_by_alias(view) {
         let keeps = usize::from(alias.is_some());
         let mut by_age: Vec<&MemoryId> = ids.into_iter().collect();
         by_age.sort_by_key(|id| (view.lessons.get(*id).map(|row| row.memory.created_at), *id));
@@ -217,7 +235,7 @@ fn needing_names(view: &View) -> Vec<MemoryId> {
     needing
 }
 
-fn aliases(view: &View) -> BTreeMap<Option<&Alias>, BTreeSet<&MemoryId>> {
+fn lessons_by_alias(view: &RecordView) -> BTreeMap<Option<&Alias>, BTreeSet<&MemoryId>> {
     let mut aliases: HashMap<Option<&Alias>, BTreeSet<&MemoryId>> = HashMap::new();
     for (id, row) in &view.lessons {
         aliases.entry(row.memory.alias.as_ref()).or_default().insert(id);
@@ -225,10 +243,10 @@ fn aliases(view: &View) -> BTreeMap<Option<&Alias>, BTreeSet<&MemoryId>> {
     aliases.into_iter().collect()
 }
 
-fn name_of(path: &std::path::Path) -> String {
+fn file_name_of(path: &std::path::Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn finding(file: String, line: Option<usize>, problem: impl Into<String>, remedy: Remedy) -> Finding {
-    Finding { file, line, problem: problem.into(), remedy }
+fn new_finding(file: String, line: Option<usize>, problem: impl Into<String>, remedy: FindingRemedy) -> BankFinding {
+    BankFinding { file, line, problem: problem.into(), remedy }
 }

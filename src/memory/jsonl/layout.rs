@@ -4,108 +4,108 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// One of the files that hold the truth.
+/// One of the files that hold the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// Runs, one version a line.
+pub enum StoreFile {
+    /// Episodes, one version per line.
     Episodes,
-    /// What happened to lessons.
+    /// Facts about lessons, one per line.
     Ledger,
-    /// Lessons moved out of the way by compaction.
+    /// Lessons that compaction moved away.
     Archive,
-    /// Lessons, one version a line.
+    /// Lessons, one version per line.
     Lessons,
 }
 
-impl Part {
-    /// All of them, in the order in which a commit writes.
+impl StoreFile {
+    /// All files, in the order in which a commit writes them.
     pub const ALL: [Self; 4] = [Self::Episodes, Self::Ledger, Self::Archive, Self::Lessons];
 }
 
-/// Where a record stands. The order is the order of writing: what was archived is older than what was not.
+/// The place of a record. Places are ordered by time of writing: archived records are older than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) part: Part,
+pub(super) struct RecordPlace {
+    pub(super) part: StoreFile,
     pub(super) start: u64,
     pub(super) length: u64,
 }
 
-/// Where a bank lies and what its files are called.
+/// The directory of a bank and the names of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct BankLayout {
     directory: PathBuf,
-    /// Before every name, so that two banks can share a directory.
+    /// The prefix of every name, so that two banks can share a directory.
     prefix: &'static str,
     alias_prefix: char,
 }
 
-impl Layout {
-    /// A project's bank: `.openagents/memory`.
-    pub fn project(directory: impl Into<PathBuf>) -> Self {
+impl BankLayout {
+    /// The layout of a project's bank in `.openagents/memory`.
+    pub fn for_project(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), prefix: "", alias_prefix: 'm' }
     }
 
-    /// The bank of lessons that hold everywhere: `~/.openagents/memory`.
-    pub fn global(directory: impl Into<PathBuf>) -> Self {
+    /// The layout of the global bank in `~/.openagents/memory`.
+    pub fn for_global(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), prefix: "global-", alias_prefix: 'g' }
     }
 
-    /// Where it lies.
+    /// Returns the bank's directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// What the file is called.
-    pub fn name(&self, part: Part) -> String {
+    /// Returns the name of a file.
+    pub fn file_name(&self, part: StoreFile) -> String {
         let name = match part {
-            Part::Episodes => "episodes.jsonl",
-            Part::Ledger => "ledger.jsonl",
-            Part::Archive => "lessons-archive.jsonl",
-            Part::Lessons => "lessons.jsonl",
+            StoreFile::Episodes => "episodes.jsonl",
+            StoreFile::Ledger => "ledger.jsonl",
+            StoreFile::Archive => "lessons-archive.jsonl",
+            StoreFile::Lessons => "lessons.jsonl",
         };
         format!("{}{name}", self.prefix)
     }
 
-    /// Where the file lies.
-    pub fn path(&self, part: Part) -> PathBuf {
-        self.directory.join(self.name(part))
+    /// Returns the path of a file.
+    pub fn file_path(&self, part: StoreFile) -> PathBuf {
+        self.directory.join(self.file_name(part))
     }
 
-    /// Where compaction prepares the file's next form.
-    pub(super) fn successor(&self, part: Part) -> PathBuf {
-        self.beside(&format!("{}.next", self.name(part)))
+    /// Returns the path where compaction prepares a file's successor.
+    pub(super) fn successor_path(&self, part: StoreFile) -> PathBuf {
+        self.join_name(&format!("{}.next", self.file_name(part)))
     }
 
-    pub(super) fn redo(&self) -> PathBuf {
-        self.beside(&format!("{}redo.log", self.prefix))
+    pub(super) fn redo_log_path(&self) -> PathBuf {
+        self.join_name(&format!("{}redo.log", self.prefix))
     }
 
-    /// Where the log's next form is prepared.
-    pub(super) fn next_redo(&self) -> PathBuf {
-        self.beside(&format!("{}redo.next", self.prefix))
+    /// Returns the path where the log's successor is prepared.
+    pub(super) fn next_redo_log_path(&self) -> PathBuf {
+        self.join_name(&format!("{}redo.next", self.prefix))
     }
 
-    pub(super) fn lock(&self) -> PathBuf {
-        self.beside(&format!("{}lock", self.prefix))
+    pub(super) fn lock_path(&self) -> PathBuf {
+        self.join_name(&format!("{}lock", self.prefix))
     }
 
-    /// Held by whoever decides what is new.
-    pub(super) fn turn(&self) -> PathBuf {
-        self.beside(&format!("{}judge.lock", self.prefix))
+    /// Returns the path of the lock that the judging turn holds.
+    pub(super) fn turn_lock_path(&self) -> PathBuf {
+        self.join_name(&format!("{}judge.lock", self.prefix))
     }
 
-    pub(super) fn index(&self) -> PathBuf {
-        self.beside(&format!("{}index", self.prefix))
+    pub(super) fn index_path(&self) -> PathBuf {
+        self.join_name(&format!("{}index", self.prefix))
     }
 
-    pub(super) fn gitignore(&self) -> PathBuf {
-        self.beside(".gitignore")
+    pub(super) fn gitignore_path(&self) -> PathBuf {
+        self.join_name(".gitignore")
     }
 
-    /// The lengths of the files, and when each was changed last.
-    pub(super) fn stamp(&self) -> String {
-        let paths = Part::ALL.map(|part| self.path(part)).into_iter().chain([self.redo()]);
+    /// Returns the lengths and modification times of the files as a text.
+    pub(super) fn change_stamp(&self) -> String {
+        let paths = StoreFile::ALL.map(|part| self.file_path(part)).into_iter().chain([self.redo_log_path()]);
         let found = paths.map(|path| path.metadata().map(|found| (found.len(), found.modified().ok())).ok());
         format!("{:?}", found.collect::<Vec<_>>())
     }
@@ -114,7 +114,7 @@ impl Layout {
         self.alias_prefix
     }
 
-    fn beside(&self, name: &str) -> PathBuf {
+    fn join_name(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 }

@@ -1,20 +1,20 @@
-//! JSON Lines as they are found, not as they should be.
+//! Reads JSON Lines leniently.
 
 use serde::de::DeserializeOwned;
 
-/// One line that holds something.
+/// One line that is not empty.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    /// Which line of the piece it is, from 1, empty ones counted.
+pub(super) struct StoreLine<'a> {
+    /// The line's number in the piece, from 1, with empty lines counted.
     pub(super) number: usize,
-    /// Where it begins in the file.
+    /// The offset in the file where it begins.
     pub(super) start: u64,
-    /// The line without its ends: no newline, carriage return, byte order mark or padding.
+    /// The line without newline, carriage return, byte order mark and padding.
     pub(super) bytes: &'a [u8],
 }
 
-/// The lines of a piece of a file that begins at `base`. A last line without a newline counts; empty ones do not.
-pub(super) fn lines(piece: &[u8], base: u64) -> impl Iterator<Item = Line<'_>> {
+/// Splits a piece of a file that begins at `base` into lines. A last line without a newline counts; empty ones do not.
+pub(super) fn split_lines(piece: &[u8], base: u64) -> impl Iterator<Item = StoreLine<'_>> {
     let mut at = 0;
     let whole = std::iter::from_fn(move || {
         let rest = piece.get(at..).filter(|rest| !rest.is_empty())?;
@@ -24,26 +24,26 @@ pub(super) fn lines(piece: &[u8], base: u64) -> impl Iterator<Item = Line<'_>> {
         Some((start, rest.get(..end)?))
     });
     (1..).zip(whole).filter_map(move |(number, (start, whole))| {
-        let (skipped, bytes) = trim(whole);
-        (!bytes.is_empty()).then(|| Line { number, start: base.saturating_add(to_u64(start + skipped)), bytes })
+        let (skipped, bytes) = trim_line(whole);
+        (!bytes.is_empty()).then(|| StoreLine { number, start: base.saturating_add(to_u64(start + skipped)), bytes })
     })
 }
 
-/// Reads one line, or says in a few words why it cannot be read.
-pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8], limit: usize) -> Result<T, String> {
+/// Parses one line, or returns a short reason why it cannot be read.
+pub(super) fn parse_line<T: DeserializeOwned>(bytes: &[u8], limit: usize) -> Result<T, String> {
     if bytes.len() > limit {
         return Err(format!("the line is {} bytes long; the limit is {limit}", bytes.len()));
     }
-    serde_json::from_slice(bytes).map_err(|error| plain(&error))
+    serde_json::from_slice(bytes).map_err(|error| describe_json_error(&error))
 }
 
-/// A file position from a length in memory.
+/// Converts a length in memory to a file offset.
 pub(super) fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// Cuts off what a byte order mark, Windows and a lost power supply leave at the ends of a line; says how much in front.
-fn trim(line: &[u8]) -> (usize, &[u8]) {
+/// Trims a byte order mark, whitespace and zero bytes from a line; also returns the number of bytes trimmed in front.
+fn trim_line(line: &[u8]) -> (usize, &[u8]) {
     const MARK: &[u8] = b"\xEF\xBB\xBF";
     let mark = if line.starts_with(MARK) { MARK.len() } else { 0 };
     let padding = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
@@ -53,8 +53,8 @@ fn trim(line: &[u8]) -> (usize, &[u8]) {
     (mark + start, rest.get(start..end).unwrap_or_default())
 }
 
-/// serde_json's message without its "at line 1 column n": the line is named by whoever reports it.
-fn plain(error: &serde_json::Error) -> String {
+/// Returns serde_json's message without its "at line 1 column n", because the caller reports the line.
+fn describe_json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
 }

@@ -1,7 +1,7 @@
-use super::lines;
+use super::split_lines;
 
 fn check(piece: &[u8], expected: &[(u64, &[u8])]) {
-    let found: Vec<_> = lines(piece, 10).map(|line| (line.start - 10, line.bytes)).collect();
+    let found: Vec<_> = split_lines(piece, 10).map(|line| (line.start - 10, line.bytes)).collect();
     assert_eq!(found, expected);
 }
 

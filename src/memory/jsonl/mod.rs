@@ -1,8 +1,8 @@
-//! A memory in plain files: readable with `cat`, mergeable in git, safe under many processes.
+//! A memory in plain files: readable with `cat`, mergeable in git, safe with many processes.
 //!
-//! `episodes.jsonl`, `lessons.jsonl`, `lessons-archive.jsonl` and `ledger.jsonl` are the truth. Each line is one whole
-//! record; the last line of an id wins. `redo.log` holds the commits
-//! that may not be in them yet; `index/` can be deleted at any time.
+//! `episodes.jsonl`, `lessons.jsonl`, `lessons-archive.jsonl` and `ledger.jsonl` are the source of truth. Each line is
+//! one whole record; the last line of an id wins. `redo.log` holds the commits that may not be in them yet; `index/`
+//! can be deleted at any time.
 
 // The files, and writing to them.
 mod disk;
@@ -11,13 +11,13 @@ mod lines;
 mod recovery;
 mod redo;
 
-// Reading them.
+// Reading the files.
 mod index;
 mod snapshot;
 mod state;
 mod view;
 
-// One directory, and what is done to it.
+// One directory, and the operations on it.
 mod bank;
 mod compact;
 mod doctor;
@@ -30,102 +30,103 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use self::bank::{Bank, Options, Prepared};
-use super::answers::{self, Best};
-use super::search::Ask;
+use self::bank::{BankOptions, JsonlBank, PreparedCommit};
+use super::answers::{self, BankAnswer};
+use super::search::PreparedQuery;
 use super::{
-    Answer, BankStatus, Batch, Compaction, EpisodeFilter, FactFilter, Finding, Lesson, LessonName, MemoryError,
-    MemoryService, Neighbour, Receipt, Revision, Stamp, Tenancy, Turn, Which,
+    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, FactFilter,
+    JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, MemoryAnswer, MemoryError,
+    MemoryService, MemoryStamp,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
-use crate::recall::Ranking;
+use crate::recall::RankingSettings;
 
-pub use self::bank::Sync;
+pub use self::bank::SyncPolicy;
 pub use self::disk::{Disk, RealDisk};
 pub use self::index::is_shielded;
-pub use self::layout::{Layout, Part};
+pub use self::layout::{BankLayout, StoreFile};
 
-/// Where the files lie and how they are treated. Every field is a configuration key of `[memory]`.
+/// The location of the files and the settings of the store. Every field is a configuration key of `[memory]`.
 #[derive(Debug, Clone)]
 pub struct JsonlSettings {
     /// The project's directory.
     pub project: PathBuf,
-    /// Whose lessons the project's directory holds.
-    pub tenancy: Tenancy,
-    /// The directory of lessons that hold everywhere, if there is to be one.
+    /// The tenancy of the project's directory.
+    pub tenancy: BankTenancy,
+    /// The directory of the global lessons, if there is one.
     pub global: Option<PathBuf>,
-    /// Whether a commit is on disk when it returns.
-    pub sync: Sync,
-    /// How long to wait for another writer.
+    /// The durability of a commit when it returns.
+    pub sync: SyncPolicy,
+    /// The longest time to wait for another writer.
     pub lock_timeout: Duration,
-    /// How many versions of a lesson compaction leaves in place.
+    /// The number of versions of a lesson that compaction leaves in place.
     pub versions_kept: usize,
-    /// Longer lines are kept but not read, and never written.
+    /// The length beyond which lines are kept but not read, and never written.
     pub max_line_bytes: usize,
-    /// How much may be searched from memory before the index catches up.
+    /// The number of bytes that may be searched in memory before the index is updated.
     pub fold_in_bytes: u64,
 }
 
-/// The memory of one project, and the lessons that hold everywhere.
+/// The memory of one project, and the global lessons.
 #[derive(Debug, Clone)]
 pub struct JsonlMemory {
-    project: Arc<Bank>,
-    tenancy: Tenancy,
-    global: Option<Arc<Bank>>,
+    project: Arc<JsonlBank>,
+    tenancy: BankTenancy,
+    global: Option<Arc<JsonlBank>>,
 }
 
 impl JsonlMemory {
-    /// Touches nothing: files are opened when they are needed, and made when something is written.
+    /// Opens the memory without touching anything: files are opened when needed, and created when something is written.
     pub fn open(settings: JsonlSettings) -> Self {
-        Self::open_on(settings, Arc::new(RealDisk))
+        Self::open_on_disk(settings, Arc::new(RealDisk))
     }
 
-    /// The same on a disk of the caller's choice.
-    pub fn open_on(settings: JsonlSettings, disk: Arc<dyn Disk>) -> Self {
-        let options = Options {
+    /// Opens the memory on a disk of the caller's choice.
+    pub fn open_on_disk(settings: JsonlSettings, disk: Arc<dyn Disk>) -> Self {
+        let options = BankOptions {
             sync: settings.sync,
             lock_timeout: settings.lock_timeout,
             versions_kept: settings.versions_kept,
             max_line_bytes: settings.max_line_bytes,
             fold_in_bytes: settings.fold_in_bytes,
         };
-        let bank = |layout| Arc::new(Bank::new(layout, options.clone(), Arc::clone(&disk)));
+        let bank = |layout| Arc::new(JsonlBank::new(layout, options.clone(), Arc::clone(&disk)));
         Self {
-            project: bank(Layout::project(settings.project)),
+            project: bank(BankLayout::for_project(settings.project)),
             tenancy: settings.tenancy,
-            global: settings.global.map(|directory| bank(Layout::global(directory))),
+            global: settings.global.map(|directory| bank(BankLayout::for_global(directory))),
         }
     }
 
-    /// The banks that exist, the project's first.
-    fn banks(&self) -> impl Iterator<Item = &Arc<Bank>> {
+    /// Returns the banks that exist, the project's first.
+    fn existing_banks(&self) -> impl Iterator<Item = &Arc<JsonlBank>> {
         std::iter::once(&self.project).chain(&self.global).filter(|bank| bank.layout.directory().exists())
     }
 
-    /// Each bank's best answers.
-    async fn best(
+    /// Returns each bank's best answers.
+    async fn find_best(
         &self,
         query: &MemoryQuery,
-        ask: fn(&MemoryQuery, Tenancy) -> Ask,
-        ranking: &Ranking,
+        ask: fn(&MemoryQuery, BankTenancy) -> PreparedQuery,
+        ranking: &RankingSettings,
         limit: usize,
         at: Timestamp,
-    ) -> Result<Vec<Best>, MemoryError> {
+    ) -> Result<Vec<BankAnswer>, MemoryError> {
         let (query, ranking, tenancy, own) = (query.clone(), *ranking, self.tenancy, Arc::clone(&self.project));
-        let found = self.in_each(move |bank| {
-            let tenancy = if std::ptr::eq(bank, &*own) { tenancy } else { Tenancy::Shared };
-            bank.read()?.answer(&ask(&query, tenancy), &ranking, limit, at)
+        let found = self.run_in_each_bank(move |bank| {
+            let tenancy = if std::ptr::eq(bank, &*own) { tenancy } else { BankTenancy::Shared };
+            bank.read_state()?.find_answers(&ask(&query, tenancy), &ranking, limit, at)
         });
         found.await
     }
 
-    async fn in_each<T: Send + 'static>(
+    async fn run_in_each_bank<T: Send + 'static>(
         &self,
-        work: impl Fn(&Bank) -> Result<T, MemoryError> + Send + Clone + 'static,
+        work: impl Fn(&JsonlBank) -> Result<T, MemoryError> + Send + Clone + 'static,
     ) -> Result<Vec<T>, MemoryError> {
         let mut results = Vec::new();
-        for bank in self.banks() {
-            results.push(blocking(bank, work.clone()).await?);
+        for bank in self.existing_banks() {
+            results.push(run_blocking(bank, work.clone()).await?);
         }
         Ok(results)
     }
@@ -133,37 +134,37 @@ impl JsonlMemory {
 
 #[async_trait]
 impl MemoryService for JsonlMemory {
-    async fn turn(&self) -> Result<Turn, MemoryError> {
-        blocking(&self.project, |bank| bank.turn().map(Turn::held)).await
+    async fn acquire_turn(&self) -> Result<JudgingTurn, MemoryError> {
+        run_blocking(&self.project, |bank| bank.acquire_turn().map(JudgingTurn::from_guard)).await
     }
 
-    /// All or nothing. Where a batch has something for both directories, both commits are durable before either is
-    /// made; only a crash in between can leave the global one without the project's.
-    async fn commit(&self, batch: Batch, _at: Timestamp) -> Result<Receipt, MemoryError> {
+    /// Commits all or nothing. If a batch concerns both directories, both commits are durable before either is applied;
+    /// only a crash in between can leave the global one without the project's.
+    async fn commit_batch(&self, batch: CommitBatch, _at: Timestamp) -> Result<CommitReceipt, MemoryError> {
         let global = self.global.clone();
-        blocking(&self.project, move |project| {
+        run_blocking(&self.project, move |project| {
             let order: Vec<MemoryId> = batch.memories.iter().map(|memory| memory.id.clone()).collect();
             let (for_global, for_project) = match &global {
-                Some(global) => divide(batch, project, global)?,
-                None => (Batch::default(), batch),
+                Some(global) => divide_batch(batch, project, global)?,
+                None => (CommitBatch::default(), batch),
             };
-            // The global lock always comes first, so that two of us cannot wait for each other.
+            // The global lock always comes first, so that two processes cannot wait for each other.
             let mut prepared = Vec::new();
             for (bank, part) in [(global.as_deref(), for_global), (Some(project), for_project)] {
                 if let Some(bank) = bank.filter(|_| !part.is_empty()) {
-                    prepared.push(bank.prepare(part)?);
+                    prepared.push(bank.prepare_commit(part)?);
                 }
             }
-            let mut durable: Vec<Prepared<'_>> = Vec::new();
+            let mut durable: Vec<PreparedCommit<'_>> = Vec::new();
             for mut commit in prepared {
                 if let Err(error) = commit.make_durable() {
-                    durable.into_iter().for_each(Prepared::withdraw);
+                    durable.into_iter().for_each(PreparedCommit::withdraw_commit);
                     return Err(error);
                 }
                 durable.push(commit);
             }
-            let mut receipt = Receipt::default();
-            for done in durable.into_iter().map(Prepared::apply) {
+            let mut receipt = CommitReceipt::default();
+            for done in durable.into_iter().map(PreparedCommit::apply_commit) {
                 receipt.lessons.extend(done.lessons);
                 receipt.written += done.written;
                 receipt.known += done.known;
@@ -174,26 +175,38 @@ impl MemoryService for JsonlMemory {
         .await
     }
 
-    async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError> {
+    async fn query_lessons(
+        &self,
+        query: &MemoryQuery,
+        ranking: &RankingSettings,
+        at: Timestamp,
+    ) -> Result<MemoryAnswer, MemoryError> {
         let limit = query.max_results.unwrap_or(ranking.max_results);
-        Ok(answers::joined(self.best(query, Ask::query, ranking, limit, at).await?, query, ranking, limit))
+        Ok(answers::join_answers(
+            self.find_best(query, PreparedQuery::for_query, ranking, limit, at).await?,
+            query,
+            ranking,
+            limit,
+        ))
     }
 
-    async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
-        let found = self.best(near, Ask::neighbours, &Ranking::BY_RELEVANCE, limit, Timestamp::default()).await?;
-        Ok(answers::nearest(found, limit))
+    async fn find_neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<LessonNeighbour>, MemoryError> {
+        let found = self
+            .find_best(near, PreparedQuery::for_neighbours, &RankingSettings::BY_RELEVANCE, limit, Timestamp::default())
+            .await?;
+        Ok(answers::join_neighbours(found, limit))
     }
 
-    async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
-        for bank in self.banks() {
+    async fn get_lesson(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
+        for bank in self.existing_banks() {
             let name = name.clone();
-            let found = blocking(bank, move |bank| {
-                let mut state = bank.read()?;
+            let found = run_blocking(bank, move |bank| {
+                let mut state = bank.read_state()?;
                 let id = match name {
                     LessonName::Id(id) => Some(id),
-                    LessonName::Alias(alias) => state.with_alias(&alias)?,
+                    LessonName::Alias(alias) => state.find_by_alias(&alias)?,
                 };
-                id.map_or(Ok(None), |id| state.lesson(&id))
+                id.map_or(Ok(None), |id| state.find_lesson(&id))
             });
             if let Some(lesson) = found.await? {
                 return Ok(Some(lesson));
@@ -202,11 +215,11 @@ impl MemoryService for JsonlMemory {
         Ok(None)
     }
 
-    async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError> {
-        let lessons = self.in_each(move |bank| {
-            let state = bank.read_apart()?;
-            let view = state.read_all(&[Part::Archive, Part::Lessons])?;
-            Ok(view.into_lessons(which, state.tally()?))
+    async fn list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, MemoryError> {
+        let lessons = self.run_in_each_bank(move |bank| {
+            let state = bank.read_separate_state()?;
+            let view = state.read_whole_files(&[StoreFile::Archive, StoreFile::Lessons])?;
+            Ok(view.into_lessons(which, state.tally_ledger()?))
         });
         let lessons: Vec<Vec<Lesson>> = lessons.await?;
         let mut lessons: Vec<Lesson> = lessons.into_iter().flatten().collect();
@@ -216,39 +229,39 @@ impl MemoryService for JsonlMemory {
         Ok(lessons)
     }
 
-    async fn history(&self, id: &MemoryId) -> Result<Vec<Revision>, MemoryError> {
+    async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError> {
         let wanted = id.clone();
-        let histories = self.in_each(move |bank| {
-            let state = bank.read_apart()?;
+        let histories = self.run_in_each_bank(move |bank| {
+            let state = bank.read_separate_state()?;
             let limit = bank.options.max_line_bytes;
             let mut memories: Vec<AgentMemory> = Vec::new();
-            for part in [Part::Archive, Part::Lessons] {
-                let bytes = state.bytes_of(part)?;
+            for part in [StoreFile::Archive, StoreFile::Lessons] {
+                let bytes = state.file_bytes(part)?;
                 let finder = memchr::memmem::Finder::new(wanted.as_str());
-                let near = lines::lines(&bytes, 0).filter(|line| finder.find(line.bytes).is_some());
-                let read = near.filter_map(|line| lines::parse::<AgentMemory>(line.bytes, limit).ok());
+                let near = lines::split_lines(&bytes, 0).filter(|line| finder.find(line.bytes).is_some());
+                let read = near.filter_map(|line| lines::parse_line::<AgentMemory>(line.bytes, limit).ok());
                 memories.extend(read.filter(|memory| memory.id == wanted));
             }
-            Ok((1..).zip(memories).map(|(version, memory)| Revision { version, memory }).collect())
+            Ok((1..).zip(memories).map(|(version, memory)| LessonRevision { version, memory }).collect())
         });
-        let histories: Vec<Vec<Revision>> = histories.await?;
+        let histories: Vec<Vec<LessonRevision>> = histories.await?;
         let history = histories.into_iter().find(|history| !history.is_empty());
         history.ok_or_else(|| MemoryError::NoSuchLesson { name: LessonName::Id(id.clone()) })
     }
 
-    async fn revisions(&self) -> Result<Vec<Revision>, MemoryError> {
-        let revisions = self.in_each(|bank| {
-            let state = bank.read_apart()?;
+    async fn list_revisions(&self) -> Result<Vec<LessonRevision>, MemoryError> {
+        let revisions = self.run_in_each_bank(|bank| {
+            let state = bank.read_separate_state()?;
             let limit = bank.options.max_line_bytes;
             let mut versions: HashMap<MemoryId, u64> = HashMap::new();
-            let mut revisions: Vec<Revision> = Vec::new();
-            for part in [Part::Archive, Part::Lessons] {
-                let bytes = state.bytes_of(part)?;
-                for line in lines::lines(&bytes, 0) {
-                    let Ok(memory) = lines::parse::<AgentMemory>(line.bytes, limit) else { continue };
+            let mut revisions: Vec<LessonRevision> = Vec::new();
+            for part in [StoreFile::Archive, StoreFile::Lessons] {
+                let bytes = state.file_bytes(part)?;
+                for line in lines::split_lines(&bytes, 0) {
+                    let Ok(memory) = lines::parse_line::<AgentMemory>(line.bytes, limit) else { continue };
                     let version = versions.entry(memory.id.clone()).or_default();
                     *version += 1;
-                    revisions.push(Revision { version: *version, memory });
+                    revisions.push(LessonRevision { version: *version, memory });
                 }
             }
             Ok(revisions)
@@ -256,62 +269,67 @@ impl MemoryService for JsonlMemory {
         Ok(revisions.await?.into_iter().flatten().collect())
     }
 
-    async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
+    async fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
         let filter = filter.clone();
-        blocking(&self.project, move |bank| {
-            let mut state = bank.read()?;
-            let view = state.episodes()?;
-            let mut episodes: Vec<_> = view.episodes.values().filter(|(_, episode)| filter.admits(episode)).collect();
+        run_blocking(&self.project, move |bank| {
+            let mut state = bank.read_state()?;
+            let view = state.load_episodes()?;
+            let mut episodes: Vec<_> =
+                view.episodes.values().filter(|(_, episode)| filter.admits_episode(episode)).collect();
             episodes.sort_unstable_by_key(|(place, _)| *place);
             Ok(episodes.into_iter().map(|(_, episode)| episode.clone()).collect())
         })
         .await
     }
 
-    /// The lengths and times of the files, without a look into them.
-    async fn stamp(&self) -> Result<Stamp, MemoryError> {
-        let stamps = self.in_each(|bank| Ok(bank.layout.stamp())).await?;
+    /// Hashes the lengths and times of the files, without reading them.
+    async fn memory_stamp(&self) -> Result<MemoryStamp, MemoryError> {
+        let stamps = self.run_in_each_bank(|bank| Ok(bank.layout.change_stamp())).await?;
         let mut hash = blake3::Hasher::new();
         for stamp in stamps {
             hash.update(stamp.as_bytes());
         }
-        Ok(Stamp(hash.finalize().to_hex().chars().take(16).collect()))
+        Ok(MemoryStamp(hash.finalize().to_hex().chars().take(16).collect()))
     }
 
-    async fn status(&self) -> Result<Vec<BankStatus>, MemoryError> {
-        self.in_each(doctor::status).await
+    async fn bank_statuses(&self) -> Result<Vec<BankStatus>, MemoryError> {
+        self.run_in_each_bank(doctor::bank_status).await
     }
 
-    async fn examine(&self) -> Result<Vec<Finding>, MemoryError> {
-        Ok(self.in_each(doctor::examine).await?.into_iter().flatten().collect())
+    async fn find_problems(&self) -> Result<Vec<BankFinding>, MemoryError> {
+        Ok(self.run_in_each_bank(doctor::examine_bank).await?.into_iter().flatten().collect())
     }
 
-    async fn repair(&self, at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
-        Ok(self.in_each(move |bank| doctor::repair(bank, at)).await?.into_iter().flatten().collect())
+    async fn repair_problems(&self, at: Timestamp) -> Result<Vec<BankFinding>, MemoryError> {
+        Ok(self.run_in_each_bank(move |bank| doctor::repair_bank(bank, at)).await?.into_iter().flatten().collect())
     }
 
-    async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
-        self.in_each(compact::compact).await
+    async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError> {
+        self.run_in_each_bank(compact::compact_bank).await
     }
 
-    async fn maintain(&self) {
-        let folded = self.in_each(Bank::fold).await;
+    async fn run_maintenance(&self) {
+        let folded = self.run_in_each_bank(JsonlBank::update_index_if_due).await;
         if let Err(error) = folded {
             tracing::debug!(%error, "index not brought up to date");
         }
     }
 
-    async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
+    async fn list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
         let filter = filter.clone();
-        let facts = self.in_each(move |bank| bank.read()?.facts(&filter)).await?;
+        let facts = self.run_in_each_bank(move |bank| bank.read_state()?.find_facts(&filter)).await?;
         Ok(facts.into_iter().flatten().collect())
     }
 }
 
-/// Which part of a batch goes where: a lesson that is known stays where it is, a new one goes by its scope, and
-/// everything about a lesson goes with it.
-fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch), MemoryError> {
-    let share = Batch { records: batch.records, ..Batch::default() };
+/// Divides a batch between the banks: a known lesson stays where it is, a new one goes by its scope, and everything
+/// about a lesson goes with it.
+fn divide_batch(
+    batch: CommitBatch,
+    project: &JsonlBank,
+    global: &JsonlBank,
+) -> Result<(CommitBatch, CommitBatch), MemoryError> {
+    let share = CommitBatch { records: batch.records, ..CommitBatch::default() };
     let (mut for_global, mut for_project) = (share.clone(), share);
     for_project.episodes = batch.episodes;
     let mut is_global: HashMap<MemoryId, bool> = HashMap::new();
@@ -319,7 +337,7 @@ fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch),
         if let Some(known) = is_global.get(id) {
             return Ok::<bool, MemoryError>(*known);
         }
-        let holds = |bank: &Bank| Ok::<bool, MemoryError>(bank.read()?.lesson(id)?.is_some());
+        let holds = |bank: &JsonlBank| Ok::<bool, MemoryError>(bank.read_state()?.find_lesson(id)?.is_some());
         let found = holds(global)? || (scope == Some(&MemoryScope::Global) && !holds(project)?);
         is_global.insert(id.clone(), found);
         Ok(found)
@@ -329,7 +347,7 @@ fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch),
         if found { &mut for_global } else { &mut for_project }.memories.push(memory);
     }
     for fact in batch.facts {
-        let found = lives_in_global(fact.memory(), None)?;
+        let found = lives_in_global(fact.memory_id(), None)?;
         if found { &mut for_global } else { &mut for_project }.facts.push(fact);
     }
     for (id, version) in batch.expected {
@@ -339,10 +357,10 @@ fn divide(batch: Batch, project: &Bank, global: &Bank) -> Result<(Batch, Batch),
     Ok((for_global, for_project))
 }
 
-/// Files block, and an executor must not.
-async fn blocking<T: Send + 'static>(
-    bank: &Arc<Bank>,
-    work: impl FnOnce(&Bank) -> Result<T, MemoryError> + Send + 'static,
+/// Runs file work on a blocking thread, because an executor must not block.
+async fn run_blocking<T: Send + 'static>(
+    bank: &Arc<JsonlBank>,
+    work: impl FnOnce(&JsonlBank) -> Result<T, MemoryError> + Send + 'static,
 ) -> Result<T, MemoryError> {
     let bank = Arc::clone(bank);
     let done = tokio::task::spawn_blocking(move || work(&bank)).await;

@@ -1,49 +1,49 @@
-//! The redo log: what makes a commit over several files one step.
+//! The redo log, which makes a commit over several files atomic.
 //!
-//! A commit first appends one `Redo` record, holding every byte it is about to add, and syncs it; from there on it is
-//! durable. Then it adds the bytes and appends an `Applied` note. Whoever finds a record without its note finishes the
-//! work; a reader just pretends it is finished. A line that is torn or fails its checksum was never acknowledged.
+//! A commit first appends one `Redo` entry with every byte it is about to add, and syncs it; from there on it is
+//! durable. Then it adds the bytes and appends an `Applied` entry. A writer that finds no `Applied` entry finishes the
+//! work; a reader treats it as finished. A line that is torn or fails its checksum was never acknowledged.
 //!
-//! One line is `checksum json\n`. The log is cut back to a single note once the files themselves are synced.
+//! One line is `checksum json\n`. The log is cut back to a single `Applied` entry once the files are synced.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::disk::{self, Stamp};
-use super::layout::Part;
+use super::disk::{self, FileStamp};
+use super::layout::StoreFile;
 use super::lines::to_u64;
 use crate::memory::MemoryError;
 use crate::memory::search::short_hash;
 
 const CHECKSUM_CHARACTERS: usize = 16;
 
-/// So much of the log is read at first.
+/// The number of bytes at the end of the log that are read first.
 const NEAR_THE_END: u64 = 8 * 1024;
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Entry {
-    /// A commit that is durable, whether or not its bytes are in the files yet.
-    Redo(Redo),
-    /// The work of all entries above is in the files.
-    Applied(Applied),
+pub(super) enum RedoLogEntry {
+    /// A commit that is durable, even if its bytes are not in the files yet.
+    Redo(RedoRecord),
+    /// A note that the work of all entries above is in the files.
+    Applied(AppliedNote),
 }
 
-/// What a commit does to the files.
+/// The changes that a commit makes to the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Redo {
-    /// Bytes to add, and how long the file was before.
+pub(super) struct RedoRecord {
+    /// The bytes to add, with each file's length before.
     #[serde(default)]
-    pub(super) appends: Vec<Append>,
-    /// Files whose prepared successor takes their place, in this order.
+    pub(super) appends: Vec<FileAppend>,
+    /// The files to be replaced by their prepared successors, in this order.
     #[serde(default)]
-    pub(super) swaps: Vec<Swap>,
+    pub(super) swaps: Vec<FileSwap>,
 }
 
-impl Redo {
+impl RedoRecord {
     pub(super) fn is_empty(&self) -> bool {
         self.appends.is_empty() && self.swaps.is_empty()
     }
@@ -51,82 +51,84 @@ impl Redo {
 
 /// Bytes for the end of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Append {
-    pub(super) part: Part,
+pub(super) struct FileAppend {
+    pub(super) part: StoreFile,
     pub(super) before: u64,
     pub(super) text: String,
 }
 
-impl Append {
-    /// Where the file ends once the bytes are in it.
-    pub(super) fn end(&self) -> u64 {
+impl FileAppend {
+    /// Returns the end of the file once the bytes are in it.
+    pub(super) fn end_offset(&self) -> u64 {
         self.before.saturating_add(to_u64(self.text.len()))
     }
 }
 
-/// A file that is to be replaced, provided that it still is what its successor was made from.
+/// A file that is to be replaced, provided that it is still the one its successor was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Swap {
-    pub(super) part: Part,
+pub(super) struct FileSwap {
+    pub(super) part: StoreFile,
     length: u64,
     hash: u64,
 }
 
-impl Swap {
-    pub(super) fn of(part: Part, bytes: &[u8]) -> Self {
+impl FileSwap {
+    pub(super) fn from_bytes(part: StoreFile, bytes: &[u8]) -> Self {
         Self { part, length: to_u64(bytes.len()), hash: short_hash(bytes) }
     }
 
-    /// Whether the file is what it was. Times do not tell: they need not survive a loss of power.
-    pub(super) fn still_fits(&self, path: &Path) -> Result<bool, MemoryError> {
-        if disk::stamp(path)?.length != self.length {
+    /// Returns true if the file is unchanged. Times are not compared: they need not survive a loss of power.
+    pub(super) fn still_matches(&self, path: &Path) -> Result<bool, MemoryError> {
+        if disk::read_file_stamp(path)?.length != self.length {
             return Ok(false);
         }
-        Ok(Self::of(self.part, &bytes_of(path)?) == *self)
+        Ok(Self::from_bytes(self.part, &read_file_bytes(path)?) == *self)
     }
 }
 
-/// What the files looked like when the last writer left them.
+/// The state in which the last writer left the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Applied {
-    /// Changes whenever anything but an append happened to the files. A view or an index of another epoch is stale.
+pub(super) struct AppliedNote {
+    /// The epoch, changed by anything but an append to the files. A view or an index of another epoch is stale.
     pub(super) epoch: u64,
-    /// How each file looked; if it looks otherwise, somebody else has been here.
-    pub(super) files: BTreeMap<Part, Stamp>,
+    /// The stamp of each file; another stamp means that some other program changed the file.
+    pub(super) files: BTreeMap<StoreFile, FileStamp>,
     /// The highest number of any short name that was ever given.
     pub(super) highest_alias: u64,
-    /// The machine's start under which the bytes were added.
+    /// The boot id of the machine when the bytes were added.
     pub(super) boot: Option<String>,
 }
 
 /// The log as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Image {
-    /// Where the last whole line ends; what follows is torn.
+pub(super) struct RedoLogImage {
+    /// The end of the last whole line; anything after it is torn.
     pub(super) whole: u64,
-    /// How long the file is.
+    /// The length of the file.
     pub(super) length: u64,
-    /// The state after the last finished commit.
-    pub(super) applied: Option<Applied>,
-    /// The commit after it, durable and perhaps not finished; empty if there is none.
-    pub(super) pending: Redo,
-    /// A fingerprint: equal images mean that no writer came between.
+    /// The note after the last finished commit.
+    pub(super) applied: Option<AppliedNote>,
+    /// The commit after that note, durable and perhaps not finished; empty if there is none.
+    pub(super) pending: RedoRecord,
+    /// A fingerprint of the last whole line: equal images mean that nothing was written in between.
     pub(super) tail: u64,
 }
 
-impl Image {
-    /// Whether the machine has been running ever since the last writer was done.
-    pub(super) fn is_of_boot(&self, boot: Option<&str>) -> bool {
+impl RedoLogImage {
+    /// Returns true if the machine has not restarted since the last writer finished.
+    pub(super) fn is_from_boot(&self, boot: Option<&str>) -> bool {
         boot.is_some() && self.applied.as_ref().is_some_and(|applied| applied.boot.as_deref() == boot)
     }
 
-    /// Whether the files are as the last writer noted, but for what its unfinished commit may have added.
-    pub(super) fn is_as_noted(&self, stamps: &BTreeMap<Part, Stamp>) -> bool {
+    /// Returns true if the files are as the last writer noted, except for what its unfinished commit may have added.
+    pub(super) fn matches_stamps(&self, stamps: &BTreeMap<StoreFile, FileStamp>) -> bool {
         let Some(applied) = &self.applied else { return false };
-        let as_noted = |(part, now): (&Part, &Stamp)| {
+        let as_noted = |(part, now): (&StoreFile, &FileStamp)| {
             let noted = applied.files.get(part).copied().unwrap_or_default();
             match self.pending.appends.iter().find(|append| append.part == *part) {
-                Some(append) => append.before == noted.length && (append.before..=append.end()).contains(&now.length),
+                Some(append) => {
+                    append.before == noted.length && (append.before..=append.end_offset()).contains(&now.length)
+                }
                 None => noted == *now,
             }
         };
@@ -135,71 +137,71 @@ impl Image {
 }
 
 /// Renders one entry as a line.
-pub(super) fn line(entry: &Entry) -> Result<String, MemoryError> {
+pub(super) fn render_entry(entry: &RedoLogEntry) -> Result<String, MemoryError> {
     let json = serde_json::to_string(entry).map_err(|source| MemoryError::Encode { id: "redo".into(), source })?;
-    Ok(format!("{} {json}\n", checksum(json.as_bytes())))
+    Ok(format!("{} {json}\n", line_checksum(json.as_bytes())))
 }
 
-/// Reads the end of the log, as far as it says how things stand.
-pub(super) fn read(path: &Path) -> Result<Image, MemoryError> {
-    let Some(file) = disk::open_to_read(path)? else { return Ok(Image::default()) };
-    let length = file.metadata().map_err(MemoryError::io("read", path))?.len();
-    let read_from = |start| disk::read_range(&file, start, length).map_err(MemoryError::io("read", path));
-    // Nearly always the last note is near the end.
+/// Reads the end of the log, back to the last `Applied` entry.
+pub(super) fn read_log_end(path: &Path) -> Result<RedoLogImage, MemoryError> {
+    let Some(file) = disk::open_to_read(path)? else { return Ok(RedoLogImage::default()) };
+    let length = file.metadata().map_err(MemoryError::io_error("read", path))?.len();
+    let read_from = |start| disk::read_range(&file, start, length).map_err(MemoryError::io_error("read", path));
+    // Nearly always the last `Applied` entry is near the end.
     let start = length.saturating_sub(NEAR_THE_END);
-    let near = image(&read_from(start)?, start);
-    if start == 0 || near.applied.is_some() { Ok(near) } else { Ok(image(&read_from(0)?, 0)) }
+    let near = parse_image(&read_from(start)?, start);
+    if start == 0 || near.applied.is_some() { Ok(near) } else { Ok(parse_image(&read_from(0)?, 0)) }
 }
 
-/// Every whole entry, oldest first: for a machine that was switched off.
-pub(super) fn read_all(path: &Path) -> Result<Vec<Entry>, MemoryError> {
-    Ok(bytes_of(path)?.split_inclusive(|&byte| byte == b'\n').map_while(entry).collect())
+/// Reads every whole entry, oldest first, for recovery after a power failure.
+pub(super) fn read_all_entries(path: &Path) -> Result<Vec<RedoLogEntry>, MemoryError> {
+    Ok(read_file_bytes(path)?.split_inclusive(|&byte| byte == b'\n').map_while(parse_entry).collect())
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, MemoryError> {
+fn read_file_bytes(path: &Path) -> Result<Vec<u8>, MemoryError> {
     match disk::open_to_read(path)? {
-        Some(file) => disk::read_range(&file, 0, u64::MAX).map_err(MemoryError::io("read", path)),
+        Some(file) => disk::read_range(&file, 0, u64::MAX).map_err(MemoryError::io_error("read", path)),
         None => Ok(Vec::new()),
     }
 }
 
-/// What the log says, given its bytes from `base` on.
-fn image(bytes: &[u8], base: u64) -> Image {
-    let mut image = Image { length: base + to_u64(bytes.len()), ..Image::default() };
-    // Only a whole line counts, so everything after the last one that proves itself is torn. Entries are looked at
-    // from the end: a note says all there is to know about what came before it.
+/// Parses the log from its bytes, which begin at `base`.
+fn parse_image(bytes: &[u8], base: u64) -> RedoLogImage {
+    let mut image = RedoLogImage { length: base + to_u64(bytes.len()), ..RedoLogImage::default() };
+    // Only whole lines count, so everything after the last valid one is torn. Entries are read from the end,
+    // because an `Applied` entry says all there is to know about what came before it.
     let mut end = bytes.len();
     while let Some(rest) = bytes.get(..end).filter(|rest| !rest.is_empty()) {
         let body = rest.strip_suffix(b"\n").unwrap_or(rest);
         let start = memchr::memrchr(b'\n', body).map_or(0, |at| at + 1);
-        let found = entry(rest.get(start..).unwrap_or_default());
+        let found = parse_entry(rest.get(start..).unwrap_or_default());
         if found.is_some() && image.whole == 0 {
             image.whole = base + to_u64(end);
             image.tail = short_hash(rest.get(start..).unwrap_or_default());
         }
         match found {
-            Some(Entry::Applied(applied)) => {
+            Some(RedoLogEntry::Applied(applied)) => {
                 image.applied = Some(applied);
                 return image;
             }
-            Some(Entry::Redo(redo)) if image.pending.is_empty() => image.pending = redo,
-            Some(Entry::Redo(_)) | None => {}
+            Some(RedoLogEntry::Redo(redo)) if image.pending.is_empty() => image.pending = redo,
+            Some(RedoLogEntry::Redo(_)) | None => {}
         }
         end = start;
     }
     image
 }
 
-fn entry(line: &[u8]) -> Option<Entry> {
+fn parse_entry(line: &[u8]) -> Option<RedoLogEntry> {
     let line = line.strip_suffix(b"\n")?;
     let (sum, json) = (line.get(..CHECKSUM_CHARACTERS)?, line.get(CHECKSUM_CHARACTERS + 1..)?);
-    if line.get(CHECKSUM_CHARACTERS) != Some(&b' ') || checksum(json).as_bytes() != sum {
+    if line.get(CHECKSUM_CHARACTERS) != Some(&b' ') || line_checksum(json).as_bytes() != sum {
         return None;
     }
     serde_json::from_slice(json).ok()
 }
 
-fn checksum(bytes: &[u8]) -> String {
+fn line_checksum(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(CHECKSUM_CHARACTERS).collect()
 }
 

@@ -2,29 +2,33 @@
 
 use deadpool_postgres::GenericClient;
 
-use super::server::Server;
-use super::trouble::Trouble;
+use super::server::PostgresServer;
+use super::trouble::PostgresFailure;
 
-/// The bank of the lessons that hold everywhere.
+/// The key of the global bank.
 pub const GLOBAL: &str = "global";
 
-impl Server {
-    /// The number of a bank; `None` where nobody wrote to it yet.
-    pub(super) async fn bank(&self, client: &impl GenericClient, key: &str) -> Result<Option<i64>, Trouble> {
-        if let Some(known) = self.known_bank(key) {
+impl PostgresServer {
+    /// Returns the number of a bank; `None` if it was not created yet.
+    pub(super) async fn find_bank(
+        &self,
+        client: &impl GenericClient,
+        key: &str,
+    ) -> Result<Option<i64>, PostgresFailure> {
+        if let Some(known) = self.cached_bank(key) {
             return Ok(Some(known));
         }
         let select = client.prepare_cached("SELECT bank FROM archivist.banks WHERE key = $1").await?;
         let Some(row) = client.query_opt(&select, &[&key]).await? else { return Ok(None) };
         let bank = row.try_get(0)?;
-        self.know_bank(key, bank);
+        self.cache_bank(key, bank);
         Ok(Some(bank))
     }
 
-    /// The number of a bank, which is made where there is none. Outside of any transaction: a bank that is being made
-    /// would keep everybody waiting who needs it, too.
-    pub(super) async fn make_bank(&self, client: &impl GenericClient, key: &str) -> Result<i64, Trouble> {
-        if let Some(known) = self.bank(client, key).await? {
+    /// Returns the number of a bank, and creates the bank if there is none. Runs outside of any transaction: an
+    /// uncommitted bank would block all who need it.
+    pub(super) async fn ensure_bank(&self, client: &impl GenericClient, key: &str) -> Result<i64, PostgresFailure> {
+        if let Some(known) = self.find_bank(client, key).await? {
             return Ok(known);
         }
         let insert = "WITH new AS (INSERT INTO archivist.banks (key, channel) \
@@ -34,7 +38,7 @@ impl Server {
         client.execute(insert, &[&key]).await?;
         let bank: i64 =
             client.query_one("SELECT bank FROM archivist.banks WHERE key = $1", &[&key]).await?.try_get(0)?;
-        self.know_bank(key, bank);
+        self.cache_bank(key, bank);
         Ok(bank)
     }
 }

@@ -1,7 +1,7 @@
-//! Rings when there is something to look at.
+//! Listens for notifications from the server.
 //!
-//! It only saves looking: what happened is in tables, and whoever waits for the bell looks now and then all the same. A
-//! connection that was lost is made anew, and the bell rings once it is, for nobody knows what was missed meanwhile.
+//! Notifications only save polling: events are in tables, and those who wait for a notification poll now and then as
+//! well. A lost connection is made again, and then a notification is signalled, because some may have been missed.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,51 +15,51 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
 
-use super::server::{Role, Server};
-use super::trouble::Trouble;
+use super::server::{PostgresServer, ServerRole};
+use super::trouble::PostgresFailure;
 
-/// First and longest pause before the server is called again.
+/// The first and the longest pause before connecting again.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// How often it is looked whether a bank was made that was not there.
+/// The interval at which a missing bank is looked for.
 const UNMADE: Duration = Duration::from_millis(500);
 
-/// Rings when there is something to look at. Silent once it is dropped.
+/// Signals that there may be new events. Stops listening when it is dropped.
 #[derive(Debug)]
-pub struct Bell {
+pub struct PostgresListener {
     rung: watch::Receiver<u64>,
     ringer: JoinHandle<()>,
 }
 
-impl Bell {
-    pub(super) fn hang(server: Arc<Server>, bank: Arc<str>) -> Self {
+impl PostgresListener {
+    pub(super) fn start_listening(server: Arc<PostgresServer>, bank: Arc<str>) -> Self {
         let (ring, rung) = watch::channel(0);
-        Self { rung, ringer: tokio::spawn(listen(server, bank, ring)) }
+        Self { rung, ringer: tokio::spawn(keep_listening(server, bank, ring)) }
     }
 
-    /// Done when it has rung since the last time, however often.
-    pub async fn rung(&mut self) {
+    /// Completes once a notification has arrived since the last call; several notifications count as one.
+    pub async fn wait_for_notification(&mut self) {
         if self.rung.changed().await.is_err() {
-            // Nobody rings any more; nor does anybody wait in vain for long, for they look now and then.
+            // The sender is gone. Callers poll now and then, so they do not wait for this alone.
             std::future::pending::<()>().await;
         }
     }
 }
 
-impl Drop for Bell {
+impl Drop for PostgresListener {
     fn drop(&mut self) {
         self.ringer.abort();
     }
 }
 
-/// Listens until nobody wants to hear.
-async fn listen(server: Arc<Server>, bank: Arc<str>, ring: watch::Sender<u64>) {
+/// Keeps listening and reconnecting until the task is aborted.
+async fn keep_listening(server: Arc<PostgresServer>, bank: Arc<str>, ring: watch::Sender<u64>) {
     let mut pause = PAUSE.0;
     loop {
         let before = *ring.borrow();
-        match channel(&server, &bank).await {
+        match find_channel(&server, &bank).await {
             Ok(Some(channel)) => {
-                if let Err(trouble) = hear(&server, &channel, &ring).await {
+                if let Err(trouble) = listen_on_connection(&server, &channel, &ring).await {
                     tracing::debug!(%trouble, "nobody listens to the server just now");
                 }
             }
@@ -77,35 +77,39 @@ async fn listen(server: Arc<Server>, bank: Arc<str>, ring: watch::Sender<u64>) {
     }
 }
 
-/// Where the news of a bank are told; `None` while there is no such bank.
-async fn channel(server: &Server, bank: &str) -> Result<Option<String>, Trouble> {
-    let client = server.reading(Role::Writer).await?;
+/// Returns the notification channel of a bank; `None` while there is no such bank.
+async fn find_channel(server: &PostgresServer, bank: &str) -> Result<Option<String>, PostgresFailure> {
+    let client = server.read_connection(ServerRole::Writer).await?;
     let select = client.prepare_cached("SELECT channel FROM archivist.banks WHERE key = $1").await?;
     let row = client.query_opt(&select, &[&bank]).await?;
     row.map(|row| Ok(row.try_get(0)?)).transpose()
 }
 
-/// Listens on a connection of its own until that breaks.
-async fn hear(server: &Server, channel: &str, ring: &watch::Sender<u64>) -> Result<(), Trouble> {
-    let (config, tls) = server.direct()?;
+/// Listens on a separate connection until it breaks.
+async fn listen_on_connection(
+    server: &PostgresServer,
+    channel: &str,
+    ring: &watch::Sender<u64>,
+) -> Result<(), PostgresFailure> {
+    let (config, tls) = server.direct_config()?;
     match tls {
         Some(tls) => {
             let (client, connection) = config.connect(tls).await?;
-            follow(client, connection, channel, ring).await
+            forward_notifications(client, connection, channel, ring).await
         }
         None => {
             let (client, connection) = config.connect(NoTls).await?;
-            follow(client, connection, channel, ring).await
+            forward_notifications(client, connection, channel, ring).await
         }
     }
 }
 
-async fn follow<S, T>(
+async fn forward_notifications<S, T>(
     client: Client,
     mut connection: Connection<S, T>,
     channel: &str,
     ring: &watch::Sender<u64>,
-) -> Result<(), Trouble>
+) -> Result<(), PostgresFailure>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -113,10 +117,10 @@ where
     let order = format!("LISTEN \"{}\"", channel.replace('"', "\"\""));
     let asked = async {
         client.batch_execute(&order).await?;
-        // What was told before this moment rang for nobody.
+        // Events before this point were not notified.
         ring.send_modify(|count| *count += 1);
         // The connection ends when its client is dropped.
-        std::future::pending::<Result<(), Trouble>>().await
+        std::future::pending::<Result<(), PostgresFailure>>().await
     };
     let heard = async {
         while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {

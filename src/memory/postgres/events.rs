@@ -1,7 +1,7 @@
-//! What was told in a bank, in the order in which it can be seen: a feed that machines share.
+//! The events of a bank, in the order in which they become visible: a feed that machines share.
 //!
-//! The table is the truth, and a notification only says that there is something to look at. So whoever was cut off reads
-//! on behind the last number they saw, and has missed nothing.
+//! The table is the source of truth, and a notification only says that there may be new events. A reader that was
+//! disconnected continues after the last number it saw, and misses nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,76 +9,76 @@ use std::time::Duration;
 use deadpool_postgres::GenericClient;
 use futures_util::FutureExt;
 
-use super::bell::Bell;
-use super::server::{DURABLY, Role, Server};
-use super::trouble::Trouble;
+use super::bell::PostgresListener;
+use super::server::{DURABLY, PostgresServer, ServerRole};
+use super::trouble::PostgresFailure;
 use crate::memory::MemoryError;
 
-/// So many are read at once.
+/// The most events that one read returns.
 const AT_ONCE: i64 = 1_000;
 
-/// So many are taken out at once: whoever tells waits no longer than that takes.
+/// The most events that one delete removes, which bounds how long appends wait for it.
 const PRUNED_AT_ONCE: i64 = 1_000;
 
-/// The feed of one bank.
+/// The event feed of one bank.
 #[derive(Debug, Clone)]
-pub struct Events {
-    server: Arc<Server>,
+pub struct EventFeed {
+    server: Arc<PostgresServer>,
     bank: Arc<str>,
 }
 
-/// Something to be told.
+/// An event to be appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Nothing else that is told has it. What is told twice under one key is there once.
+    /// The unique key of the event. An event that is appended twice under one key is stored once.
     pub key: String,
-    /// What is told.
+    /// The content of the event.
     pub record: String,
 }
 
-/// Something that was told.
+/// An event that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// Those of what is told later are greater, and it is seen later.
+    /// The event's number. Later events have greater numbers and become visible later.
     pub number: u64,
-    /// What was told.
+    /// The content of the event.
     pub record: String,
 }
 
-/// A piece of a feed.
+/// A page of a feed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
-    /// The first ones behind the number that was asked for.
+pub struct EventPage {
+    /// The first events after the requested number.
     pub events: Vec<StoredEvent>,
-    /// The last number that was given out.
+    /// The last number that was assigned.
     pub last: u64,
 }
 
-impl Events {
-    /// The feed of the bank of this name. Nothing is asked yet.
-    pub fn new(server: Arc<Server>, bank: &str) -> Self {
+impl EventFeed {
+    /// Creates the feed of the bank with this key. Connects only when it is used.
+    pub fn new(server: Arc<PostgresServer>, bank: &str) -> Self {
         Self { server, bank: bank.into() }
     }
 
-    /// Tells all of these in one go, in their order. What is known by its key is left alone.
-    pub async fn append(&self, events: &[NewEvent]) -> Result<(), MemoryError> {
-        self.server.persist("tell what happens", || self.try_append(events).boxed()).await
+    /// Appends all events in one transaction, in their order. Events whose key is known are left out.
+    pub async fn append_events(&self, events: &[NewEvent]) -> Result<(), MemoryError> {
+        self.server.run_with_retries("tell what happens", || self.try_append(events).boxed()).await
     }
 
-    /// The same for whoever does not want to wait longer than this for a server that is away.
+    /// Appends all events, but retries a server that does not respond for no longer than `patience`.
     pub async fn append_within(&self, patience: Duration, events: &[NewEvent]) -> Result<(), MemoryError> {
-        self.server.persist_for(patience, "tell what happens", || self.try_append(events).boxed()).await
+        self.server.run_with_retries_for(patience, "tell what happens", || self.try_append(events).boxed()).await
     }
 
-    async fn try_append(&self, events: &[NewEvent]) -> Result<(), Trouble> {
+    async fn try_append(&self, events: &[NewEvent]) -> Result<(), PostgresFailure> {
         if events.is_empty() {
             return Ok(());
         }
-        let mut client = self.server.writing().await?;
-        let bank = self.server.make_bank(&client, &self.bank).await?;
+        let mut client = self.server.write_connection().await?;
+        let bank = self.server.ensure_bank(&client, &self.bank).await?;
         let transaction = client.transaction().await?;
-        // From here on nobody else tells in this bank. Statements that follow see everything that was told before.
-        let last = locked(&transaction, bank).await?;
+        // From here on nobody else appends to this bank. Later statements see all earlier events.
+        let last = lock_feed(&transaction, bank).await?;
         let keys: Vec<&str> = events.iter().map(|event| event.key.as_str()).collect();
         let records: Vec<&str> = events.iter().map(|event| event.record.as_str()).collect();
         let insert = transaction.prepare_cached(INSERT).await?;
@@ -86,56 +86,56 @@ impl Events {
         Ok(transaction.commit().await?)
     }
 
-    /// What was told behind this number, as far as it fits on a page. A number that was never given out counts as the
-    /// last one: it is from a server whose last moments are lost.
-    pub async fn after(&self, number: u64) -> Result<Page, MemoryError> {
+    /// Returns the events after this number that fit on a page. A number that was never assigned, as after a server
+    /// lost its last commits, yields no events.
+    pub async fn read_after(&self, number: u64) -> Result<EventPage, MemoryError> {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
-        self.server.persist("read what happened", || self.try_after(number).boxed()).await
+        self.server.run_with_retries("read what happened", || self.try_read_after(number).boxed()).await
     }
 
-    async fn try_after(&self, number: i64) -> Result<Page, Trouble> {
-        // A standby may not have yet what a notification speaks of.
-        let client = self.server.reading(Role::Writer).await?;
-        let Some(bank) = self.server.bank(&client, &self.bank).await? else { return Ok(Page::default()) };
+    async fn try_read_after(&self, number: i64) -> Result<EventPage, PostgresFailure> {
+        // A standby may not have the notified events yet.
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let Some(bank) = self.server.find_bank(&client, &self.bank).await? else { return Ok(EventPage::default()) };
         let select = client.prepare_cached(SELECT).await?;
-        let mut page = Page::default();
+        let mut page = EventPage::default();
         for row in client.query(&select, &[&bank, &number, &AT_ONCE]).await? {
-            page.last = unsigned(row.try_get(0)?);
+            page.last = to_unsigned(row.try_get(0)?);
             if let Some(number) = row.try_get::<_, Option<i64>>(1)? {
-                page.events.push(StoredEvent { number: unsigned(number), record: row.try_get(2)? });
+                page.events.push(StoredEvent { number: to_unsigned(number), record: row.try_get(2)? });
             }
         }
         Ok(page)
     }
 
-    /// The last number that was given out; 0 before the first.
-    pub async fn last(&self) -> Result<u64, MemoryError> {
-        // Nothing comes behind this one, so that only the number is read.
-        let page = self.server.persist("read what happened", || self.try_after(i64::MAX).boxed()).await?;
+    /// Returns the last number that was assigned; 0 before the first.
+    pub async fn last_number(&self) -> Result<u64, MemoryError> {
+        // No event has a greater number, so that only the last number is read.
+        let page = self.server.run_with_retries("read what happened", || self.try_read_after(i64::MAX).boxed()).await?;
         Ok(page.last)
     }
 
-    /// Rings whenever something is told, until it is dropped. Must be called where there is a runtime.
-    pub fn listen(&self) -> Bell {
-        Bell::hang(Arc::clone(&self.server), Arc::clone(&self.bank))
+    /// Starts a listener that signals new events until it is dropped. Must be called within a runtime.
+    pub fn start_listener(&self) -> PostgresListener {
+        PostgresListener::start_listening(Arc::clone(&self.server), Arc::clone(&self.bank))
     }
 
-    /// Takes out some of what was told longer ago than this, the oldest first, and says how many that were. It did its
-    /// part when it says 0.
-    pub async fn prune(&self, age: Duration) -> Result<u64, MemoryError> {
-        self.server.persist("forget what happened long ago", || self.try_prune(age).boxed()).await
+    /// Deletes a bounded number of events older than `age`, the oldest first, and returns how many; 0 means that none
+    /// are left.
+    pub async fn prune_events(&self, age: Duration) -> Result<u64, MemoryError> {
+        self.server.run_with_retries("forget what happened long ago", || self.try_prune(age).boxed()).await
     }
 
-    async fn try_prune(&self, age: Duration) -> Result<u64, Trouble> {
-        let client = self.server.writing().await?;
-        let Some(bank) = self.server.bank(&client, &self.bank).await? else { return Ok(0) };
+    async fn try_prune(&self, age: Duration) -> Result<u64, PostgresFailure> {
+        let client = self.server.write_connection().await?;
+        let Some(bank) = self.server.find_bank(&client, &self.bank).await? else { return Ok(0) };
         let delete = client.prepare_cached(PRUNE).await?;
         Ok(client.execute(&delete, &[&bank, &PRUNED_AT_ONCE, &age.as_secs_f64()]).await?)
     }
 }
 
-/// Numbers those that are new, counts them, and says that there is news. Whoever may not read the bank does not know the
-/// channel, and on the channel nothing is said but that.
+/// Numbers and stores the events that are new, and notifies the bank's channel. Roles that may not read the bank do not
+/// know the channel, and the notification has no content.
 const INSERT: &str = "
     WITH told AS (
         SELECT key, record, place FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS told (key, record, place)
@@ -158,7 +158,7 @@ const SELECT: &str = "
     ) event ON true
     WHERE feed.bank = $1 ORDER BY event.number";
 
-/// Only the oldest are looked at: where they are young, so are all.
+/// Only the oldest events are examined: if they are young, all are.
 const PRUNE: &str = "
     DELETE FROM archivist.events WHERE bank = $1 AND number IN (
         SELECT number FROM (
@@ -166,8 +166,8 @@ const PRUNE: &str = "
         ) oldest WHERE at < now() - make_interval(secs => $3)
     )";
 
-/// Locks the count of a bank's messages until the transaction ends.
-async fn locked(client: &impl GenericClient, bank: i64) -> Result<i64, Trouble> {
+/// Locks the event counter of a bank until the transaction ends, and returns its value.
+async fn lock_feed(client: &impl GenericClient, bank: i64) -> Result<i64, PostgresFailure> {
     let lock = format!("SELECT last, {DURABLY} FROM archivist.feeds WHERE bank = $1 FOR UPDATE");
     let lock = client.prepare_cached(&lock).await?;
     if let Some(row) = client.query_opt(&lock, &[&bank]).await? {
@@ -177,6 +177,6 @@ async fn locked(client: &impl GenericClient, bank: i64) -> Result<i64, Trouble> 
     Ok(client.query_one(&lock, &[&bank]).await?.try_get(0)?)
 }
 
-fn unsigned(number: i64) -> u64 {
+fn to_unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }

@@ -1,16 +1,16 @@
-//! The tables, and how they came to be: each step once, in order, for ever.
+//! The database schema and its migrations: each is applied once, in order.
 
 use deadpool_postgres::Object;
 use futures_util::FutureExt;
 use serde::Serialize;
 use tokio_postgres::error::SqlState;
 
-use super::server::{Schema, Server};
-use super::trouble::Trouble;
+use super::server::{PostgresServer, SchemaMatch};
+use super::trouble::PostgresFailure;
 use crate::memory::MemoryError;
 
-/// One step. What was released is never changed; what comes is added behind.
-struct Migration {
+/// One migration. Released ones never change; new ones are appended.
+struct MigrationScript {
     version: i32,
     name: &'static str,
     sql: &'static str,
@@ -18,7 +18,7 @@ struct Migration {
 
 macro_rules! migrations {
     ($($version:literal $name:literal),+ $(,)?) => {
-        &[$(Migration {
+        &[$(MigrationScript {
             version: $version,
             name: $name,
             sql: include_str!(concat!("../../../migrations/", $name, ".sql")),
@@ -26,7 +26,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: &[Migration] = migrations![
+const MIGRATIONS: &[MigrationScript] = migrations![
     1 "0001_memory",
     2 "0002_jobs",
     3 "0003_events",
@@ -36,7 +36,7 @@ const MIGRATIONS: &[Migration] = migrations![
     7 "0007_waiting",
 ];
 
-/// Held while the tables change, so that two who start at once do not both change them.
+/// The advisory lock that is held while the tables change, so that two processes do not both change them.
 const LOCK: i64 = 0x6172_6368_6976_6973;
 
 const LEDGER: &str = "
@@ -47,76 +47,80 @@ const LEDGER: &str = "
         applied_at timestamptz NOT NULL DEFAULT now()
     );";
 
-/// One step, and whether it was taken.
+/// One migration and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
-    /// Its number.
+pub struct MigrationStep {
+    /// The version it leads to.
     pub version: i32,
-    /// What it is called.
+    /// The name of the migration.
     pub name: String,
-    /// How it stands.
-    pub state: StepState,
+    /// The state of the migration.
+    pub state: MigrationStepState,
 }
 
-/// How a step stands.
+/// The state of a migration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StepState {
-    /// It was taken before.
+pub enum MigrationStepState {
+    /// It was applied before.
     Applied,
-    /// It was taken now.
+    /// It was applied now.
     New,
-    /// It is still to be taken.
+    /// It is still to be applied.
     Pending,
-    /// A newer program took it.
+    /// A newer program applied it.
     Unknown,
 }
 
-/// The newest schema that this program knows.
-pub(super) fn newest() -> i32 {
+/// Returns the newest schema version that this program knows.
+pub(super) fn newest_version() -> i32 {
     MIGRATIONS.last().map_or(0, |migration| migration.version)
 }
 
 /// Brings the tables up to date.
-pub async fn migrate(server: &Server) -> Result<Vec<Step>, MemoryError> {
-    server.persist("change the tables", || apply(server).boxed()).await
+pub async fn migrate_schema(server: &PostgresServer) -> Result<Vec<MigrationStep>, MemoryError> {
+    server.run_with_retries("change the tables", || try_migrate_schema(server).boxed()).await
 }
 
-/// How the tables stand. Changes nothing.
-pub async fn steps(server: &Server) -> Result<Vec<Step>, MemoryError> {
-    server.persist("look at the tables", || pending(server).boxed()).await
+/// Returns the migrations and their states. Changes nothing.
+pub async fn list_migration_steps(server: &PostgresServer) -> Result<Vec<MigrationStep>, MemoryError> {
+    server.run_with_retries("look at the tables", || try_list_steps(server).boxed()).await
 }
 
-/// How the schema stands to this program.
-pub(super) async fn check(client: &Object) -> Result<Schema, Trouble> {
-    let found = version(client).await?;
-    if found > newest() {
-        tracing::warn!(found, known = newest(), "the tables were made by a newer archivist; they are only read");
-        return Ok(Schema::Newer(found));
+/// Compares the schema of the server with the one that this program knows.
+pub(super) async fn check_schema(client: &Object) -> Result<SchemaMatch, PostgresFailure> {
+    let found = read_schema_version(client).await?;
+    if found > newest_version() {
+        tracing::warn!(
+            found,
+            known = newest_version(),
+            "the tables were made by a newer archivist; they are only read"
+        );
+        return Ok(SchemaMatch::Newer(found));
     }
-    if found < newest() {
-        return Err(MemoryError::SchemaOlder { found, needed: newest() }.into());
+    if found < newest_version() {
+        return Err(MemoryError::SchemaOlder { found, needed: newest_version() }.into());
     }
-    Ok(Schema::Known)
+    Ok(SchemaMatch::Known)
 }
 
-async fn version(client: &Object) -> Result<i32, Trouble> {
+async fn read_schema_version(client: &Object) -> Result<i32, PostgresFailure> {
     let row = client.query_one("SELECT coalesce(max(version), 0) FROM archivist.schema_versions", &[]).await?;
     Ok(row.try_get(0)?)
 }
 
-async fn apply(server: &Server) -> Result<Vec<Step>, Trouble> {
-    let mut client = server.bare().await?;
-    // It may take longer than a statement otherwise may.
+async fn try_migrate_schema(server: &PostgresServer) -> Result<Vec<MigrationStep>, PostgresFailure> {
+    let mut client = server.unchecked_connection().await?;
+    // A migration may take longer than other statements.
     client.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0").await?;
-    let taken = apply_with(&mut client).await;
-    // A connection without its bounds does not go back.
+    let taken = apply_migrations(&mut client).await;
+    // A connection without timeouts must not return to the pool.
     drop(Object::take(client));
     taken
 }
 
-async fn apply_with(client: &mut Object) -> Result<Vec<Step>, Trouble> {
+async fn apply_migrations(client: &mut Object) -> Result<Vec<MigrationStep>, PostgresFailure> {
     let mut steps = Vec::new();
     for migration in MIGRATIONS {
         let transaction = client.transaction().await?;
@@ -126,7 +130,7 @@ async fn apply_with(client: &mut Object) -> Result<Vec<Step>, Trouble> {
             .query_opt("SELECT 1 FROM archivist.schema_versions WHERE version = $1", &[&migration.version])
             .await?;
         let state = if known.is_some() {
-            StepState::Applied
+            MigrationStepState::Applied
         } else {
             transaction.batch_execute(migration.sql).await?;
             transaction
@@ -135,45 +139,49 @@ async fn apply_with(client: &mut Object) -> Result<Vec<Step>, Trouble> {
                     &[&migration.version, &migration.name],
                 )
                 .await?;
-            StepState::New
+            MigrationStepState::New
         };
         transaction.commit().await?;
-        steps.push(Step { version: migration.version, name: migration.name.to_owned(), state });
+        steps.push(MigrationStep { version: migration.version, name: migration.name.to_owned(), state });
     }
-    steps.extend(newer(client).await?);
+    steps.extend(list_unknown_steps(client).await?);
     Ok(steps)
 }
 
-async fn pending(server: &Server) -> Result<Vec<Step>, Trouble> {
-    let client = server.bare().await?;
-    let found = match version(&client).await {
+async fn try_list_steps(server: &PostgresServer) -> Result<Vec<MigrationStep>, PostgresFailure> {
+    let client = server.unchecked_connection().await?;
+    let found = match read_schema_version(&client).await {
         Ok(found) => found,
-        Err(Trouble::Server(error))
+        Err(PostgresFailure::Server(error))
             if matches!(error.code(), Some(&SqlState::UNDEFINED_TABLE | &SqlState::INVALID_SCHEMA_NAME)) =>
         {
             0
         }
         Err(trouble) => return Err(trouble),
     };
-    let state = |version: i32| if version <= found { StepState::Applied } else { StepState::Pending };
-    let known = MIGRATIONS.iter().map(|migration| Step {
+    let state = |version: i32| if version <= found { MigrationStepState::Applied } else { MigrationStepState::Pending };
+    let known = MIGRATIONS.iter().map(|migration| MigrationStep {
         version: migration.version,
         name: migration.name.to_owned(),
         state: state(migration.version),
     });
-    let mut steps: Vec<Step> = known.collect();
-    if found > newest() {
-        steps.extend(newer(&client).await?);
+    let mut steps: Vec<MigrationStep> = known.collect();
+    if found > newest_version() {
+        steps.extend(list_unknown_steps(&client).await?);
     }
     Ok(steps)
 }
 
-/// Steps that this program does not know.
-async fn newer(client: &Object) -> Result<Vec<Step>, Trouble> {
+/// Lists the applied migrations that this program does not know.
+async fn list_unknown_steps(client: &Object) -> Result<Vec<MigrationStep>, PostgresFailure> {
     let select = "SELECT version, name FROM archivist.schema_versions WHERE version > $1 ORDER BY version";
     let mut steps = Vec::new();
-    for row in client.query(select, &[&newest()]).await? {
-        steps.push(Step { version: row.try_get(0)?, name: row.try_get(1)?, state: StepState::Unknown });
+    for row in client.query(select, &[&newest_version()]).await? {
+        steps.push(MigrationStep {
+            version: row.try_get(0)?,
+            name: row.try_get(1)?,
+            state: MigrationStepState::Unknown,
+        });
     }
     Ok(steps)
 }

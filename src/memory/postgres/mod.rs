@@ -1,11 +1,11 @@
-//! A memory on a PostgreSQL server: one that any number of machines share.
+//! A memory on a PostgreSQL server, shared by any number of machines.
 //!
-//! A *bank* is what a directory is to the memory in files: one project's lessons, or those that hold everywhere. Its row
-//! in `banks` is locked by whoever commits, so that commits of one bank come one after the other and those of two banks
-//! do not wait for each other. Records are kept as the JSON that the files would hold; what is looked for stands in
-//! columns beside them.
+//! A *bank* corresponds to a directory of the memory in files: one project's lessons, or the global ones. A commit
+//! locks the bank's row in `banks`, so that commits of one bank are serialized and those of two banks do not wait for
+//! each other. Records are stored as the same JSON as in the files; what is searched is also stored in columns next to
+//! them.
 
-// The way to the server.
+// Connecting to the server.
 mod access;
 mod migrate;
 mod server;
@@ -25,7 +25,7 @@ mod rows;
 mod upkeep;
 mod vectors;
 
-// What else machines share.
+// Other things that machines share.
 mod bell;
 mod events;
 pub mod jobs;
@@ -39,106 +39,118 @@ use deadpool_postgres::Object;
 use futures_util::FutureExt;
 use tokio::sync::OwnedMutexGuard;
 
-use self::query::Wanted;
-use self::read::Episodes;
-use self::rows::ask;
-use self::server::Role;
-use self::trouble::Trouble;
-use self::work::Work;
-use super::answers::{joined, nearest};
-use super::search::Ask;
+use self::query::BankQuery;
+use self::read::EpisodeCache;
+use self::rows::query_cached;
+use self::server::ServerRole;
+use self::trouble::PostgresFailure;
+use self::work::OpenTransaction;
+use super::answers::{join_answers, join_neighbours};
+use super::search::PreparedQuery;
 use super::{
-    Answer, BankStatus, Batch, Compaction, EpisodeFilter, FactFilter, Finding, Lesson, LessonName, Meanings,
-    MemoryError, MemoryService, Neighbour, Receipt, Revision, Stamp, Tenancy, Turn, Which,
+    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, FactFilter,
+    JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, LessonVectorStore,
+    MemoryAnswer, MemoryError, MemoryService, MemoryStamp,
 };
 use crate::domain::{Episode, Fact, MemoryId, MemoryQuery, Timestamp};
-use crate::recall::Ranking;
+use crate::recall::RankingSettings;
 
-pub use self::access::{RowSecurity, grant, revoke, set_row_security};
+pub use self::access::{RowSecurity, grant_access, revoke_access, set_row_security};
 pub use self::bank::GLOBAL;
-pub use self::bell::Bell;
-pub use self::events::{Events, NewEvent, Page, StoredEvent};
-pub use self::migrate::{Step, StepState, migrate, steps};
-pub use self::server::{Server, ServerSettings};
-pub use self::spend::{Line, Reservation, SpendLines, Verdict};
+pub use self::bell::PostgresListener;
+pub use self::events::{EventFeed, EventPage, NewEvent, StoredEvent};
+pub use self::migrate::{MigrationStep, MigrationStepState, list_migration_steps, migrate_schema};
+pub use self::server::{PostgresServer, PostgresServerSettings};
+pub use self::spend::{Line, ReservationDecision, SpendReservation, SpendTable};
 
-/// How often whoever has done something forgets the names of old commits.
+/// The probability that one run of maintenance prunes the names of old commits.
 const PRUNING_SHARE: f64 = 0.02;
 
-/// Which bank of which server.
+/// The bank of a server that holds a memory.
 #[derive(Debug, Clone)]
-pub struct PostgresSettings {
+pub struct PostgresBankSettings {
     /// The key of the project's bank.
     pub bank: String,
-    /// Whose lessons it holds.
-    pub tenancy: Tenancy,
-    /// The key of the bank of lessons that hold everywhere, if there is to be one.
+    /// The tenancy of the project's bank.
+    pub tenancy: BankTenancy,
+    /// The key of the global bank, if there is one.
     pub global: Option<String>,
-    /// No record is longer.
+    /// The length of the longest record that is accepted.
     pub max_record_bytes: usize,
 }
 
-/// The memory of one project on a server, and the lessons that hold everywhere.
+/// The memory of one project on a server, and the global lessons.
 #[derive(Debug, Clone)]
 pub struct PostgresMemory {
-    server: Arc<Server>,
+    server: Arc<PostgresServer>,
     bank: String,
-    tenancy: Tenancy,
+    tenancy: BankTenancy,
     global: Option<String>,
     max_record_bytes: usize,
-    /// Within a process one waits for the other here, so that only one connection waits for the server's turn.
+    /// The lock that tasks of one process wait for, so that only one connection waits for the server's turn.
     turns: Arc<tokio::sync::Mutex<()>>,
-    episodes: Arc<Mutex<Episodes>>,
+    episodes: Arc<Mutex<EpisodeCache>>,
 }
 
-/// The turn to decide what is new: a transaction that holds the bank's row in `turns`.
-struct Held {
-    work: Work,
+/// The judging turn: a transaction that holds the bank's row in `turns`.
+struct TurnTransaction {
+    work: OpenTransaction,
     _within_process: OwnedMutexGuard<()>,
 }
 
 impl PostgresMemory {
-    /// Touches nothing: the server is called when it is needed.
-    pub fn open(server: Arc<Server>, settings: PostgresSettings) -> Self {
-        let PostgresSettings { bank, tenancy, global, max_record_bytes } = settings;
+    /// Opens the memory without touching anything: it connects when it is used.
+    pub fn open(server: Arc<PostgresServer>, settings: PostgresBankSettings) -> Self {
+        let PostgresBankSettings { bank, tenancy, global, max_record_bytes } = settings;
         Self { server, bank, tenancy, global, max_record_bytes, turns: Arc::default(), episodes: Arc::default() }
     }
 
-    /// The keys of its banks, the project's first, and whose lessons each holds.
-    fn keys(&self) -> impl Iterator<Item = (&str, Tenancy)> {
-        let global = self.global.as_deref().map(|key| (key, Tenancy::Shared));
+    /// Returns the keys of its banks, the project's first, with their tenancy.
+    fn bank_keys(&self) -> impl Iterator<Item = (&str, BankTenancy)> {
+        let global = self.global.as_deref().map(|key| (key, BankTenancy::Shared));
         std::iter::once((self.bank.as_str(), self.tenancy)).chain(global)
     }
 
-    async fn try_turn(&self) -> Result<Work, Trouble> {
-        let work = Work::begin(self.open_banks().await?).await?;
+    async fn try_acquire_turn(&self) -> Result<OpenTransaction, PostgresFailure> {
+        let work = OpenTransaction::begin(self.open_banks().await?).await?;
         let client = work.client()?;
-        let bank = self.server.bank(client, &self.bank).await?;
-        ask(client, "SELECT bank FROM archivist.turns WHERE bank = $1 FOR UPDATE", &[&bank]).await?;
+        let bank = self.server.find_bank(client, &self.bank).await?;
+        query_cached(client, "SELECT bank FROM archivist.turns WHERE bank = $1 FOR UPDATE", &[&bank]).await?;
         Ok(work)
     }
 
-    /// A connection to write to, once there is something to write to.
-    async fn open_banks(&self) -> Result<Object, Trouble> {
-        let client = self.server.writing().await?;
-        for (key, _) in self.keys() {
-            self.server.make_bank(&client, key).await?;
+    /// Returns a connection for writing after making sure that the banks exist.
+    async fn open_banks(&self) -> Result<Object, PostgresFailure> {
+        let client = self.server.write_connection().await?;
+        for (key, _) in self.bank_keys() {
+            self.server.ensure_bank(&client, key).await?;
         }
         Ok(client)
     }
 
-    async fn try_commit(&self, name: &str, tried: &AtomicBool, batch: Batch) -> Result<Receipt, Trouble> {
-        let work = Work::begin(self.open_banks().await?).await?;
+    async fn try_commit(
+        &self,
+        name: &str,
+        tried: &AtomicBool,
+        batch: CommitBatch,
+    ) -> Result<CommitReceipt, PostgresFailure> {
+        let work = OpenTransaction::begin(self.open_banks().await?).await?;
         let is_repeated = tried.swap(true, Ordering::Relaxed);
-        self.conclude(work, name, is_repeated, batch).await
+        self.write_and_commit(work, name, is_repeated, batch).await
     }
 
-    /// Writes a batch in a transaction that has begun, and ends it.
-    async fn conclude(&self, work: Work, name: &str, is_repeated: bool, batch: Batch) -> Result<Receipt, Trouble> {
-        match commit::carry_out(self, &work, name, is_repeated, batch).await {
+    /// Writes a batch in an open transaction, and ends the transaction.
+    async fn write_and_commit(
+        &self,
+        work: OpenTransaction,
+        name: &str,
+        is_repeated: bool,
+        batch: CommitBatch,
+    ) -> Result<CommitReceipt, PostgresFailure> {
+        match commit::write_commit(self, &work, name, is_repeated, batch).await {
             Ok(receipt) => work.commit().await.map(|()| receipt),
-            // A refusal of ours leaves the connection as it was; whatever else went wrong takes it along.
-            Err(Trouble::Memory(error)) => work.undo().await.and(Err(Trouble::Memory(error))),
+            // After a refusal of ours the connection can be reused; after any other failure it is closed.
+            Err(PostgresFailure::Memory(error)) => work.roll_back().await.and(Err(PostgresFailure::Memory(error))),
             Err(trouble) => Err(trouble),
         }
     }
@@ -146,108 +158,121 @@ impl PostgresMemory {
 
 #[async_trait]
 impl MemoryService for PostgresMemory {
-    async fn turn(&self) -> Result<Turn, MemoryError> {
+    async fn acquire_turn(&self) -> Result<JudgingTurn, MemoryError> {
         let within_process = Arc::clone(&self.turns).lock_owned().await;
-        let work = self.server.persist("wait for its turn", || self.try_turn().boxed()).await?;
-        Ok(Turn::held(Held { work, _within_process: within_process }))
+        let work = self.server.run_with_retries("wait for its turn", || self.try_acquire_turn().boxed()).await?;
+        Ok(JudgingTurn::from_guard(TurnTransaction { work, _within_process: within_process }))
     }
 
-    async fn commit(&self, batch: Batch, _at: Timestamp) -> Result<Receipt, MemoryError> {
-        let (name, tried) = (fresh_name(), AtomicBool::new(false));
-        self.server.persist("commit", || self.try_commit(&name, &tried, batch.clone()).boxed()).await
+    async fn commit_batch(&self, batch: CommitBatch, _at: Timestamp) -> Result<CommitReceipt, MemoryError> {
+        let (name, tried) = (fresh_commit_name(), AtomicBool::new(false));
+        self.server.run_with_retries("commit", || self.try_commit(&name, &tried, batch.clone()).boxed()).await
     }
 
-    /// In the transaction that holds the turn: if the connection is lost, so is the turn, and nothing is written.
-    async fn commit_in(&self, turn: Turn, batch: Batch, at: Timestamp) -> Result<Receipt, MemoryError> {
-        let Some(Held { work, _within_process }) = turn.into_held() else { return self.commit(batch, at).await };
-        let name = fresh_name();
-        match self.conclude(work, &name, false, batch).await {
+    /// Commits in the transaction of the turn: if the connection is lost, so is the turn, and nothing is written.
+    async fn commit_in_turn(
+        &self,
+        turn: JudgingTurn,
+        batch: CommitBatch,
+        at: Timestamp,
+    ) -> Result<CommitReceipt, MemoryError> {
+        let Some(TurnTransaction { work, _within_process }) = turn.into_guard() else {
+            return self.commit_batch(batch, at).await;
+        };
+        let name = fresh_commit_name();
+        match self.write_and_commit(work, &name, false, batch).await {
             Ok(receipt) => Ok(receipt),
-            Err(trouble) if trouble.may_pass() => {
-                let outcome = || commit::outcome(self, &name).boxed();
-                let found = self.server.persist("find out what became of a commit", outcome).await?;
+            Err(trouble) if trouble.is_transient() => {
+                let outcome = || commit::find_commit_outcome(self, &name).boxed();
+                let found = self.server.run_with_retries("find out what became of a commit", outcome).await?;
                 found.ok_or(MemoryError::TurnLost)
             }
-            Err(trouble) => Err(trouble.into_error("commit", &self.server.place())),
+            Err(trouble) => Err(trouble.into_error("commit", &self.server.display_address())),
         }
     }
 
-    async fn query(&self, query: &MemoryQuery, ranking: &Ranking, at: Timestamp) -> Result<Answer, MemoryError> {
+    async fn query_lessons(
+        &self,
+        query: &MemoryQuery,
+        ranking: &RankingSettings,
+        at: Timestamp,
+    ) -> Result<MemoryAnswer, MemoryError> {
         let limit = query.max_results.unwrap_or(ranking.max_results);
-        let wanted = Wanted { query, ask: Ask::query, ranking, limit, at };
-        let best = || self.best(Role::Reader, &wanted).boxed();
-        Ok(joined(self.server.persist("look for lessons", best).await?, query, ranking, limit))
+        let wanted = BankQuery { query, ask: PreparedQuery::for_query, ranking, limit, at };
+        let best = || self.find_best(ServerRole::Reader, &wanted).boxed();
+        Ok(join_answers(self.server.run_with_retries("look for lessons", best).await?, query, ranking, limit))
     }
 
-    async fn neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<Neighbour>, MemoryError> {
-        let ranking = &Ranking::BY_RELEVANCE;
-        let wanted = Wanted { query: near, ask: Ask::neighbours, ranking, limit, at: Timestamp::default() };
-        // What is new is decided by what is there now, not by what a standby has heard of.
-        let best = || self.best(Role::Writer, &wanted).boxed();
-        Ok(nearest(self.server.persist("look for lessons", best).await?, limit))
+    async fn find_neighbours(&self, near: &MemoryQuery, limit: usize) -> Result<Vec<LessonNeighbour>, MemoryError> {
+        let ranking = &RankingSettings::BY_RELEVANCE;
+        let wanted =
+            BankQuery { query: near, ask: PreparedQuery::for_neighbours, ranking, limit, at: Timestamp::default() };
+        // Judging needs the current lessons, which a standby may not have yet.
+        let best = || self.find_best(ServerRole::Writer, &wanted).boxed();
+        Ok(join_neighbours(self.server.run_with_retries("look for lessons", best).await?, limit))
     }
 
-    async fn get(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
-        self.server.persist("read a lesson", || self.try_get(name).boxed()).await
+    async fn get_lesson(&self, name: &LessonName) -> Result<Option<Lesson>, MemoryError> {
+        self.server.run_with_retries("read a lesson", || self.try_get_lesson(name).boxed()).await
     }
 
-    async fn lessons(&self, which: Which) -> Result<Vec<Lesson>, MemoryError> {
-        self.server.persist("read lessons", || self.try_lessons(which).boxed()).await
+    async fn list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, MemoryError> {
+        self.server.run_with_retries("read lessons", || self.try_list_lessons(which).boxed()).await
     }
 
-    async fn history(&self, id: &MemoryId) -> Result<Vec<Revision>, MemoryError> {
-        self.server.persist("read the versions of a lesson", || self.try_history(id).boxed()).await
+    async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError> {
+        self.server.run_with_retries("read the versions of a lesson", || self.try_lesson_history(id).boxed()).await
     }
 
-    async fn revisions(&self) -> Result<Vec<Revision>, MemoryError> {
-        self.server.persist("read all versions", || self.try_revisions().boxed()).await
+    async fn list_revisions(&self) -> Result<Vec<LessonRevision>, MemoryError> {
+        self.server.run_with_retries("read all versions", || self.try_list_revisions().boxed()).await
     }
 
-    async fn episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
-        self.server.persist("read runs", || self.try_episodes(filter).boxed()).await
+    async fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
+        self.server.run_with_retries("read runs", || self.try_list_episodes(filter).boxed()).await
     }
 
-    async fn facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
-        self.server.persist("read facts", || self.try_facts(filter).boxed()).await
+    async fn list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, MemoryError> {
+        self.server.run_with_retries("read facts", || self.try_list_facts(filter).boxed()).await
     }
 
-    async fn stamp(&self) -> Result<Stamp, MemoryError> {
-        self.server.persist("look for news", || self.try_stamp().boxed()).await
+    async fn memory_stamp(&self) -> Result<MemoryStamp, MemoryError> {
+        self.server.run_with_retries("look for news", || self.try_memory_stamp().boxed()).await
     }
 
-    async fn status(&self) -> Result<Vec<BankStatus>, MemoryError> {
-        self.server.persist("count what is there", || self.try_status().boxed()).await
+    async fn bank_statuses(&self) -> Result<Vec<BankStatus>, MemoryError> {
+        self.server.run_with_retries("count what is there", || self.try_bank_statuses().boxed()).await
     }
 
-    async fn examine(&self) -> Result<Vec<Finding>, MemoryError> {
-        self.server.persist("look for damage", || self.try_examine().boxed()).await
+    async fn find_problems(&self) -> Result<Vec<BankFinding>, MemoryError> {
+        self.server.run_with_retries("look for damage", || self.try_find_problems().boxed()).await
     }
 
-    async fn repair(&self, _at: Timestamp) -> Result<Vec<Finding>, MemoryError> {
-        self.server.persist("repair", || self.try_repair().boxed()).await
+    async fn repair_problems(&self, _at: Timestamp) -> Result<Vec<BankFinding>, MemoryError> {
+        self.server.run_with_retries("repair", || self.try_repair_problems().boxed()).await
     }
 
-    /// Old versions stay where they are: the server finds them or not, it costs the same.
-    async fn compact(&self) -> Result<Vec<Compaction>, MemoryError> {
+    /// Does nothing: old versions cost the server nothing where they are.
+    async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError> {
         Ok(Vec::new())
     }
 
-    fn meanings(&self) -> Option<&dyn Meanings> {
+    fn vector_store(&self) -> Option<&dyn LessonVectorStore> {
         Some(self)
     }
 
-    async fn maintain(&self) {
-        // Everybody does this after everything: it is enough that somebody does it now and then.
-        if server::jitter() < PRUNING_SHARE
-            && let Err(trouble) = self.try_prune().await
+    async fn run_maintenance(&self) {
+        // This is called after every operation, so doing it rarely is enough.
+        if server::random_fraction() < PRUNING_SHARE
+            && let Err(trouble) = self.try_prune_commits().await
         {
             tracing::debug!(%trouble, "the names of old commits were not forgotten");
         }
     }
 }
 
-/// A name that no other commit has.
-fn fresh_name() -> String {
+/// Returns a random name that no other commit has.
+fn fresh_commit_name() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let dice = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", dice(), dice())

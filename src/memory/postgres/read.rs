@@ -1,4 +1,4 @@
-//! Reading records back.
+//! Reads stored records.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -7,23 +7,25 @@ use deadpool_postgres::Object;
 use tokio_postgres::Row;
 
 use super::PostgresMemory;
-use super::rows::{self, LESSON, ask};
-use super::server::Role;
-use super::trouble::Trouble;
-use super::words::{kept, plain};
-use crate::domain::{AgentMemory, Episode, Fact, MemoryId, Standing};
-use crate::memory::{EpisodeFilter, FactFilter, Lesson, LessonName, MemoryError, Revision, Stamp, Which};
+use super::rows::{self, LESSON, query_cached};
+use super::server::ServerRole;
+use super::trouble::PostgresFailure;
+use super::words::{to_stored_term, to_stored_text};
+use crate::domain::{AgentMemory, Episode, Fact, LessonAvailability, MemoryId};
+use crate::memory::{
+    EpisodeFilter, FactFilter, Lesson, LessonName, LessonRevision, LessonStateFilter, MemoryError, MemoryStamp,
+};
 
-/// Runs that were read before, in the order of writing, and how far.
+/// The episodes read so far, in the order of writing, and the last place read.
 #[derive(Debug, Default)]
-pub(super) struct Episodes {
+pub(super) struct EpisodeCache {
     upto: i64,
     by_place: BTreeMap<i64, Episode>,
 }
 
-impl Episodes {
-    /// Takes a run in. An older form of it is forgotten.
-    fn take(&mut self, place: i64, episode: Episode) {
+impl EpisodeCache {
+    /// Adds an episode. Its older form is removed.
+    fn add_episode(&mut self, place: i64, episode: Episode) {
         self.by_place.retain(|_, known| known.id != episode.id);
         self.by_place.insert(place, episode);
         self.upto = self.upto.max(place);
@@ -31,28 +33,29 @@ impl Episodes {
 }
 
 impl PostgresMemory {
-    /// The numbers of the banks that exist, the project's first.
-    pub(super) async fn banks(&self, client: &Object) -> Result<Vec<i64>, Trouble> {
+    /// Returns the numbers of the banks that exist, the project's first.
+    pub(super) async fn existing_banks(&self, client: &Object) -> Result<Vec<i64>, PostgresFailure> {
         let mut banks = Vec::new();
-        for (key, _) in self.keys() {
-            banks.extend(self.server.bank(client, key).await?);
+        for (key, _) in self.bank_keys() {
+            banks.extend(self.server.find_bank(client, key).await?);
         }
         Ok(banks)
     }
 
-    pub(super) async fn try_get(&self, name: &LessonName) -> Result<Option<Lesson>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        for bank in self.banks(&client).await? {
+    pub(super) async fn try_get_lesson(&self, name: &LessonName) -> Result<Option<Lesson>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        for bank in self.existing_banks(&client).await? {
             let rows = match name {
                 LessonName::Id(id) => {
-                    ask(&client, &format!("{LESSON} WHERE l.bank = $1 AND l.id = $2"), &[&bank, &id.as_str()]).await?
+                    query_cached(&client, &format!("{LESSON} WHERE l.bank = $1 AND l.id = $2"), &[&bank, &id.as_str()])
+                        .await?
                 }
                 LessonName::Alias(alias) => {
                     let select = format!("{LESSON} WHERE l.bank = $1 AND l.alias = $2 ORDER BY l.id");
-                    ask(&client, &select, &[&bank, &alias.to_string()]).await?
+                    query_cached(&client, &select, &[&bank, &alias.to_string()]).await?
                 }
             };
-            let mut lessons = rows.iter().map(rows::lesson).collect::<Result<Vec<Lesson>, Trouble>>()?;
+            let mut lessons = rows.iter().map(rows::parse_lesson).collect::<Result<Vec<Lesson>, PostgresFailure>>()?;
             if let (LessonName::Alias(alias), true) = (name, lessons.len() > 1) {
                 let ids = lessons.into_iter().map(|lesson| lesson.memory.id).collect();
                 return Err(MemoryError::Ambiguous { alias: alias.clone(), ids }.into());
@@ -64,15 +67,18 @@ impl PostgresMemory {
         Ok(None)
     }
 
-    pub(super) async fn try_lessons(&self, which: Which) -> Result<Vec<Lesson>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let wanted: Vec<i16> =
-            Standing::ALL.into_iter().filter(|standing| which.includes(*standing)).map(rows::standing_number).collect();
+    pub(super) async fn try_list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let wanted: Vec<i16> = LessonAvailability::ALL
+            .into_iter()
+            .filter(|standing| which.includes_state(*standing))
+            .map(rows::state_to_number)
+            .collect();
         let mut lessons: Vec<Lesson> = Vec::new();
-        for bank in self.banks(&client).await? {
+        for bank in self.existing_banks(&client).await? {
             let select = format!("{LESSON} WHERE l.bank = $1 AND l.standing = ANY($2)");
-            for row in ask(&client, &select, &[&bank, &wanted]).await? {
-                lessons.push(rows::lesson(&row)?);
+            for row in query_cached(&client, &select, &[&bank, &wanted]).await? {
+                lessons.push(rows::parse_lesson(&row)?);
             }
         }
         lessons.sort_by(|a, b| {
@@ -81,14 +87,14 @@ impl PostgresMemory {
         Ok(lessons)
     }
 
-    pub(super) async fn try_history(&self, id: &MemoryId) -> Result<Vec<Revision>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
+    pub(super) async fn try_lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
         let select = "SELECT version, record FROM archivist.revisions WHERE bank = $1 AND lesson = $2 ORDER BY version";
-        for bank in self.banks(&client).await? {
-            let rows = ask(&client, select, &[&bank, &id.as_str()]).await?;
+        for bank in self.existing_banks(&client).await? {
+            let rows = query_cached(&client, select, &[&bank, &id.as_str()]).await?;
             let revision = |row: &Row| {
-                let memory: AgentMemory = rows::record(row, "record")?;
-                Ok(Revision { version: rows::version(row)?, memory })
+                let memory: AgentMemory = rows::parse_record(row, "record")?;
+                Ok(LessonRevision { version: rows::parse_version(row)?, memory })
             };
             if !rows.is_empty() {
                 return rows.iter().map(revision).collect();
@@ -97,84 +103,90 @@ impl PostgresMemory {
         Err(MemoryError::NoSuchLesson { name: LessonName::Id(id.clone()) }.into())
     }
 
-    pub(super) async fn try_revisions(&self) -> Result<Vec<Revision>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
+    pub(super) async fn try_list_revisions(&self) -> Result<Vec<LessonRevision>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
         let select = "SELECT version, record FROM archivist.revisions WHERE bank = $1 ORDER BY written";
         let mut revisions = Vec::new();
-        for bank in self.banks(&client).await? {
-            for row in ask(&client, select, &[&bank]).await? {
-                revisions.push(Revision { version: rows::version(&row)?, memory: rows::record(&row, "record")? });
+        for bank in self.existing_banks(&client).await? {
+            for row in query_cached(&client, select, &[&bank]).await? {
+                revisions.push(LessonRevision {
+                    version: rows::parse_version(&row)?,
+                    memory: rows::parse_record(&row, "record")?,
+                });
             }
         }
         Ok(revisions)
     }
 
-    pub(super) async fn try_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let Some(bank) = self.server.bank(&client, &self.bank).await? else { return Ok(Vec::new()) };
+    pub(super) async fn try_list_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let Some(bank) = self.server.find_bank(&client, &self.bank).await? else { return Ok(Vec::new()) };
         if let Some(id) = &filter.id {
             let select = "SELECT record FROM archivist.episodes WHERE bank = $1 AND id = $2";
-            return admitted(&ask(&client, select, &[&bank, &id.as_str()]).await?, filter);
+            return filter_episodes(&query_cached(&client, select, &[&bank, &id.as_str()]).await?, filter);
         }
         if let Some(session) = &filter.session {
             let select = "SELECT record FROM archivist.episodes WHERE bank = $1 AND session = $2 ORDER BY written";
-            return admitted(&ask(&client, select, &[&bank, &plain(session.as_str())]).await?, filter);
+            return filter_episodes(
+                &query_cached(&client, select, &[&bank, &to_stored_text(session.as_str())]).await?,
+                filter,
+            );
         }
-        // Whoever asks for all of them asks often: only what was written since is read. A commit takes its places while
-        // it holds the bank, so that none comes up later behind one that was seen.
+        // Callers that need all episodes ask often, so only newer ones are read. A commit assigns places while it
+        // holds the bank's lock, so that no place before a visible one appears later.
         let upto = self.episodes.lock().unwrap_or_else(PoisonError::into_inner).upto;
         let select = "SELECT written, record FROM archivist.episodes WHERE bank = $1 AND written > $2 ORDER BY written";
-        let rows = ask(&client, select, &[&bank, &upto]).await?;
+        let rows = query_cached(&client, select, &[&bank, &upto]).await?;
         let mut known = self.episodes.lock().unwrap_or_else(PoisonError::into_inner);
         for row in &rows {
-            known.take(row.try_get("written")?, rows::record(row, "record")?);
+            known.add_episode(row.try_get("written")?, rows::parse_record(row, "record")?);
         }
-        Ok(known.by_place.values().filter(|episode| filter.admits(episode)).cloned().collect())
+        Ok(known.by_place.values().filter(|episode| filter.admits_episode(episode)).cloned().collect())
     }
 
-    pub(super) async fn try_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
+    pub(super) async fn try_list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
         let mut facts: Vec<Fact> = Vec::new();
-        for bank in self.banks(&client).await? {
+        for bank in self.existing_banks(&client).await? {
             let rows = match (&filter.memory, &filter.run) {
                 (Some(lesson), _) => {
                     let select = "SELECT record FROM archivist.facts WHERE bank = $1 AND lesson = $2 ORDER BY written";
-                    ask(&client, select, &[&bank, &kept(lesson.as_str())]).await?
+                    query_cached(&client, select, &[&bank, &to_stored_term(lesson.as_str())]).await?
                 }
                 (None, Some(run)) => {
                     let select = "SELECT record FROM archivist.facts WHERE bank = $1 AND run = $2 ORDER BY written";
-                    ask(&client, select, &[&bank, &kept(run.as_str())]).await?
+                    query_cached(&client, select, &[&bank, &to_stored_term(run.as_str())]).await?
                 }
                 (None, None) => {
                     let select = "SELECT record FROM archivist.facts WHERE bank = $1 ORDER BY written";
-                    ask(&client, select, &[&bank]).await?
+                    query_cached(&client, select, &[&bank]).await?
                 }
             };
             for row in &rows {
-                facts.push(rows::record(row, "record")?);
+                facts.push(rows::parse_record(row, "record")?);
             }
         }
-        facts.retain(|fact| filter.admits(fact));
+        facts.retain(|fact| filter.admits_fact(fact));
         Ok(facts)
     }
 
-    pub(super) async fn try_stamp(&self) -> Result<Stamp, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let keys: Vec<&str> = self.keys().map(|(key, _)| key).collect();
+    pub(super) async fn try_memory_stamp(&self) -> Result<MemoryStamp, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let keys: Vec<&str> = self.bank_keys().map(|(key, _)| key).collect();
         let select = "SELECT bank, written FROM archivist.banks WHERE key = ANY($1) ORDER BY bank";
         let mut stamp = String::new();
-        for row in ask(&client, select, &[&keys]).await? {
+        for row in query_cached(&client, select, &[&keys]).await? {
             stamp.push_str(&format!("{:x}.", row.try_get::<_, i64>("written")?));
         }
-        Ok(Stamp(stamp))
+        Ok(MemoryStamp(stamp))
     }
 }
 
-fn admitted(rows: &[Row], filter: &EpisodeFilter) -> Result<Vec<Episode>, Trouble> {
+fn filter_episodes(rows: &[Row], filter: &EpisodeFilter) -> Result<Vec<Episode>, PostgresFailure> {
     let mut episodes: Vec<Episode> = Vec::new();
     for row in rows {
-        episodes.push(rows::record(row, "record")?);
+        episodes.push(rows::parse_record(row, "record")?);
     }
-    episodes.retain(|episode| filter.admits(episode));
+    episodes.retain(|episode| filter.admits_episode(episode));
     Ok(episodes)
 }

@@ -1,8 +1,8 @@
-//! The way to the server: connections, and what is done when one breaks.
+//! Connections to the server, and retries when one breaks.
 //!
-//! Everything that is done here may be done again: a server that restarts, a standby that takes over, a transaction that
-//! lost against another. [`Server::persist`] does so for as long as the patience lasts, and what it is handed must bear
-//! being done twice.
+//! Any operation may have to be repeated: the server restarts, a standby takes over, a transaction loses against
+//! another. [`PostgresServer::run_with_retries`] repeats it for as long as the patience lasts, so the work must be safe
+//! to repeat.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -23,53 +23,52 @@ use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::migrate;
-use super::trouble::Trouble;
+use super::trouble::PostgresFailure;
 use crate::memory::MemoryError;
 
-/// First and longest pause before something is tried again.
+/// The first and the longest pause before a retry.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
-/// How long one host may take to answer a call.
+/// The time limit for connecting to one host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Whoever is in a hurry gives it at least this long.
+/// The least time limit for connecting, however short the patience is.
 const LEAST_CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How long a connection may be silent before the peer is asked whether it is still there, and how long between two
-/// questions.
+/// The idle time before a keepalive probe is sent, and the time between two probes.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(5));
 
-/// What was sent and not acknowledged for so long never will be: the peer is gone without a word. Otherwise the system
-/// sends it again for a quarter of an hour before it says so, and no statement timeout counts where no server is.
+/// The time after which unacknowledged data means that the peer is gone. Otherwise the system retries for a quarter of
+/// an hour, and no statement timeout applies where no server is.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(15);
 
-/// Somewhere in the list of a query, sees to it that its transaction is on disk before anybody hears that it is through,
-/// whatever the server is set to: what others have seen, or acted on, must not be gone after a crash.
+/// An expression for a query's select list that makes its transaction durable before it is acknowledged, whatever the
+/// server's setting: what others have seen or acted on must survive a crash.
 pub(super) const DURABLY: &str =
     "CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END";
 
-/// How the server is reached. Every field but the names is a configuration key of `[memory.postgres]`.
+/// The settings of the connection to a server. The fields are configuration keys of `[memory.postgres]`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ServerSettings {
-    /// Where it is, as libpq writes it.
+pub struct PostgresServerSettings {
+    /// The address, as libpq writes it.
     pub url: String,
-    /// A standby that answers what may be a moment old; none: the server itself does.
+    /// The address of a standby for reads that may be slightly old; `None` uses the server itself.
     pub read_url: Option<String>,
-    /// Certificates that are trusted beside the system's.
+    /// A file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
     /// The most connections of one process to one server.
     pub connections: usize,
-    /// The longest that one statement may take.
+    /// The time limit of one statement.
     pub statement_timeout: Duration,
-    /// How long something is tried again before it counts as failed.
+    /// The time for which failed work is retried.
     pub patience: Duration,
 }
 
-impl std::fmt::Debug for ServerSettings {
+impl std::fmt::Debug for PostgresServerSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The address may hold a password.
         let Self { url: _, read_url, ca_file, connections, statement_timeout, patience } = self;
-        f.debug_struct("ServerSettings")
+        f.debug_struct("PostgresServerSettings")
             .field("read_url", &read_url.is_some())
             .field("ca_file", ca_file)
             .field("connections", connections)
@@ -79,40 +78,40 @@ impl std::fmt::Debug for ServerSettings {
     }
 }
 
-/// A server, and the connections to it. Nothing is connected before it is needed.
+/// A server and the connections to it. It connects only when needed.
 #[derive(Debug)]
-pub struct Server {
-    settings: ServerSettings,
+pub struct PostgresServer {
+    settings: PostgresServerSettings,
     writer: OnceLock<Pool>,
     reader: OnceLock<Pool>,
-    schema: OnceCell<Schema>,
-    /// Numbers of banks, which never change.
+    schema: OnceCell<SchemaMatch>,
+    /// The numbers of banks, which never change.
     banks: Mutex<HashMap<String, i64>>,
-    /// What others remember of this server, one of each kind.
+    /// The values that users of this server share, one of each type.
     memos: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
-/// How the schema that was found stands to the one that this program knows.
+/// The relation of the server's schema to the one that this program knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Schema {
-    /// It is the one.
+pub(super) enum SchemaMatch {
+    /// The schema is the known one.
     Known,
-    /// It is newer, and only read.
+    /// The schema is newer, and is only read.
     Newer(i32),
 }
 
-/// Which server is asked.
+/// The server that a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// The one that is written to.
+pub(super) enum ServerRole {
+    /// The server that is written to.
     Writer,
     /// The standby, where there is one.
     Reader,
 }
 
-impl Server {
-    /// Touches nothing yet.
-    pub fn new(settings: ServerSettings) -> Arc<Self> {
+impl PostgresServer {
+    /// Creates a handle to a server. It connects only when needed.
+    pub fn new(settings: PostgresServerSettings) -> Arc<Self> {
         Arc::new(Self {
             settings,
             writer: OnceLock::new(),
@@ -123,128 +122,128 @@ impl Server {
         })
     }
 
-    /// The same server over one connection that nobody else uses.
-    pub(super) fn apart(&self) -> Arc<Self> {
-        Self::new(ServerSettings { connections: 1, ..self.settings.clone() })
+    /// Returns a handle to the same server with one connection of its own.
+    pub(super) fn with_own_connection(&self) -> Arc<Self> {
+        Self::new(PostgresServerSettings { connections: 1, ..self.settings.clone() })
     }
 
-    /// What everybody in this process who uses the server remembers together, by its kind. It is made when it is first
-    /// asked for.
-    pub fn memo<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+    /// Returns the value of this type that all users of the server in this process share. It is created when it is
+    /// first requested.
+    pub fn shared_memo<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut memos = self.memos.lock().unwrap_or_else(PoisonError::into_inner);
         let memo = memos.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        // What stands under the number of a kind is of that kind.
+        // The value under a type id always has that type.
         Arc::clone(memo).downcast().unwrap_or_default()
     }
 
-    /// Whether another one is reached in the same way.
-    pub fn is_same(&self, other: &Self) -> bool {
+    /// Returns true if another handle has the same settings.
+    pub fn has_same_settings(&self, other: &Self) -> bool {
         self.settings == other.settings
     }
 
-    /// Where it is, without the password.
-    pub fn place(&self) -> String {
-        parsed(&self.settings.url).map_or_else(|_| "the server".to_owned(), |config| place(&config))
+    /// Returns the server's address without the password.
+    pub fn display_address(&self) -> String {
+        parse_url(&self.settings.url).map_or_else(|_| "the server".to_owned(), |config| describe_hosts(&config))
     }
 
-    /// Does some work, and does it again while its failures are such that may pass.
-    pub(super) async fn persist<'w, T>(
+    /// Runs some work, and retries it while its failures are transient.
+    pub(super) async fn run_with_retries<'w, T>(
         &self,
         doing: &'static str,
-        work: impl Fn() -> BoxFuture<'w, Result<T, Trouble>> + Send,
+        work: impl Fn() -> BoxFuture<'w, Result<T, PostgresFailure>> + Send,
     ) -> Result<T, MemoryError> {
-        self.persist_for(self.settings.patience, doing, work).await
+        self.run_with_retries_for(self.settings.patience, doing, work).await
     }
 
-    /// The same with a patience of its own.
-    pub(super) async fn persist_for<'w, T>(
+    /// Runs some work with retries for at most `patience`.
+    pub(super) async fn run_with_retries_for<'w, T>(
         &self,
         patience: Duration,
         doing: &'static str,
-        work: impl Fn() -> BoxFuture<'w, Result<T, Trouble>> + Send,
+        work: impl Fn() -> BoxFuture<'w, Result<T, PostgresFailure>> + Send,
     ) -> Result<T, MemoryError> {
         let (began, mut pause) = (Instant::now(), PAUSE.0);
         loop {
             match work().await {
                 Ok(done) => return Ok(done),
-                Err(trouble) if trouble.may_pass() && began.elapsed() + pause < patience => {
+                Err(trouble) if trouble.is_transient() && began.elapsed() + pause < patience => {
                     tracing::debug!(%trouble, doing, "tried again");
-                    // Whoever lost together must not come back together.
-                    sleep(pause.mul_f64(0.5 + jitter())).await;
+                    // Clients that failed together must not retry together.
+                    sleep(pause.mul_f64(0.5 + random_fraction())).await;
                     pause = (pause * 2).min(PAUSE.1);
                 }
-                Err(trouble) => return Err(trouble.into_error(doing, &self.place())),
+                Err(trouble) => return Err(trouble.into_error(doing, &self.display_address())),
             }
         }
     }
 
-    /// A connection to read from.
-    pub(super) async fn reading(&self, role: Role) -> Result<Object, Trouble> {
-        if role == Role::Reader && self.settings.read_url.is_some() {
-            match self.connect(Role::Reader).await {
+    /// Returns a connection for reading.
+    pub(super) async fn read_connection(&self, role: ServerRole) -> Result<Object, PostgresFailure> {
+        if role == ServerRole::Reader && self.settings.read_url.is_some() {
+            match self.checked_connection(ServerRole::Reader).await {
                 Ok(client) => return Ok(client),
                 Err(trouble) => tracing::debug!(%trouble, "the standby cannot be asked; the server itself is"),
             }
         }
-        self.connect(Role::Writer).await
+        self.checked_connection(ServerRole::Writer).await
     }
 
-    /// A connection to write to.
-    pub(super) async fn writing(&self) -> Result<Object, Trouble> {
-        let client = self.connect(Role::Writer).await?;
+    /// Returns a connection for writing; fails if the schema is newer.
+    pub(super) async fn write_connection(&self) -> Result<Object, PostgresFailure> {
+        let client = self.checked_connection(ServerRole::Writer).await?;
         match self.schema.get() {
-            Some(Schema::Newer(found)) => {
-                Err(MemoryError::SchemaNewer { found: *found, known: migrate::newest() }.into())
+            Some(SchemaMatch::Newer(found)) => {
+                Err(MemoryError::SchemaNewer { found: *found, known: migrate::newest_version() }.into())
             }
             _ => Ok(client),
         }
     }
 
-    /// A connection whatever the schema is: for whoever is about to change it.
-    pub(super) async fn bare(&self) -> Result<Object, Trouble> {
-        Ok(self.pool(Role::Writer)?.get().await?)
+    /// Returns a connection without checking the schema, for migrations.
+    pub(super) async fn unchecked_connection(&self) -> Result<Object, PostgresFailure> {
+        Ok(self.connection_pool(ServerRole::Writer)?.get().await?)
     }
 
-    /// A connection of one's own, outside the pool: for whoever listens.
-    pub(super) fn direct(&self) -> Result<(Config, Option<MakeRustlsConnect>), MemoryError> {
-        self.config(&self.settings.url, TargetSessionAttrs::ReadWrite)
+    /// Returns the configuration of a connection outside the pool, for listening.
+    pub(super) fn direct_config(&self) -> Result<(Config, Option<MakeRustlsConnect>), MemoryError> {
+        self.build_config(&self.settings.url, TargetSessionAttrs::ReadWrite)
     }
 
-    pub(super) fn known_bank(&self, key: &str) -> Option<i64> {
+    pub(super) fn cached_bank(&self, key: &str) -> Option<i64> {
         self.banks.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
-    /// Remembers a bank. One that was made counts only once its transaction is through.
-    pub(super) fn know_bank(&self, key: &str, bank: i64) {
+    /// Remembers the number of a bank, which must be committed.
+    pub(super) fn cache_bank(&self, key: &str, bank: i64) {
         self.banks.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), bank);
     }
 
-    async fn connect(&self, role: Role) -> Result<Object, Trouble> {
-        let client = self.pool(role)?.get().await?;
-        self.schema.get_or_try_init(|| migrate::check(&client)).await?;
+    async fn checked_connection(&self, role: ServerRole) -> Result<Object, PostgresFailure> {
+        let client = self.connection_pool(role)?.get().await?;
+        self.schema.get_or_try_init(|| migrate::check_schema(&client)).await?;
         Ok(client)
     }
 
-    fn pool(&self, role: Role) -> Result<&Pool, MemoryError> {
+    fn connection_pool(&self, role: ServerRole) -> Result<&Pool, MemoryError> {
         let (cell, url, attributes) = match (role, &self.settings.read_url) {
-            (Role::Reader, Some(url)) => (&self.reader, url, TargetSessionAttrs::Any),
+            (ServerRole::Reader, Some(url)) => (&self.reader, url, TargetSessionAttrs::Any),
             _ => (&self.writer, &self.settings.url, TargetSessionAttrs::ReadWrite),
         };
         if let Some(pool) = cell.get() {
             return Ok(pool);
         }
-        let made = self.make_pool(url, attributes)?;
+        let made = self.build_pool(url, attributes)?;
         Ok(cell.get_or_init(|| made))
     }
 
-    fn make_pool(&self, url: &str, attributes: TargetSessionAttrs) -> Result<Pool, MemoryError> {
-        let (config, tls) = self.config(url, attributes)?;
+    fn build_pool(&self, url: &str, attributes: TargetSessionAttrs) -> Result<Pool, MemoryError> {
+        let (config, tls) = self.build_config(url, attributes)?;
         let habits = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = match tls {
             Some(tls) => Manager::from_config(config, tls, habits),
             None => Manager::from_config(config, NoTls, habits),
         };
-        let greeting = greeting(self.settings.statement_timeout);
+        let greeting = session_setup_sql(self.settings.statement_timeout);
         let pool = Pool::builder(manager)
             .max_size(self.settings.connections.max(1))
             .runtime(Runtime::Tokio1)
@@ -257,7 +256,7 @@ impl Server {
         pool.build().map_err(|error| MemoryError::Settings { key: "memory.postgres", why: error.to_string() })
     }
 
-    fn config(
+    fn build_config(
         &self,
         url: &str,
         attributes: TargetSessionAttrs,
@@ -266,7 +265,7 @@ impl Server {
         if url.is_empty() {
             return Err(bad("neither it nor the variable of `memory.postgres.urlVariable` is set".to_owned()));
         }
-        let mut config = parsed(url).map_err(|error| {
+        let mut config = parse_url(url).map_err(|error| {
             bad(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
         })?;
         if config.get_hosts().is_empty() {
@@ -281,10 +280,10 @@ impl Server {
         if config.get_ssl_mode() == SslMode::Disable || config.get_hosts().iter().all(is_local) {
             return Ok((config, None));
         }
-        Ok((config, Some(self.tls()?)))
+        Ok((config, Some(self.build_tls()?)))
     }
 
-    fn tls(&self) -> Result<MakeRustlsConnect, MemoryError> {
+    fn build_tls(&self) -> Result<MakeRustlsConnect, MemoryError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let bad = |why: String| MemoryError::Settings { key: "memory.postgres.caFile", why };
         let mut roots: Vec<CertificateDer<'static>> = Vec::new();
@@ -306,7 +305,7 @@ impl Server {
     }
 }
 
-impl From<PoolError> for Trouble {
+impl From<PoolError> for PostgresFailure {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => Self::Server(error),
@@ -316,9 +315,9 @@ impl From<PoolError> for Trouble {
     }
 }
 
-/// What every connection is told first. A statement that hangs must not hang for ever, nor a transaction that was left.
-/// And no statement of ours is worth being compiled: that takes longer than the longest of them.
-fn greeting(statement_timeout: Duration) -> String {
+/// Returns the SQL that sets up every connection. It bounds statements, locks and idle transactions, and disables JIT
+/// compilation, which takes longer than any of our statements.
+fn session_setup_sql(statement_timeout: Duration) -> String {
     let milliseconds = statement_timeout.as_millis();
     format!(
         "SET statement_timeout = {milliseconds}; SET lock_timeout = {milliseconds}; \
@@ -328,13 +327,13 @@ fn greeting(statement_timeout: Duration) -> String {
     )
 }
 
-/// An address taken apart. What we verify at all we verify in full, so that libpq's finer words come to one.
-fn parsed(url: &str) -> Result<Config, tokio_postgres::Error> {
+/// Parses an address. Every certificate is verified in full, so libpq's verifying modes become `require`.
+fn parse_url(url: &str) -> Result<Config, tokio_postgres::Error> {
     url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require").parse()
 }
 
-/// The hosts and the database of an address.
-fn place(config: &Config) -> String {
+/// Returns the hosts and the database of a configuration.
+fn describe_hosts(config: &Config) -> String {
     let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
         let port = config.get_ports().get(at).or(config.get_ports().first()).copied().unwrap_or(5432);
         match host {
@@ -347,8 +346,8 @@ fn place(config: &Config) -> String {
     format!("{}/{database}", hosts.collect::<Vec<_>>().join(","))
 }
 
-/// From 0 to 1, by chance.
-pub(super) fn jitter() -> f64 {
+/// Returns a random number from 0 to 1.
+pub(super) fn random_fraction() -> f64 {
     use std::hash::{BuildHasher, Hasher};
     let dice = std::hash::RandomState::new().build_hasher().finish();
     (dice >> 11) as f64 / (1_u64 << 53) as f64

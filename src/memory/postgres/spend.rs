@@ -1,7 +1,7 @@
-//! What models cost, written down by everybody in one place.
+//! The shared spend ledger: the cost of model calls, recorded by all machines in one table.
 //!
-//! A day is an account. Whoever writes into it locks its row, so that between what somebody read and what they wrote
-//! because of it nobody else wrote. What stands in the lines is none of this file's business.
+//! Each day is an account. Writing to it locks its row, so that nobody else writes between a read and the write that
+//! depends on it. The content of the lines is opaque here.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,129 +10,131 @@ use chrono::{DateTime, NaiveDate, Utc};
 use deadpool_postgres::{GenericClient, Transaction};
 use futures_util::FutureExt;
 
-use super::server::{DURABLY, Role, Server};
-use super::trouble::Trouble;
+use super::server::{DURABLY, PostgresServer, ServerRole};
+use super::trouble::PostgresFailure;
 use crate::memory::MemoryError;
 
-/// So many lines are read at once.
+/// The number of lines that are read at once.
 const AT_ONCE: i64 = 10_000;
 
-/// So often somebody may want to read anew before they decide.
+/// The most rounds of reading before a decision must be made.
 const MAX_LOOKS: u32 = 8;
 
-/// The accounts of all banks, and the bank in whose name lines are added.
+/// The accounts of all banks, and the bank on whose behalf lines are added.
 #[derive(Debug, Clone)]
-pub struct SpendLines {
-    server: Arc<Server>,
+pub struct SpendTable {
+    server: Arc<PostgresServer>,
     bank: Arc<str>,
 }
 
 /// A line and its number; the first of a day is 1, and none is left out.
 pub type Line = (u64, String);
 
-/// A call that is about to be made.
+/// A reservation for a model call that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reservation {
-    /// When.
+pub struct SpendReservation {
+    /// The time of the call.
     pub at: DateTime<Utc>,
-    /// For which project.
+    /// The project it is for.
     pub project: String,
-    /// Where.
+    /// The endpoint that is called.
     pub endpoint: String,
-    /// Who is asked.
+    /// The model that is called.
     pub model: String,
-    /// The line that says so.
+    /// The ledger line of the reservation.
     pub line: String,
 }
 
-/// What somebody wants whose turn it is.
+/// The next step in deciding about a reservation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// The lines from this number on.
+pub enum ReservationDecision {
+    /// Read the lines from this number on.
     ReadFrom(u64),
-    /// It is another day by now.
+    /// Switch to this day's account.
     Day(NaiveDate),
-    /// To write this.
-    Write(Reservation),
-    /// To write nothing.
+    /// Write this reservation.
+    Write(SpendReservation),
+    /// Write nothing at all.
     Leave,
 }
 
-impl SpendLines {
-    /// Nothing is asked yet.
-    pub fn new(server: Arc<Server>, bank: &str) -> Self {
+impl SpendTable {
+    /// Creates the table handle. Connects only when it is used.
+    pub fn new(server: Arc<PostgresServer>, bank: &str) -> Self {
         Self { server, bank: bank.into() }
     }
 
-    /// Where the lines are, for people.
-    pub fn place(&self) -> String {
-        format!("archivist.spend at {}", self.server.place())
+    /// Returns where the lines are stored, for display.
+    pub fn display_address(&self) -> String {
+        format!("archivist.spend at {}", self.server.display_address())
     }
 
-    /// Everything that was written on a day.
-    pub async fn lines(&self, day: NaiveDate) -> Result<Vec<Line>, MemoryError> {
+    /// Returns all lines of a day.
+    pub async fn read_day_lines(&self, day: NaiveDate) -> Result<Vec<Line>, MemoryError> {
         let read = || {
             async move {
-                let client = self.server.reading(Role::Writer).await?;
-                lines_from(&client, day, 0).await
+                let client = self.server.read_connection(ServerRole::Writer).await?;
+                read_lines_from(&client, day, 0).await
             }
             .boxed()
         };
-        self.server.persist("read what models cost", read).await
+        self.server.run_with_retries("read what models cost", read).await
     }
 
-    /// Lets somebody decide about a reservation while nobody else writes into the account of the day, and writes down
-    /// what they decide. An id that nothing else has makes it one reservation, however often the connection breaks over
-    /// it. They may be asked more than once, first without any lines.
-    pub async fn reserve(
+    /// Lets `decide` choose about a reservation while the account of the day is locked, and writes what it chooses. The
+    /// unique `id` makes it one reservation, however often the connection breaks. `decide` may be called more than
+    /// once, first without any lines.
+    pub async fn reserve_spend(
         &self,
         id: &str,
         day: NaiveDate,
-        decide: &(dyn Fn(NaiveDate, Option<&[Line]>) -> Verdict + Sync),
+        decide: &(dyn Fn(NaiveDate, Option<&[Line]>) -> ReservationDecision + Sync),
     ) -> Result<(), MemoryError> {
         let is_again = AtomicBool::new(false);
         let reserve = || {
             async {
                 let is_again = is_again.swap(true, Ordering::Relaxed);
                 let mut day = day;
-                while let Some(other) = self.try_reserve(id, day, is_again, decide).await? {
+                while let Some(other) = self.try_reserve_spend(id, day, is_again, decide).await? {
                     day = other;
                 }
                 Ok(())
             }
             .boxed()
         };
-        self.server.persist("write down what a call may cost", reserve).await
+        self.server.run_with_retries("write down what a call may cost", reserve).await
     }
 
-    /// Says which other day it is, where it is one.
-    async fn try_reserve(
+    /// Tries to reserve on one day; returns the other day if `decide` switches to one.
+    async fn try_reserve_spend(
         &self,
         id: &str,
         day: NaiveDate,
         is_again: bool,
-        decide: &(dyn Fn(NaiveDate, Option<&[Line]>) -> Verdict + Sync),
-    ) -> Result<Option<NaiveDate>, Trouble> {
-        let mut client = self.server.writing().await?;
-        let bank = self.server.make_bank(&client, &self.bank).await?;
-        // Whoever has much to read reads it before others have to wait; what comes meanwhile is read behind the lock.
-        if let Verdict::ReadFrom(number) = decide(day, None) {
-            decide(day, Some(&lines_from(&client, day, number).await?));
+        decide: &(dyn Fn(NaiveDate, Option<&[Line]>) -> ReservationDecision + Sync),
+    ) -> Result<Option<NaiveDate>, PostgresFailure> {
+        let mut client = self.server.write_connection().await?;
+        let bank = self.server.ensure_bank(&client, &self.bank).await?;
+        // Long reads happen before the lock, so that others do not wait; newer lines are read under the lock.
+        if let ReservationDecision::ReadFrom(number) = decide(day, None) {
+            decide(day, Some(&read_lines_from(&client, day, number).await?));
         }
         let transaction = client.transaction().await?;
-        locked(&transaction, day).await?;
-        // It may have been written when the connection broke. Only behind the lock that is certain.
+        lock_day(&transaction, day).await?;
+        // It may have been written when the connection broke. Only under the lock is that certain.
         if is_again && is_reserved(&transaction, bank, id).await? {
             return Ok(None);
         }
         let mut lines = None;
         for _ in 0..MAX_LOOKS {
             match decide(day, lines.as_deref()) {
-                Verdict::ReadFrom(number) => lines = Some(lines_from(&transaction, day, number).await?),
-                Verdict::Day(other) if other != day => return Ok(Some(other)),
-                Verdict::Day(_) | Verdict::Leave => return Ok(None),
-                Verdict::Write(reservation) => {
-                    write(&transaction, bank, id, day, &reservation).await?;
+                ReservationDecision::ReadFrom(number) => {
+                    lines = Some(read_lines_from(&transaction, day, number).await?);
+                }
+                ReservationDecision::Day(other) if other != day => return Ok(Some(other)),
+                ReservationDecision::Day(_) | ReservationDecision::Leave => return Ok(None),
+                ReservationDecision::Write(reservation) => {
+                    insert_reservation(&transaction, bank, id, day, &reservation).await?;
                     transaction.commit().await?;
                     return Ok(None);
                 }
@@ -141,16 +143,18 @@ impl SpendLines {
         Err(MemoryError::Interrupted("what models cost was read again and again".to_owned()).into())
     }
 
-    /// Writes down what a call did cost. What is settled stays as it is.
-    pub async fn settle(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), MemoryError> {
-        self.server.persist("write down what a call did cost", || self.try_settle(id, day, line).boxed()).await
+    /// Records the actual cost of a call. A call that is already charged stays as it is.
+    pub async fn charge_call(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), MemoryError> {
+        self.server
+            .run_with_retries("write down what a call did cost", || self.try_charge_call(id, day, line).boxed())
+            .await
     }
 
-    async fn try_settle(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), Trouble> {
-        let mut client = self.server.writing().await?;
-        let bank = self.server.make_bank(&client, &self.bank).await?;
+    async fn try_charge_call(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), PostgresFailure> {
+        let mut client = self.server.write_connection().await?;
+        let bank = self.server.ensure_bank(&client, &self.bank).await?;
         let transaction = client.transaction().await?;
-        locked(&transaction, day).await?;
+        lock_day(&transaction, day).await?;
         let settle = transaction.prepare_cached(SETTLE).await?;
         transaction.execute(&settle, &[&bank, &id, &day, &line]).await?;
         Ok(transaction.commit().await?)
@@ -179,7 +183,7 @@ const LINES: &str = "
     ) lines ORDER BY number LIMIT $3";
 
 /// Locks the account of a day until the transaction ends.
-async fn locked(client: &impl GenericClient, day: NaiveDate) -> Result<(), Trouble> {
+async fn lock_day(client: &impl GenericClient, day: NaiveDate) -> Result<(), PostgresFailure> {
     let lock = format!("SELECT {DURABLY} FROM archivist.spend_days WHERE day = $1 FOR UPDATE");
     let lock = client.prepare_cached(&lock).await?;
     if client.query_opt(&lock, &[&day]).await?.is_none() {
@@ -190,20 +194,20 @@ async fn locked(client: &impl GenericClient, day: NaiveDate) -> Result<(), Troub
     Ok(())
 }
 
-async fn is_reserved(client: &impl GenericClient, bank: i64, id: &str) -> Result<bool, Trouble> {
+async fn is_reserved(client: &impl GenericClient, bank: i64, id: &str) -> Result<bool, PostgresFailure> {
     let select = client.prepare_cached("SELECT 1 FROM archivist.spend WHERE bank = $1 AND id = $2").await?;
     Ok(client.query_opt(&select, &[&bank, &id]).await?.is_some())
 }
 
-async fn write(
+async fn insert_reservation(
     transaction: &Transaction<'_>,
     bank: i64,
     id: &str,
     day: NaiveDate,
-    reservation: &Reservation,
-) -> Result<(), Trouble> {
-    let Reservation { at, project, endpoint, model, line } = reservation;
-    // The line says what counts; these are for people who ask the server, and it takes no text with a nought in it.
+    reservation: &SpendReservation,
+) -> Result<(), PostgresFailure> {
+    let SpendReservation { at, project, endpoint, model, line } = reservation;
+    // The line is what counts; these columns are for people, and the server accepts no zero bytes.
     let plain = |text: &str| text.replace('\0', "");
     let (project, endpoint, model) = (plain(project), plain(endpoint), plain(model));
     let insert = transaction.prepare_cached(RESERVE).await?;
@@ -211,8 +215,12 @@ async fn write(
     Ok(())
 }
 
-/// The lines of a day from a number on.
-async fn lines_from(client: &impl GenericClient, day: NaiveDate, number: u64) -> Result<Vec<Line>, Trouble> {
+/// Reads the lines of a day from a number on.
+async fn read_lines_from(
+    client: &impl GenericClient,
+    day: NaiveDate,
+    number: u64,
+) -> Result<Vec<Line>, PostgresFailure> {
     let select = client.prepare_cached(LINES).await?;
     let mut from = i64::try_from(number).unwrap_or(i64::MAX);
     let mut lines = Vec::new();

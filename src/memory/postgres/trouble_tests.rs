@@ -17,17 +17,17 @@ fn what_passes_is_tried_again() {
         ("23505", false),
         ("28P01", false),
     ] {
-        assert_eq!(passes(&SqlState::from_code(code)), expected, "{code}");
+        assert_eq!(is_transient_code(&SqlState::from_code(code)), expected, "{code}");
     }
 }
 
 #[test]
 fn no_connection_is_tried_again_and_then_told() {
-    let trouble = Trouble::Busy("none was free".into());
-    assert!(trouble.may_pass());
+    let trouble = PostgresFailure::Busy("none was free".into());
+    assert!(trouble.is_transient());
     let told = trouble.into_error("read", "db:5432/archivist");
     assert_eq!(told.to_string(), "the memory at db:5432/archivist cannot be reached: none was free");
-    let settled = Trouble::from(MemoryError::SchemaOlder { found: 1, needed: 2 });
-    assert!(!settled.may_pass());
+    let settled = PostgresFailure::from(MemoryError::SchemaOlder { found: 1, needed: 2 });
+    assert!(!settled.is_transient());
     assert_eq!(settled.to_string(), "the tables are of version 1; this archivist needs version 2");
 }

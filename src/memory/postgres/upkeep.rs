@@ -1,45 +1,45 @@
-//! How a bank on a server is, and whether what is derived in it still agrees with what it is derived from.
+//! The status of a bank on a server, and checks that its derived data agree with the records.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use deadpool_postgres::Object;
 
 use super::PostgresMemory;
-use super::rows::{self, ask, tell};
-use super::server::Role;
-use super::trouble::Trouble;
-use super::words::{counts_of, kept};
-use super::work::Work;
-use super::write::{Change, rewrite};
-use crate::domain::{AgentMemory, Counters, Fact, MemoryId};
-use crate::memory::search::Worth;
-use crate::memory::{BankStatus, Finding, IndexStatus, Remedy, Site, Which};
-use crate::recall::terms_of;
-use crate::text::Cutter;
+use super::rows::{self, execute_cached, query_cached};
+use super::server::ServerRole;
+use super::trouble::PostgresFailure;
+use super::words::{count_stored_terms, to_stored_term};
+use super::work::OpenTransaction;
+use super::write::{ChangedLesson, rewrite_derived};
+use crate::domain::{AgentMemory, Fact, LessonCounters, MemoryId};
+use crate::memory::search::LessonWorth;
+use crate::memory::{BankFinding, BankSite, BankStatus, FindingRemedy, IndexStatus, LessonStateFilter};
+use crate::recall::collect_lesson_terms;
+use crate::text::WordSplitter;
 
-/// For how many days a commit can be asked for by its name.
+/// The number of days for which a commit can be found by its name.
 const COMMITS_KEPT_DAYS: i32 = 7;
 
-/// Two sums of the same numbers in another order differ by no more.
+/// The tolerance for sums of the same numbers in another order.
 const ROUNDING: f64 = 1e-9;
 
 impl PostgresMemory {
-    pub(super) async fn try_status(&self) -> Result<Vec<BankStatus>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
+    pub(super) async fn try_bank_statuses(&self) -> Result<Vec<BankStatus>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
         let mut banks = Vec::new();
-        for (key, _) in self.keys() {
-            let Some(bank) = self.server.bank(&client, key).await? else { continue };
+        for (key, _) in self.bank_keys() {
+            let Some(bank) = self.server.find_bank(&client, key).await? else { continue };
             let select = "SELECT (SELECT count(*) FROM archivist.lessons WHERE bank = $1 AND standing < 2), \
                  (SELECT count(*) FROM archivist.lessons WHERE bank = $1 AND standing = 2), \
                  (SELECT count(*) FROM archivist.episodes WHERE bank = $1), \
                  (SELECT count(*) FROM archivist.facts WHERE bank = $1)";
-            let rows = ask(&client, select, &[&bank]).await?;
-            let number = |column: usize| -> Result<usize, Trouble> {
+            let rows = query_cached(&client, select, &[&bank]).await?;
+            let number = |column: usize| -> Result<usize, PostgresFailure> {
                 let found: i64 = rows.first().map_or(Ok(0), |row| row.try_get(column))?;
                 Ok(usize::try_from(found).unwrap_or_default())
             };
             banks.push(BankStatus {
-                site: Site::Server { server: self.server.place(), bank: key.to_owned() },
+                site: BankSite::Server { server: self.server.display_address(), bank: key.to_owned() },
                 files: Vec::new(),
                 lessons: number(0)?,
                 retired: number(1)?,
@@ -52,29 +52,29 @@ impl PostgresMemory {
         Ok(banks)
     }
 
-    pub(super) async fn try_examine(&self) -> Result<Vec<Finding>, Trouble> {
-        let work = Work::begin(self.server.writing().await?).await?;
+    pub(super) async fn try_find_problems(&self) -> Result<Vec<BankFinding>, PostgresFailure> {
+        let work = OpenTransaction::begin(self.server.write_connection().await?).await?;
         let mut findings = Vec::new();
-        for (key, _) in self.keys() {
-            if let Some(bank) = self.server.bank(work.client()?, key).await? {
-                findings.extend(examine(work.client()?, bank).await?);
+        for (key, _) in self.bank_keys() {
+            if let Some(bank) = self.server.find_bank(work.client()?, key).await? {
+                findings.extend(examine_bank(work.client()?, bank).await?);
             }
         }
-        work.undo().await?;
+        work.roll_back().await?;
         Ok(findings)
     }
 
-    /// Derives everything anew, in one transaction.
-    pub(super) async fn try_repair(&self) -> Result<Vec<Finding>, Trouble> {
-        let work = Work::begin(self.server.writing().await?).await?;
+    /// Derives everything again from the records, in one transaction.
+    pub(super) async fn try_repair_problems(&self) -> Result<Vec<BankFinding>, PostgresFailure> {
+        let work = OpenTransaction::begin(self.server.write_connection().await?).await?;
         let client = work.client()?;
         let mut mended = Vec::new();
-        for (key, _) in self.keys() {
-            let Some(bank) = self.server.bank(client, key).await? else { continue };
-            let found: Vec<Finding> = examine(client, bank).await?;
+        for (key, _) in self.bank_keys() {
+            let Some(bank) = self.server.find_bank(client, key).await? else { continue };
+            let found: Vec<BankFinding> = examine_bank(client, bank).await?;
             if !found.is_empty() {
-                let truth = Truth::read(client, bank).await?;
-                rewrite(client, bank, truth.into_changes()).await?;
+                let truth = SourceRecords::read_bank(client, bank).await?;
+                rewrite_derived(client, bank, truth.into_changes()).await?;
                 mended.extend(found);
             }
         }
@@ -82,66 +82,67 @@ impl PostgresMemory {
         Ok(mended)
     }
 
-    /// Forgets the names of old commits.
-    pub(super) async fn try_prune(&self) -> Result<u64, Trouble> {
-        let client = self.server.writing().await?;
-        let Some(bank) = self.server.bank(&client, &self.bank).await? else { return Ok(0) };
+    /// Deletes the names of old commits.
+    pub(super) async fn try_prune_commits(&self) -> Result<u64, PostgresFailure> {
+        let client = self.server.write_connection().await?;
+        let Some(bank) = self.server.find_bank(&client, &self.bank).await? else { return Ok(0) };
         let delete = "DELETE FROM archivist.commits WHERE bank = $1 AND at < now() - make_interval(days => $2)";
-        tell(&client, delete, &[&bank, &COMMITS_KEPT_DAYS]).await
+        execute_cached(&client, delete, &[&bank, &COMMITS_KEPT_DAYS]).await
     }
 }
 
-/// What a bank's lessons are derived from.
-struct Truth {
+/// The records that a bank's lessons are derived from.
+struct SourceRecords {
     lessons: BTreeMap<MemoryId, (AgentMemory, u64)>,
     facts: HashMap<String, Vec<Fact>>,
 }
 
-impl Truth {
-    async fn read(client: &Object, bank: i64) -> Result<Self, Trouble> {
+impl SourceRecords {
+    async fn read_bank(client: &Object, bank: i64) -> Result<Self, PostgresFailure> {
         let select = "SELECT DISTINCT ON (lesson) version, record FROM archivist.revisions WHERE bank = $1 \
              ORDER BY lesson, version DESC";
         let mut lessons = BTreeMap::new();
-        for row in ask(client, select, &[&bank]).await? {
-            let memory: AgentMemory = rows::record(&row, "record")?;
-            lessons.insert(memory.id.clone(), (memory, rows::version(&row)?));
+        for row in query_cached(client, select, &[&bank]).await? {
+            let memory: AgentMemory = rows::parse_record(&row, "record")?;
+            lessons.insert(memory.id.clone(), (memory, rows::parse_version(&row)?));
         }
         let mut facts: HashMap<String, Vec<Fact>> = HashMap::new();
         let select = "SELECT record FROM archivist.facts WHERE bank = $1 ORDER BY written";
-        for row in ask(client, select, &[&bank]).await? {
-            let fact: Fact = rows::record(&row, "record")?;
-            facts.entry(kept(fact.memory().as_str())).or_default().push(fact);
+        for row in query_cached(client, select, &[&bank]).await? {
+            let fact: Fact = rows::parse_record(&row, "record")?;
+            facts.entry(to_stored_term(fact.memory_id().as_str())).or_default().push(fact);
         }
         Ok(Self { lessons, facts })
     }
 
-    fn into_changes(self) -> Vec<Change> {
+    fn into_changes(self) -> Vec<ChangedLesson> {
         let Self { lessons, facts } = self;
-        let counters = |id: &MemoryId| facts.get(&kept(id.as_str())).map(Counters::of).unwrap_or_default();
+        let counters =
+            |id: &MemoryId| facts.get(&to_stored_term(id.as_str())).map(LessonCounters::from_facts).unwrap_or_default();
         let change = |(memory, version): (AgentMemory, u64)| {
             let counters = counters(&memory.id);
-            Change { memory, version, counters, before: None, is_revised: false }
+            ChangedLesson { memory, version, counters, before: None, is_revised: false }
         };
         lessons.into_values().map(change).collect()
     }
 }
 
-/// Holds what is derived against what it is derived from, while nobody writes.
-async fn examine(client: &Object, bank: i64) -> Result<Vec<Finding>, Trouble> {
-    ask(client, "SELECT bank FROM archivist.banks WHERE bank = $1 FOR UPDATE", &[&bank]).await?;
-    let truth = Truth::read(client, bank).await?;
+/// Compares derived data with the records while the bank is locked.
+async fn examine_bank(client: &Object, bank: i64) -> Result<Vec<BankFinding>, PostgresFailure> {
+    query_cached(client, "SELECT bank FROM archivist.banks WHERE bank = $1 FOR UPDATE", &[&bank]).await?;
+    let truth = SourceRecords::read_bank(client, bank).await?;
     let mut findings = Vec::new();
     let mut find = |table: &str, problem: String| {
-        findings.push(Finding { file: table.to_owned(), line: None, problem, remedy: Remedy::Repairable });
+        findings.push(BankFinding { file: table.to_owned(), line: None, problem, remedy: FindingRemedy::Repairable });
     };
     let mut left: BTreeSet<MemoryId> = truth.lessons.keys().cloned().collect();
     let mut vocabulary: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    let mut cutter = Cutter::default();
-    let expected: HashMap<MemoryId, Change> =
+    let mut cutter = WordSplitter::default();
+    let expected: HashMap<MemoryId, ChangedLesson> =
         truth.into_changes().into_iter().map(|change| (change.memory.id.clone(), change)).collect();
     for change in expected.values() {
-        let given = i64::from(Which::Given.includes(change.memory.standing()));
-        for word in counts_of(&terms_of(&mut cutter, &change.memory)).into_keys() {
+        let given = i64::from(LessonStateFilter::Given.includes_state(change.memory.availability()));
+        for word in count_stored_terms(&collect_lesson_terms(&mut cutter, &change.memory)).into_keys() {
             let (of_given, of_all) = vocabulary.entry(word).or_default();
             *of_given += given;
             *of_all += 1;
@@ -149,24 +150,24 @@ async fn examine(client: &Object, bank: i64) -> Result<Vec<Finding>, Trouble> {
     }
     let select = "SELECT id, version, standing, importance, last_sign, counters, words FROM archivist.lessons \
          WHERE bank = $1 ORDER BY id";
-    for row in ask(client, select, &[&bank]).await? {
+    for row in query_cached(client, select, &[&bank]).await? {
         let id: &str = row.try_get("id")?;
         let Some(change) = MemoryId::parse(id).ok().and_then(|id| expected.get(&id)) else {
             find("lessons", format!("`{id}` has no version"));
             continue;
         };
         left.remove(&change.memory.id);
-        let counters: Counters = rows::record(&row, "counters")?;
-        let worth = Worth::of(&change.memory, &change.counters);
+        let counters: LessonCounters = rows::parse_record(&row, "counters")?;
+        let worth = LessonWorth::from_memory(&change.memory, &change.counters);
         let words: BTreeMap<String, u32> =
-            rows::words(&row)?.counts(bank).map(|(word, count)| (word.to_owned(), count)).collect();
+            rows::word_vector(&row)?.term_counts(bank).map(|(word, count)| (word.to_owned(), count)).collect();
         let importance: f64 = row.try_get("importance")?;
-        let agrees = rows::version(&row)? == change.version
-            && rows::standing_of(row.try_get("standing")?) == change.memory.standing()
+        let agrees = rows::parse_version(&row)? == change.version
+            && rows::state_from_number(row.try_get("standing")?) == change.memory.availability()
             && (importance - worth.importance).abs() < ROUNDING
             && row.try_get::<_, i64>("last_sign")? == worth.last_sign
-            && agree(&counters, &change.counters)
-            && words == counts_of(&terms_of(&mut cutter, &change.memory));
+            && counters_agree(&counters, &change.counters)
+            && words == count_stored_terms(&collect_lesson_terms(&mut cutter, &change.memory));
         if !agrees {
             find("lessons", format!("`{id}` is not as its versions and facts say"));
         }
@@ -176,7 +177,7 @@ async fn examine(client: &Object, bank: i64) -> Result<Vec<Finding>, Trouble> {
     }
     let select = "SELECT word, given, total FROM archivist.vocabulary WHERE bank = $1 AND (given <> 0 OR total <> 0)";
     let mut kept_words: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    for row in ask(client, select, &[&bank]).await? {
+    for row in query_cached(client, select, &[&bank]).await? {
         kept_words.insert(row.try_get("word")?, (row.try_get("given")?, row.try_get("total")?));
     }
     if kept_words != vocabulary {
@@ -184,16 +185,16 @@ async fn examine(client: &Object, bank: i64) -> Result<Vec<Finding>, Trouble> {
     }
     let select = "SELECT count(*) FROM archivist.vectors v WHERE v.bank = $1 AND NOT EXISTS (SELECT FROM \
          archivist.lessons l WHERE l.bank = v.bank AND l.id = v.lesson AND l.version = v.version AND l.standing = 0)";
-    let strange: i64 = ask(client, select, &[&bank]).await?.first().map_or(Ok(0), |row| row.try_get(0))?;
+    let strange: i64 = query_cached(client, select, &[&bank]).await?.first().map_or(Ok(0), |row| row.try_get(0))?;
     if strange > 0 {
         find("vectors", format!("{strange} of them are not of what may be given"));
     }
     Ok(findings)
 }
 
-/// Whether two counts of the same facts agree. Weights are added up in the order in which they came.
-fn agree(one: &Counters, other: &Counters) -> bool {
-    let rounded = Counters { validated: other.validated, ignored: other.ignored, ..one.clone() };
+/// Returns true if two counts of the same facts agree, with a tolerance for the order in which weights were added.
+fn counters_agree(one: &LessonCounters, other: &LessonCounters) -> bool {
+    let rounded = LessonCounters { validated: other.validated, ignored: other.ignored, ..one.clone() };
     rounded == *other
         && (one.validated - other.validated).abs() < ROUNDING
         && (one.ignored - other.ignored).abs() < ROUNDING

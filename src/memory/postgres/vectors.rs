@@ -1,5 +1,5 @@
-//! What lessons mean, kept on the server. Where it has the extension `vector`, it compares; elsewhere the vectors are read
-//! and compared here. Either way everything is compared: nothing is approximate.
+//! Lesson vectors on the server. Where the extension `vector` is installed, the server compares them; elsewhere they
+//! are read and compared here. Either way all are compared: nothing is approximate.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,68 +12,78 @@ use tokio::sync::OnceCell;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresMemory;
-use super::access::quoted;
-use super::rows::{self, LESSON, ask};
-use super::server::Role;
-use super::trouble::Trouble;
-use super::words::kept;
-use super::work::Work;
+use super::access::quote_identifier;
+use super::rows::{self, LESSON, query_cached};
+use super::server::ServerRole;
+use super::trouble::PostgresFailure;
+use super::words::to_stored_term;
+use super::work::OpenTransaction;
 use crate::domain::MemoryId;
-use crate::memory::{Lesson, MeaningModel, Meanings, Measured, MemoryError};
-use crate::recall::{CHANCE, MOST_UNITS, closest, cosine};
+use crate::memory::{Lesson, LessonVectorStore, LessonVectors, MemoryError, VectorModel};
+use crate::recall::{CHANCE, MOST_UNITS, closest_similarity, cosine_similarity};
 
-/// Numbers that a process keeps of what it read: fifty thousand vectors of a small model, eighty megabytes. What is more
-/// is read again.
+/// The most numbers that a process caches: fifty thousand vectors of a small model, eighty megabytes. Further ones are
+/// read each time.
 const MAX_NUMBERS: usize = 20_000_000;
 
-/// The extension takes no longer vectors.
+/// The most dimensions that the extension supports.
 const MAX_COMPARED_THERE: usize = 16_000;
 
-/// The vectors of one model in one bank.
+/// The key of the vectors of one model in one bank.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Shelf {
+struct VectorSetKey {
     bank: i64,
     model: String,
     dimensions: i32,
 }
 
-impl Shelf {
-    fn new(bank: i64, model: MeaningModel<'_>) -> Self {
+impl VectorSetKey {
+    fn new(bank: i64, model: VectorModel<'_>) -> Self {
         let dimensions = i32::try_from(model.dimensions).unwrap_or(i32::MAX);
-        Self { bank, model: kept(model.name), dimensions }
+        Self { bank, model: to_stored_term(model.name), dimensions }
     }
 }
 
-/// The schema that the extension is installed in, where it is. Asked for once.
+/// The schema in which the extension is installed, if it is. It is looked up once.
 #[derive(Debug, Default)]
-struct Extension(OnceCell<Option<String>>);
+struct VectorExtension(OnceCell<Option<String>>);
 
 #[async_trait]
-impl Meanings for PostgresMemory {
-    async fn unmeasured(&self, model: MeaningModel<'_>, most: usize) -> Result<Vec<Lesson>, MemoryError> {
-        self.server.persist("look for lessons without vectors", || self.try_unmeasured(model, most).boxed()).await
+impl LessonVectorStore for PostgresMemory {
+    async fn lessons_without_vectors(&self, model: VectorModel<'_>, most: usize) -> Result<Vec<Lesson>, MemoryError> {
+        self.server
+            .run_with_retries("look for lessons without vectors", || {
+                self.try_lessons_without_vectors(model, most).boxed()
+            })
+            .await
     }
 
-    async fn keep(&self, model: MeaningModel<'_>, measured: &[Measured]) -> Result<usize, MemoryError> {
-        self.server.persist("keep vectors", || self.try_keep(model, measured).boxed()).await
+    async fn store_vectors(&self, model: VectorModel<'_>, measured: &[LessonVectors]) -> Result<usize, MemoryError> {
+        self.server.run_with_retries("keep vectors", || self.try_store_vectors(model, measured).boxed()).await
     }
 
-    async fn closest(
+    async fn closest_lessons(
         &self,
-        model: MeaningModel<'_>,
+        model: VectorModel<'_>,
         to: &[f32],
         most: usize,
     ) -> Result<Vec<(MemoryId, f64)>, MemoryError> {
-        self.server.persist("look for what is close", || self.try_closest(model, to, most).boxed()).await
+        self.server
+            .run_with_retries("look for what is close", || self.try_closest_lessons(model, to, most).boxed())
+            .await
     }
 }
 
 impl PostgresMemory {
-    async fn try_unmeasured(&self, model: MeaningModel<'_>, most: usize) -> Result<Vec<Lesson>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
+    async fn try_lessons_without_vectors(
+        &self,
+        model: VectorModel<'_>,
+        most: usize,
+    ) -> Result<Vec<Lesson>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
         let mut lessons = Vec::new();
-        for bank in self.banks(&client).await? {
-            let shelf = Shelf::new(bank, model);
+        for bank in self.existing_banks(&client).await? {
+            let shelf = VectorSetKey::new(bank, model);
             let left = i64::try_from(most.saturating_sub(lessons.len())).unwrap_or(i64::MAX);
             if left == 0 || is_complete(&client, &shelf).await? {
                 continue;
@@ -83,56 +93,67 @@ impl PostgresMemory {
                  WHERE v.bank = l.bank AND v.model = $2 AND v.dimensions = $3 AND v.lesson = l.id \
                  AND v.version = l.version) LIMIT $4"
             );
-            for row in ask(&client, &select, &[&shelf.bank, &shelf.model, &shelf.dimensions, &left]).await? {
-                lessons.push(rows::lesson(&row)?);
+            for row in query_cached(&client, &select, &[&shelf.bank, &shelf.model, &shelf.dimensions, &left]).await? {
+                lessons.push(rows::parse_lesson(&row)?);
             }
         }
         Ok(lessons)
     }
 
-    /// Behind the lock of the bank, as commits are: a lesson that changes meanwhile keeps no vectors of what it was.
-    async fn try_keep(&self, model: MeaningModel<'_>, measured: &[Measured]) -> Result<usize, Trouble> {
-        let work = Work::begin(self.server.writing().await?).await?;
+    /// Stores vectors while the bank is locked: a lesson that changes in the meantime gets no outdated vectors.
+    async fn try_store_vectors(
+        &self,
+        model: VectorModel<'_>,
+        measured: &[LessonVectors],
+    ) -> Result<usize, PostgresFailure> {
+        let work = OpenTransaction::begin(self.server.write_connection().await?).await?;
         let client = work.client()?;
-        let banks: BTreeSet<i64> = self.banks(client).await?.into_iter().collect();
+        let banks: BTreeSet<i64> = self.existing_banks(client).await?.into_iter().collect();
         let banks: Vec<i64> = banks.into_iter().collect();
-        ask(client, "SELECT bank FROM archivist.banks WHERE bank = ANY($1) ORDER BY bank FOR UPDATE", &[&banks])
-            .await?;
+        query_cached(
+            client,
+            "SELECT bank FROM archivist.banks WHERE bank = ANY($1) ORDER BY bank FOR UPDATE",
+            &[&banks],
+        )
+        .await?;
         let ids: Vec<&str> = measured.iter().map(|one| one.lesson.as_str()).collect();
         let select = "SELECT bank, id, version FROM archivist.lessons \
              WHERE bank = ANY($1) AND id = ANY($2) AND standing = 0";
-        // A lesson of which nothing was said is still without vectors.
+        // A lesson without units still counts as without vectors.
         let measured = measured.iter().filter(|one| !one.units.is_empty());
-        let measured: HashMap<(&str, u64), &Measured> =
+        let measured: HashMap<(&str, u64), &LessonVectors> =
             measured.map(|one| ((one.lesson.as_str(), one.version), one)).collect();
-        let mut current: Vec<(Shelf, &Measured)> = Vec::new();
-        for row in &ask(client, select, &[&banks, &ids]).await? {
-            if let Some(one) = measured.get(&(row.try_get("id")?, rows::version(row)?)) {
-                current.push((Shelf::new(row.try_get("bank")?, model), one));
+        let mut current: Vec<(VectorSetKey, &LessonVectors)> = Vec::new();
+        for row in &query_cached(client, select, &[&banks, &ids]).await? {
+            if let Some(one) = measured.get(&(row.try_get("id")?, rows::parse_version(row)?)) {
+                current.push((VectorSetKey::new(row.try_get("bank")?, model), one));
             }
         }
-        write(client, &current).await?;
+        insert_vectors(client, &current).await?;
         work.commit().await?;
         Ok(current.len())
     }
 
-    async fn try_closest(
+    async fn try_closest_lessons(
         &self,
-        model: MeaningModel<'_>,
+        model: VectorModel<'_>,
         to: &[f32],
         most: usize,
-    ) -> Result<Vec<(MemoryId, f64)>, Trouble> {
-        let client = self.server.reading(Role::Reader).await?;
-        let extension = self.server.memo::<Extension>();
-        let extension = extension.0.get_or_try_init(|| extension_of(&client)).await?;
+    ) -> Result<Vec<(MemoryId, f64)>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Reader).await?;
+        let extension = self.server.shared_memo::<VectorExtension>();
+        let extension = extension.0.get_or_try_init(|| find_extension(&client)).await?;
         let mut close = Vec::new();
-        for bank in self.banks(&client).await? {
-            let shelf = Shelf::new(bank, model);
+        for bank in self.existing_banks(&client).await? {
+            let shelf = VectorSetKey::new(bank, model);
             close.extend(match extension {
                 Some(schema) if to.len() <= MAX_COMPARED_THERE => {
-                    compared_there(&client, schema, &shelf, to, most).await?
+                    compare_on_server(&client, schema, &shelf, to, most).await?
                 }
-                _ => compared_here(&client, &self.server.memo::<Mutex<Known>>(), &shelf, to).await?,
+                _ => {
+                    compare_in_process(&client, &self.server.shared_memo::<Mutex<LessonVectorCache>>(), &shelf, to)
+                        .await?
+                }
             });
         }
         let mut close: Vec<(MemoryId, f64)> =
@@ -143,16 +164,16 @@ impl PostgresMemory {
     }
 }
 
-/// Whether as many lessons have vectors as may be given. Only those have any, so then none is without.
-async fn is_complete(client: &Object, shelf: &Shelf) -> Result<bool, Trouble> {
+/// Returns true if as many lessons have vectors as may be injected. Only those have any, so none is missing then.
+async fn is_complete(client: &Object, shelf: &VectorSetKey) -> Result<bool, PostgresFailure> {
     let select = "SELECT given_lessons = (SELECT count(*) FROM archivist.vectors \
          WHERE bank = $1 AND model = $2 AND dimensions = $3 AND unit = 0) FROM archivist.banks WHERE bank = $1";
-    let rows = ask(client, select, &[&shelf.bank, &shelf.model, &shelf.dimensions]).await?;
+    let rows = query_cached(client, select, &[&shelf.bank, &shelf.model, &shelf.dimensions]).await?;
     Ok(rows.first().map_or(Ok(false), |row| row.try_get(0))?)
 }
 
-/// Writes all units at once: none waits for the answer to another.
-async fn write(client: &Object, lessons: &[(Shelf, &Measured)]) -> Result<(), Trouble> {
+/// Writes all units at once, without waiting for one after the other.
+async fn insert_vectors(client: &Object, lessons: &[(VectorSetKey, &LessonVectors)]) -> Result<(), PostgresFailure> {
     let insert = "INSERT INTO archivist.vectors (bank, model, dimensions, lesson, version, unit, units, numbers) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
     let statement = &client.prepare_cached(insert).await?;
@@ -169,8 +190,8 @@ async fn write(client: &Object, lessons: &[(Shelf, &Measured)]) -> Result<(), Tr
     Ok(())
 }
 
-/// Where the extension is installed, if it is and this role may use it.
-async fn extension_of(client: &Object) -> Result<Option<String>, Trouble> {
+/// Returns the schema of the extension, if it is installed and this role may use it.
+async fn find_extension(client: &Object) -> Result<Option<String>, PostgresFailure> {
     let select = "SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
          WHERE e.extname = 'vector' AND has_schema_privilege(n.oid, 'USAGE')";
     let found = client.query_opt(select, &[]).await?.map(|row| row.try_get(0)).transpose()?;
@@ -178,16 +199,16 @@ async fn extension_of(client: &Object) -> Result<Option<String>, Trouble> {
     Ok(found)
 }
 
-/// The closest, as the server finds them. No lesson has more than [`MOST_UNITS`] units, so the closest lessons are among
-/// that many times as many of the closest units, and the server need not put units together.
-async fn compared_there(
+/// Returns the closest lessons as the server finds them. No lesson has more than [`MOST_UNITS`] units, so the closest
+/// lessons are among that many times as many closest units, and the server need not group units.
+async fn compare_on_server(
     client: &Object,
     schema: &str,
-    shelf: &Shelf,
+    shelf: &VectorSetKey,
     to: &[f32],
     most: usize,
-) -> Result<Vec<(String, f64)>, Trouble> {
-    let schema = quoted(schema);
+) -> Result<Vec<(String, f64)>, PostgresFailure> {
+    let schema = quote_identifier(schema);
     let select = format!(
         "WITH asked AS MATERIALIZED (SELECT $4::real[]::{schema}.vector AS numbers) \
          SELECT lesson, close FROM (SELECT v.lesson, \
@@ -201,7 +222,7 @@ async fn compared_there(
     let values: [&(dyn ToSql + Sync); 6] = [&shelf.bank, &shelf.model, &shelf.dimensions, &to, &CHANCE, &limit];
     let mut met = BTreeSet::new();
     let mut close: Vec<(String, f64)> = Vec::new();
-    for row in ask(client, &select, &values).await? {
+    for row in query_cached(client, &select, &values).await? {
         let lesson: String = row.try_get("lesson")?;
         if met.insert(lesson.clone()) {
             close.push((lesson, row.try_get("close")?));
@@ -210,21 +231,21 @@ async fn compared_there(
     Ok(close)
 }
 
-/// All of them, compared here. What was read before is read again only where it changed.
-async fn compared_here(
+/// Compares all vectors in this process. Only those that are not cached or have changed are read.
+async fn compare_in_process(
     client: &Object,
-    known: &Mutex<Known>,
-    shelf: &Shelf,
+    known: &Mutex<LessonVectorCache>,
+    shelf: &VectorSetKey,
     to: &[f32],
-) -> Result<Vec<(String, f64)>, Trouble> {
+) -> Result<Vec<(String, f64)>, PostgresFailure> {
     let values: [&(dyn ToSql + Sync); 3] = [&shelf.bank, &shelf.model, &shelf.dimensions];
     let select = "SELECT lesson, version FROM archivist.vectors \
          WHERE bank = $1 AND model = $2 AND dimensions = $3 AND unit = 0";
     let mut current: HashMap<String, i64> = HashMap::new();
-    for row in ask(client, select, &values).await? {
+    for row in query_cached(client, select, &values).await? {
         current.insert(row.try_get("lesson")?, row.try_get("version")?);
     }
-    let (mut close, unread, room) = lock(known).look(shelf, &current, to);
+    let (mut close, unread, room) = lock_cache(known).compare_cached(shelf, &current, to);
     if unread.is_empty() {
         return Ok(close);
     }
@@ -238,54 +259,54 @@ async fn compared_here(
     }
     let statement = client.prepare_cached(&select).await?;
     let mut stream = std::pin::pin!(client.query_raw(&statement, values).await?);
-    let (mut cosines, mut fresh, mut numbers): (HashMap<String, Vec<f64>>, HashMap<String, Units>, usize) =
+    let (mut cosines, mut fresh, mut numbers): (HashMap<String, Vec<f64>>, HashMap<String, LessonUnits>, usize) =
         Default::default();
     while let Some(row) = stream.try_next().await? {
         let (lesson, unit): (String, Vec<f32>) = (row.try_get("lesson")?, row.try_get("numbers")?);
-        cosines.entry(lesson.clone()).or_default().push(f64::from(cosine(&unit, to)));
+        cosines.entry(lesson.clone()).or_default().push(f64::from(cosine_similarity(&unit, to)));
         numbers += unit.len();
         if numbers <= room {
             let version = row.try_get("version")?;
-            fresh.entry(lesson).or_insert_with(|| Units { version, vectors: Vec::new() }).vectors.push(unit);
+            fresh.entry(lesson).or_insert_with(|| LessonUnits { version, vectors: Vec::new() }).vectors.push(unit);
         } else {
-            // A lesson of which only a part was kept would seem further away than it is.
+            // A partly cached lesson would seem further away than it is.
             fresh.remove(&lesson);
         }
     }
-    lock(known).take(shelf, fresh);
-    close.extend(cosines.into_iter().filter_map(|(lesson, units)| Some((lesson, closest(units)?))));
+    lock_cache(known).add_vectors(shelf, fresh);
+    close.extend(cosines.into_iter().filter_map(|(lesson, units)| Some((lesson, closest_similarity(units)?))));
     Ok(close)
 }
 
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+fn lock_cache(known: &Mutex<LessonVectorCache>) -> MutexGuard<'_, LessonVectorCache> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a process has read.
+/// The vectors that a process has read.
 #[derive(Debug, Default)]
-struct Known {
-    shelves: HashMap<Shelf, HashMap<String, Units>>,
+struct LessonVectorCache {
+    shelves: HashMap<VectorSetKey, HashMap<String, LessonUnits>>,
     numbers: usize,
 }
 
-/// The vectors of a version of a lesson.
+/// The vectors of one version of a lesson.
 #[derive(Debug)]
-struct Units {
+struct LessonUnits {
     version: i64,
     vectors: Vec<Vec<f32>>,
 }
 
-impl Units {
-    fn numbers(&self) -> usize {
+impl LessonUnits {
+    fn number_count(&self) -> usize {
         self.vectors.iter().map(Vec::len).sum()
     }
 }
 
-impl Known {
-    /// Forgets what changed; how close the rest is, what has to be read, and how many numbers there is room for.
-    fn look(
+impl LessonVectorCache {
+    /// Drops changed vectors; returns the closeness of cached lessons, the lessons to read, and the room left.
+    fn compare_cached(
         &mut self,
-        shelf: &Shelf,
+        shelf: &VectorSetKey,
         current: &HashMap<String, i64>,
         to: &[f32],
     ) -> (Vec<(String, f64)>, Vec<String>, usize) {
@@ -293,23 +314,25 @@ impl Known {
         known.retain(|lesson, units| {
             let is_current = current.get(lesson) == Some(&units.version);
             if !is_current {
-                self.numbers = self.numbers.saturating_sub(units.numbers());
+                self.numbers = self.numbers.saturating_sub(units.number_count());
             }
             is_current
         });
-        let cosines = |units: &Units| closest(units.vectors.iter().map(|unit| f64::from(cosine(unit, to))));
+        let cosines = |units: &LessonUnits| {
+            closest_similarity(units.vectors.iter().map(|unit| f64::from(cosine_similarity(unit, to))))
+        };
         let close = known.iter().filter_map(|(lesson, units)| Some((lesson.clone(), cosines(units)?))).collect();
         let unread = current.keys().filter(|lesson| !known.contains_key(*lesson)).cloned().collect();
         (close, unread, MAX_NUMBERS.saturating_sub(self.numbers))
     }
 
-    /// Keeps what was read.
-    fn take(&mut self, shelf: &Shelf, fresh: HashMap<String, Units>) {
+    /// Adds vectors to the cache.
+    fn add_vectors(&mut self, shelf: &VectorSetKey, fresh: HashMap<String, LessonUnits>) {
         let known = self.shelves.entry(shelf.clone()).or_default();
         for (lesson, units) in fresh {
-            self.numbers += units.numbers();
+            self.numbers += units.number_count();
             if let Some(old) = known.insert(lesson, units) {
-                self.numbers = self.numbers.saturating_sub(old.numbers());
+                self.numbers = self.numbers.saturating_sub(old.number_count());
             }
         }
     }

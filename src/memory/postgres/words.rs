@@ -1,8 +1,8 @@
-//! The words of lessons as the server keeps them: a `tsvector` made of our own terms.
+//! The words of lessons as the server stores them: a `tsvector` made of our own terms.
 //!
-//! The server's own parser never sees a lesson. A lexeme is a term behind the number of its bank, so that one index
-//! serves all banks and a search in one never touches another; its position says how much the term counts. Tags and
-//! failures stand there too, because they bring a lesson up like words do.
+//! The server's own parser never sees a lesson. A lexeme is a term prefixed with the number of its bank, so that one
+//! index serves all banks and a search in one never touches another; its position encodes how much the term counts.
+//! Tags and error families are included, because they retrieve lessons like words do.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,77 +11,81 @@ use std::fmt::Write;
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::memory::search::short_hash;
-use crate::recall::Terms;
+use crate::recall::LessonTerms;
 
 #[cfg(test)]
 #[path = "words_tests.rs"]
 mod tests;
 
-/// A longer term is known by its hash; lexemes may have 2046 bytes.
+/// The length beyond which a term is stored as its hash; lexemes may have 2046 bytes.
 const LONGEST: usize = 200;
 
-/// No position is higher than this. A word that is repeated more often than that counts no more.
+/// The highest position of a lexeme, which bounds the count of a word.
 const HIGHEST: u32 = 16_383;
 
-/// A term as it stands in a column. A text of the server's holds no zero byte.
-pub(super) fn kept(term: &str) -> String {
+/// Returns a term as it is stored in a column: a long one as its hash, and without zero bytes.
+pub(super) fn to_stored_term(term: &str) -> String {
     if term.len() > LONGEST {
         return format!("~{:016x}", short_hash(term.as_bytes()));
     }
-    plain(term)
+    to_stored_text(term)
 }
 
-/// A text as it stands in a column beside the record, to be looked for.
-pub(super) fn plain(text: &str) -> String {
+/// Returns a text as it is stored in a searchable column, with zero bytes replaced.
+pub(super) fn to_stored_text(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// The terms of a lesson and how much each counts, as they are kept.
-pub(super) fn counts_of(terms: &Terms) -> BTreeMap<String, u32> {
+/// Returns the stored terms of a lesson with their counts.
+pub(super) fn count_stored_terms(terms: &LessonTerms) -> BTreeMap<String, u32> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for (term, count) in &terms.counts {
-        let kept = counts.entry(kept(term)).or_default();
+        let kept = counts.entry(to_stored_term(term)).or_default();
         *kept = kept.saturating_add(*count).min(HIGHEST);
     }
     counts
 }
 
-/// What a lesson is found by, in the words of a `tsvector`.
-pub(super) fn vector<'t>(bank: i64, counts: &BTreeMap<String, u32>, topics: impl Iterator<Item = &'t str>) -> String {
+/// Renders the terms and topics of a lesson as a `tsvector`.
+pub(super) fn render_tsvector<'t>(
+    bank: i64,
+    counts: &BTreeMap<String, u32>,
+    topics: impl Iterator<Item = &'t str>,
+) -> String {
     let mut text = String::new();
     for (term, count) in counts {
         // Writing to a string does not fail.
-        let _ = write!(text, "{}:{count} ", quoted(&format!("{bank}:{term}")));
+        let _ = write!(text, "{}:{count} ", quote_lexeme(&format!("{bank}:{term}")));
     }
     for topic in topics {
-        let _ = write!(text, "{}:1 ", quoted(&topic_lexeme(bank, topic)));
+        let _ = write!(text, "{}:1 ", quote_lexeme(&topic_lexeme(bank, topic)));
     }
     text
 }
 
-/// A search for a term, in the words of a `tsquery`.
-pub(super) fn search_term(bank: i64, term: &str) -> String {
-    quoted(&format!("{bank}:{}", kept(term)))
+/// Renders a search for a term as a `tsquery`.
+pub(super) fn render_term_query(bank: i64, term: &str) -> String {
+    quote_lexeme(&format!("{bank}:{}", to_stored_term(term)))
 }
 
-/// The same for a tag or a failure.
-pub(super) fn search_topic(bank: i64, topic: &str) -> String {
-    quoted(&topic_lexeme(bank, topic))
+/// Renders a search for a tag or an error family as a `tsquery`.
+pub(super) fn render_topic_query(bank: i64, topic: &str) -> String {
+    quote_lexeme(&topic_lexeme(bank, topic))
 }
 
 fn topic_lexeme(bank: i64, topic: &str) -> String {
-    format!("{bank}#{}", kept(topic))
+    format!("{bank}#{}", to_stored_term(topic))
 }
 
-fn quoted(lexeme: &str) -> String {
+fn quote_lexeme(lexeme: &str) -> String {
     format!("'{}'", lexeme.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// A `tsvector` as it comes from the server.
+/// A `tsvector` as the server returns it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Vector<'v>(&'v [u8]);
+pub(super) struct TsVector<'v>(&'v [u8]);
 
-impl<'v> FromSql<'v> for Vector<'v> {
+impl<'v> FromSql<'v> for TsVector<'v> {
     fn from_sql(_: &Type, raw: &'v [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
         Ok(Self(raw))
     }
@@ -91,14 +95,14 @@ impl<'v> FromSql<'v> for Vector<'v> {
     }
 }
 
-impl<'v> Vector<'v> {
-    /// The terms of a bank's lesson, and how much each counts. What is no such thing is passed over.
-    pub(super) fn counts(self, bank: i64) -> impl Iterator<Item = (&'v str, u32)> {
+impl<'v> TsVector<'v> {
+    /// Returns the terms of a bank's lesson with their counts. Other lexemes are skipped.
+    pub(super) fn term_counts(self, bank: i64) -> impl Iterator<Item = (&'v str, u32)> {
         let prefix = format!("{bank}:");
-        self.lexemes().filter_map(move |(lexeme, count)| Some((lexeme.strip_prefix(prefix.as_str())?, count)))
+        self.read_lexemes().filter_map(move |(lexeme, count)| Some((lexeme.strip_prefix(prefix.as_str())?, count)))
     }
 
-    fn lexemes(self) -> impl Iterator<Item = (&'v str, u32)> {
+    fn read_lexemes(self) -> impl Iterator<Item = (&'v str, u32)> {
         let mut rest = self.0.get(4..).unwrap_or_default();
         std::iter::from_fn(move || {
             let end = memchr::memchr(0, rest)?;

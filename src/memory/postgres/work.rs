@@ -1,45 +1,45 @@
-//! A transaction that is carried out in steps, by hand: it outlives the function that began it.
+//! A transaction that can outlive the function that began it.
 
 use deadpool_postgres::Object;
 
-use super::trouble::Trouble;
+use super::trouble::PostgresFailure;
 
-/// A connection with a transaction on it. Dropped before its end, the connection is closed, and with it goes whatever was
-/// not committed: nobody else gets a connection in a state that nobody knows.
+/// A connection with an open transaction. If it is dropped before its end, the connection is closed and uncommitted
+/// changes are lost, so that no connection in an unknown state is reused.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct OpenTransaction {
     client: Option<Object>,
 }
 
-impl Work {
-    /// Begins a transaction.
-    pub(super) async fn begin(client: Object) -> Result<Self, Trouble> {
+impl OpenTransaction {
+    /// Begins a transaction on a connection.
+    pub(super) async fn begin(client: Object) -> Result<Self, PostgresFailure> {
         let work = Self { client: Some(client) };
         work.client()?.batch_execute("BEGIN").await?;
         Ok(work)
     }
 
-    /// Makes it so.
-    pub(super) async fn commit(mut self) -> Result<(), Trouble> {
+    /// Commits the transaction.
+    pub(super) async fn commit(mut self) -> Result<(), PostgresFailure> {
         self.client()?.batch_execute("COMMIT").await?;
         self.client.take();
         Ok(())
     }
 
-    /// Takes everything back.
-    pub(super) async fn undo(mut self) -> Result<(), Trouble> {
+    /// Rolls the transaction back.
+    pub(super) async fn roll_back(mut self) -> Result<(), PostgresFailure> {
         self.client()?.batch_execute("ROLLBACK").await?;
         self.client.take();
         Ok(())
     }
 
-    /// The connection.
-    pub(super) fn client(&self) -> Result<&Object, Trouble> {
-        self.client.as_ref().ok_or_else(|| Trouble::Busy("the transaction is over".to_owned()))
+    /// Returns the connection of the transaction.
+    pub(super) fn client(&self) -> Result<&Object, PostgresFailure> {
+        self.client.as_ref().ok_or_else(|| PostgresFailure::Busy("the transaction is over".to_owned()))
     }
 }
 
-impl Drop for Work {
+impl Drop for OpenTransaction {
     fn drop(&mut self) {
         if let Some(client) = self.client.take() {
             drop(Object::take(client));

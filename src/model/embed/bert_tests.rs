@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::super::test_support::{HEADS, HIDDEN, LAYERS, Tiny, WIDE};
-use super::super::weights::Weights;
-use super::{Bert, Shape, erf};
+use super::super::weights::SafetensorsFile;
+use super::{BertConfig, BertEncoder, error_function};
 
-fn shape(config: &Value) -> Result<Shape, String> {
-    Shape::parse(config.to_string().as_bytes(), Path::new("config.json")).map_err(|error| error.to_string())
+fn shape(config: &Value) -> Result<BertConfig, String> {
+    BertConfig::parse(config.to_string().as_bytes(), Path::new("config.json")).map_err(|error| error.to_string())
 }
 
-fn bert(tiny: &Tiny) -> Bert {
+fn bert(tiny: &Tiny) -> BertEncoder {
     let dir = TempDir::new().unwrap();
     tiny.write(dir.path());
-    let mut weights = Weights::open(&dir.path().join("model.safetensors")).unwrap();
-    Bert::load(shape(&tiny.config).unwrap(), &mut weights).unwrap()
+    let mut weights = SafetensorsFile::open(&dir.path().join("model.safetensors")).unwrap();
+    BertEncoder::load_weights(shape(&tiny.config).unwrap(), &mut weights).unwrap()
 }
 
 type Activated = fn(f64) -> f64;
@@ -129,7 +129,7 @@ fn the_encoder_agrees_with_a_plain_one_in_double_precision() {
         let mut tiny = Tiny::seeded(seed);
         tiny.config["hidden_act"] = json!(name);
         let texts: [&[u32]; 4] = [&[2, 3], &[2, 5, 7, 10, 3], &[2, 9, 9, 9, 30, 21, 39, 1, 6, 14, 3], &[8]];
-        let found = bert(&tiny).encode(&texts).unwrap();
+        let found = bert(&tiny).encode_texts(&texts).unwrap();
         for (text, found) in texts.iter().zip(found) {
             let expected = Reference { tiny: &tiny, activation }.encode(text, 16);
             let worst = found.iter().zip(&expected).map(|(&a, b)| (f64::from(a) - b).abs()).fold(0.0, f64::max);
@@ -142,7 +142,7 @@ fn the_encoder_agrees_with_a_plain_one_in_double_precision() {
 fn the_error_function_is_right_to_six_digits() {
     for eighth in -48_i8..=48 {
         let x = f32::from(eighth) / 8.0;
-        let found = f64::from(erf(x));
+        let found = f64::from(error_function(x));
         assert!((found - exact_erf(f64::from(x))).abs() < 1e-6, "erf({x}) is not {found}");
     }
 }
@@ -153,10 +153,10 @@ fn tokens_and_places_that_the_model_has_not_are_refused() {
     let long = [5; 33];
     let refused: [&[u32]; 4] = [&[40], &[u32::MAX], &long, &[]];
     for text in refused {
-        assert!(bert.encode(&[text]).is_err(), "{text:?}");
+        assert!(bert.encode_texts(&[text]).is_err(), "{text:?}");
     }
-    assert!(bert.encode(&[&long[1..]]).is_ok());
-    assert!(bert.encode(&[]).unwrap().is_empty());
+    assert!(bert.encode_texts(&[&long[1..]]).is_ok());
+    assert!(bert.encode_texts(&[]).unwrap().is_empty());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A text is embedded once: vectors by what they were made from, in memory and, if wanted, in a file.
+//! A cache that embeds each text once and keeps its vector in memory and, optionally, in a file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -8,52 +8,55 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
-use super::cache_file::{Added, CacheFile, Key};
-use super::{EmbedError, Embedder, Vector, beginning};
+use super::cache_file::{CacheAppendOutcome, Key, VectorCacheFile};
+use super::{EmbedError, Embedder, EmbeddingVector, truncate_text};
 
 #[cfg(test)]
 #[path = "cache_tests.rs"]
 mod tests;
 
-/// Numbers kept in memory: fifty thousand vectors of a small model, eighty megabytes.
+/// The numbers kept in memory: fifty thousand vectors of a small model, eighty megabytes.
 const MAX_NUMBERS: usize = 20_000_000;
 
-/// Texts with their keys.
+/// A list of texts with their keys.
 type Asked<'t> = Vec<(Key, &'t String)>;
 
-/// An embedder that remembers.
+/// An embedder that caches the vectors of another embedder.
 #[derive(Debug)]
-pub struct Cached<E> {
+pub struct CachedEmbedder<E> {
     inner: E,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<VectorCache>>,
     file: Option<PathBuf>,
     loaded: OnceCell<()>,
 }
 
-impl<E: Embedder> Cached<E> {
-    /// Remembers as long as it lives.
+impl<E: Embedder> CachedEmbedder<E> {
+    /// Creates a cache that lives in memory only.
     pub fn new(inner: E) -> Self {
-        let kept = Kept { by_key: BTreeMap::new(), order: VecDeque::new(), numbers: 0, max_numbers: MAX_NUMBERS };
+        let kept =
+            VectorCache { by_key: BTreeMap::new(), order: VecDeque::new(), numbers: 0, max_numbers: MAX_NUMBERS };
         Self { inner, kept: Arc::new(Mutex::new(kept)), file: None, loaded: OnceCell::new() }
     }
 
-    /// Remembers in a file too. It is for this model alone; any number of processes may share it.
+    /// Adds a cache file. It is for this model alone; any number of processes may share it.
     pub fn with_file(mut self, path: &Path) -> Self {
         self.file = Some(path.to_owned());
         self
     }
 
-    /// The file. A model is asked for its name when it is asked for vectors, and not before: that may take a moment.
-    fn file(&self) -> Option<CacheFile> {
-        self.file.as_deref().map(|path| CacheFile::new(path, self.inner.name()))
+    /// Returns the cache file, if there is one. The model's name is read only now, because that may take time.
+    fn cache_file(&self) -> Option<VectorCacheFile> {
+        self.file.as_deref().map(|path| VectorCacheFile::new(path, self.inner.name()))
     }
 
-    /// Reads the file, once. A cache that cannot be read is an empty one.
-    async fn load(&self) {
-        let Some(file) = self.file() else { return };
+    /// Reads the file once. A cache file that cannot be read counts as empty.
+    async fn load_file(&self) {
+        let Some(file) = self.cache_file() else { return };
         let load = async || {
             let kept = Arc::clone(&self.kept);
-            let read = spawn_blocking(move || file.load(|key, vector| lock(&kept).keep(key, vector))).await;
+            let read =
+                spawn_blocking(move || file.read_records(|key, vector| lock_cache(&kept).insert_vector(key, vector)))
+                    .await;
             match read {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => tracing::warn!(%error, "the file of known vectors cannot be read"),
@@ -63,31 +66,31 @@ impl<E: Embedder> Cached<E> {
         self.loaded.get_or_init(load).await;
     }
 
-    /// Adds to the file. A cache that cannot be written only costs time.
-    async fn store(&self, fresh: Vec<(Key, Vector)>) {
-        let Some(file) = self.file() else { return };
+    /// Adds vectors to the file. A cache that cannot be written only costs time.
+    async fn append_to_file(&self, fresh: Vec<(Key, EmbeddingVector)>) {
+        let Some(file) = self.cache_file() else { return };
         let kept = Arc::clone(&self.kept);
-        match spawn_blocking(move || file.add(&fresh, || lock(&kept).all())).await {
-            Ok(Ok(Added::Appended)) => {}
-            Ok(Ok(Added::Rebuilt)) => tracing::debug!("the file of known vectors was written anew"),
-            Ok(Ok(Added::Busy)) => tracing::debug!("the file of known vectors is busy; nothing was added"),
+        match spawn_blocking(move || file.add_records(&fresh, || lock_cache(&kept).all_vectors())).await {
+            Ok(Ok(CacheAppendOutcome::Appended)) => {}
+            Ok(Ok(CacheAppendOutcome::Rebuilt)) => tracing::debug!("the file of known vectors was written anew"),
+            Ok(Ok(CacheAppendOutcome::Busy)) => tracing::debug!("the file of known vectors is busy; nothing was added"),
             Ok(Err(error)) => tracing::warn!(%error, "the file of known vectors cannot be written"),
             Err(_) => tracing::warn!("writing the file of known vectors broke off"),
         }
     }
 
-    /// What is known already.
-    fn known(&self, keys: &[Key]) -> BTreeMap<Key, Vector> {
+    /// Returns the vectors that are cached for these keys.
+    fn cached_vectors(&self, keys: &[Key]) -> BTreeMap<Key, EmbeddingVector> {
         let dimensions = self.inner.dimensions();
-        let kept = lock(&self.kept);
+        let kept = lock_cache(&self.kept);
         let found = keys.iter().filter_map(|key| Some((*key, kept.by_key.get(key)?.clone())));
         found.filter(|(_, vector)| dimensions.is_none_or(|count| count == vector.dimensions())).collect()
     }
 
-    /// Embeds and makes sure that every text got its vector.
-    async fn ask(&self, texts: Asked<'_>) -> Result<Vec<(Key, Vector)>, EmbedError> {
+    /// Embeds texts with the inner embedder and checks that every text got its vector.
+    async fn embed_with_inner(&self, texts: Asked<'_>) -> Result<Vec<(Key, EmbeddingVector)>, EmbedError> {
         let (keys, texts): (Vec<Key>, Vec<String>) = texts.into_iter().map(|(key, text)| (key, text.clone())).unzip();
-        let vectors = self.inner.embed(&texts).await?;
+        let vectors = self.inner.embed_texts(&texts).await?;
         if vectors.len() != texts.len() {
             let why = format!("{} vectors for {} texts", vectors.len(), texts.len());
             return Err(EmbedError::BrokeOff { source_name: self.inner.name().to_owned(), why });
@@ -97,7 +100,7 @@ impl<E: Embedder> Cached<E> {
 }
 
 #[async_trait]
-impl<E: Embedder> Embedder for Cached<E> {
+impl<E: Embedder> Embedder for CachedEmbedder<E> {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -106,25 +109,25 @@ impl<E: Embedder> Embedder for Cached<E> {
         self.inner.dimensions()
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
-        self.load().await;
-        let keys: Vec<Key> = texts.iter().map(|text| key(self.inner.name(), text)).collect();
-        let mut known = self.known(&keys);
-        let (missing, kept) = split(&keys, texts, &known);
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
+        self.load_file().await;
+        let keys: Vec<Key> = texts.iter().map(|text| vector_key(self.inner.name(), text)).collect();
+        let mut known = self.cached_vectors(&keys);
+        let (missing, kept) = split_missing_texts(&keys, texts, &known);
         if !missing.is_empty() {
-            let mut fresh = self.ask(missing).await?;
-            // Another model goes by the old name: what was known is of no use beside what comes now.
+            let mut fresh = self.embed_with_inner(missing).await?;
+            // Another model goes by the old name: the cached vectors cannot be mixed with the new ones.
             let dimensions = fresh.first().map(|(_, vector)| vector.dimensions());
             if known.values().any(|vector| Some(vector.dimensions()) != dimensions) {
-                lock(&self.kept).forget();
-                fresh.extend(self.ask(kept).await?);
+                lock_cache(&self.kept).clear();
+                fresh.extend(self.embed_with_inner(kept).await?);
             }
             {
-                let mut kept = lock(&self.kept);
-                fresh.iter().for_each(|(key, vector)| kept.keep(*key, vector.clone()));
+                let mut kept = lock_cache(&self.kept);
+                fresh.iter().for_each(|(key, vector)| kept.insert_vector(*key, vector.clone()));
             }
             known.extend(fresh.iter().cloned());
-            self.store(fresh).await;
+            self.append_to_file(fresh).await;
         }
         let vectors = keys.iter().map(|key| known.get(key).cloned()).collect::<Option<Vec<_>>>();
         vectors.ok_or_else(|| EmbedError::BrokeOff {
@@ -134,37 +137,41 @@ impl<E: Embedder> Embedder for Cached<E> {
     }
 }
 
-/// The texts that are not known yet, and those that are. Each once, in their order.
-fn split<'t>(keys: &[Key], texts: &'t [String], known: &BTreeMap<Key, Vector>) -> (Asked<'t>, Asked<'t>) {
+/// Returns the texts without and the texts with a cached vector, each text once, in their order.
+fn split_missing_texts<'t>(
+    keys: &[Key],
+    texts: &'t [String],
+    known: &BTreeMap<Key, EmbeddingVector>,
+) -> (Asked<'t>, Asked<'t>) {
     let mut seen = BTreeSet::new();
     let once = keys.iter().copied().zip(texts).filter(|(key, _)| seen.insert(*key));
     once.partition(|(key, _)| !known.contains_key(key))
 }
 
-/// The same model and the same words have the same key.
-fn key(model: &str, text: &str) -> Key {
+/// Returns the cache key of a text: equal for the same model and the same words.
+fn vector_key(model: &str, text: &str) -> Key {
     let mut hasher = blake3::Hasher::new();
     hasher.update(blake3::hash(model.as_bytes()).as_bytes());
-    hasher.update(beginning(text).as_bytes());
+    hasher.update(truncate_text(text).as_bytes());
     *hasher.finalize().as_bytes()
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn lock_cache(kept: &Mutex<VectorCache>) -> MutexGuard<'_, VectorCache> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known, and in which order it came.
+/// The cached vectors, and the order in which they were inserted.
 #[derive(Debug)]
-struct Kept {
-    by_key: BTreeMap<Key, Vector>,
+struct VectorCache {
+    by_key: BTreeMap<Key, EmbeddingVector>,
     order: VecDeque<Key>,
     numbers: usize,
     max_numbers: usize,
 }
 
-impl Kept {
-    /// Keeps a vector; the oldest make room.
-    fn keep(&mut self, key: Key, vector: Vector) {
+impl VectorCache {
+    /// Inserts a vector and evicts the oldest ones beyond the limit.
+    fn insert_vector(&mut self, key: Key, vector: EmbeddingVector) {
         self.numbers += vector.dimensions();
         match self.by_key.insert(key, vector) {
             Some(old) => self.numbers -= old.dimensions(),
@@ -176,14 +183,14 @@ impl Kept {
         }
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.by_key.clear();
         self.order.clear();
         self.numbers = 0;
     }
 
-    /// The oldest first.
-    fn all(&self) -> Vec<(Key, Vector)> {
+    /// Returns all vectors, the oldest first.
+    fn all_vectors(&self) -> Vec<(Key, EmbeddingVector)> {
         self.order.iter().filter_map(|key| Some((*key, self.by_key.get(key)?.clone()))).collect()
     }
 }

@@ -5,26 +5,26 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{Added, CacheFile, Key, MAX_NAME_BYTES, Vector};
+use super::{CacheAppendOutcome, EmbeddingVector, Key, MAX_NAME_BYTES, VectorCacheFile};
 
-fn record(number: u16, dimensions: usize) -> (Key, Vector) {
+fn record(number: u16, dimensions: usize) -> (Key, EmbeddingVector) {
     let key = *blake3::hash(&number.to_le_bytes()).as_bytes();
     let numbers = (0..dimensions).map(|i| f32::from(number) + f32::from(u16::try_from(i).unwrap()) + 0.5).collect();
-    (key, Vector::unit(numbers).unwrap())
+    (key, EmbeddingVector::from_numbers(numbers).unwrap())
 }
 
-fn records(numbers: std::ops::Range<u16>, dimensions: usize) -> Vec<(Key, Vector)> {
+fn records(numbers: std::ops::Range<u16>, dimensions: usize) -> Vec<(Key, EmbeddingVector)> {
     numbers.map(|number| record(number, dimensions)).collect()
 }
 
-fn load(path: &Path, model: &str) -> Vec<(Key, Vector)> {
+fn load(path: &Path, model: &str) -> Vec<(Key, EmbeddingVector)> {
     let mut found = Vec::new();
-    CacheFile::new(path, model).load(|key, vector| found.push((key, vector))).unwrap();
+    VectorCacheFile::new(path, model).read_records(|key, vector| found.push((key, vector))).unwrap();
     found
 }
 
-fn add(path: &Path, model: &str, fresh: &[(Key, Vector)]) -> Added {
-    CacheFile::new(path, model).add(fresh, || fresh.to_vec()).unwrap()
+fn add(path: &Path, model: &str, fresh: &[(Key, EmbeddingVector)]) -> CacheAppendOutcome {
+    VectorCacheFile::new(path, model).add_records(fresh, || fresh.to_vec()).unwrap()
 }
 
 fn file() -> (TempDir, std::path::PathBuf) {
@@ -37,13 +37,13 @@ fn file() -> (TempDir, std::path::PathBuf) {
 fn what_was_added_comes_back_to_the_last_bit() {
     let (_dir, path) = file();
     assert_eq!(load(&path, "m"), []);
-    assert_eq!(add(&path, "m", &records(0..3, 5)), Added::Rebuilt);
-    assert_eq!(add(&path, "m", &records(3..5, 5)), Added::Appended);
-    assert_eq!(add(&path, "m", &[]), Added::Appended);
+    assert_eq!(add(&path, "m", &records(0..3, 5)), CacheAppendOutcome::Rebuilt);
+    assert_eq!(add(&path, "m", &records(3..5, 5)), CacheAppendOutcome::Appended);
+    assert_eq!(add(&path, "m", &[]), CacheAppendOutcome::Appended);
     assert_eq!(load(&path, "m"), records(0..5, 5));
     std::fs::remove_file(&path).unwrap();
     assert_eq!(load(&path, "m"), []);
-    assert_eq!(add(&path, "m", &records(5..6, 5)), Added::Rebuilt);
+    assert_eq!(add(&path, "m", &records(5..6, 5)), CacheAppendOutcome::Rebuilt);
     assert_eq!(load(&path, "m"), records(5..6, 5));
 }
 
@@ -59,7 +59,7 @@ fn a_torn_file_keeps_what_is_whole_and_can_be_added_to() {
         let mut expected = records(0..u16::try_from(whole).unwrap(), 2);
         assert_eq!(load(&path, "m"), expected, "cut at {length}");
         let added = add(&path, "m", &records(7..8, 2));
-        assert_eq!(added, if length < header { Added::Rebuilt } else { Added::Appended });
+        assert_eq!(added, if length < header { CacheAppendOutcome::Rebuilt } else { CacheAppendOutcome::Appended });
         expected.push(record(7, 2));
         assert_eq!(load(&path, "m"), expected, "cut at {length}");
     }
@@ -70,7 +70,7 @@ fn no_flipped_bit_makes_a_wrong_vector() {
     let (_dir, path) = file();
     add(&path, "m", &records(0..3, 2));
     let bytes = std::fs::read(&path).unwrap();
-    let right: BTreeMap<Key, Vector> = records(0..3, 2).into_iter().collect();
+    let right: BTreeMap<Key, EmbeddingVector> = records(0..3, 2).into_iter().collect();
     for position in 0..bytes.len() {
         let mut spoilt = bytes.clone();
         spoilt[position] ^= 1 << (position % 8);
@@ -86,14 +86,14 @@ fn a_file_of_another_model_or_dimension_is_not_read_and_is_replaced() {
     let (_dir, path) = file();
     add(&path, "one", &records(0..3, 4));
     assert_eq!(load(&path, "two"), []);
-    assert_eq!(add(&path, "two", &records(0..1, 4)), Added::Rebuilt);
+    assert_eq!(add(&path, "two", &records(0..1, 4)), CacheAppendOutcome::Rebuilt);
     assert_eq!((load(&path, "one"), load(&path, "two")), (vec![], records(0..1, 4)));
-    assert_eq!(add(&path, "two", &records(0..2, 6)), Added::Rebuilt);
+    assert_eq!(add(&path, "two", &records(0..2, 6)), CacheAppendOutcome::Rebuilt);
     assert_eq!(load(&path, "two"), records(0..2, 6));
     for foreign in ["", "hello", &"archivist-vec-1\n".repeat(20), &"x".repeat(10_000)] {
         std::fs::write(&path, foreign).unwrap();
         assert_eq!(load(&path, "two"), []);
-        assert_eq!(add(&path, "two", &records(0..2, 6)), Added::Rebuilt);
+        assert_eq!(add(&path, "two", &records(0..2, 6)), CacheAppendOutcome::Rebuilt);
         assert_eq!(load(&path, "two"), records(0..2, 6));
     }
 }
@@ -101,12 +101,14 @@ fn a_file_of_another_model_or_dimension_is_not_read_and_is_replaced() {
 #[test]
 fn a_full_file_is_written_anew_with_what_is_worth_keeping() {
     let (_dir, path) = file();
-    let mut cache = CacheFile::new(&path, "m");
+    let mut cache = VectorCacheFile::new(&path, "m");
     cache.max_bytes = 400;
     let mut rebuilt = 0;
     for number in 0..40_u16 {
         let kept = || records(number.saturating_sub(1)..number + 1, 3);
-        rebuilt += usize::from(cache.add(&records(number..number + 1, 3), kept).unwrap() == Added::Rebuilt);
+        rebuilt += usize::from(
+            cache.add_records(&records(number..number + 1, 3), kept).unwrap() == CacheAppendOutcome::Rebuilt,
+        );
         assert!(std::fs::metadata(&path).unwrap().len() <= 400);
         assert_eq!(load(&path, "m").last(), Some(&record(number, 3)));
     }
@@ -119,10 +121,10 @@ fn nobody_waits_long_for_somebody_who_keeps_the_file() {
     add(&path, "m", &records(0..1, 2));
     let held = File::open(&path).unwrap();
     held.lock().unwrap();
-    assert_eq!(add(&path, "m", &records(1..2, 2)), Added::Busy);
+    assert_eq!(add(&path, "m", &records(1..2, 2)), CacheAppendOutcome::Busy);
     assert_eq!(load(&path, "m"), records(0..1, 2), "reading needs no lock");
     held.unlock().unwrap();
-    assert_eq!(add(&path, "m", &records(1..2, 2)), Added::Appended);
+    assert_eq!(add(&path, "m", &records(1..2, 2)), CacheAppendOutcome::Appended);
 }
 
 #[test]
@@ -135,13 +137,13 @@ fn writers_side_by_side_lose_nothing_and_make_nothing_up() {
             scope.spawn(move || {
                 for number in 0..25 {
                     let fresh = [record(1 + writer * 25 + number, 8)];
-                    while add(path, "m", &fresh) == Added::Busy {}
+                    while add(path, "m", &fresh) == CacheAppendOutcome::Busy {}
                     load(path, "m").iter().for_each(|found| assert!(records(0..101, 8).contains(found)));
                 }
             });
         }
     });
-    let found: BTreeMap<Key, Vector> = load(&path, "m").into_iter().collect();
+    let found: BTreeMap<Key, EmbeddingVector> = load(&path, "m").into_iter().collect();
     assert!(found.into_iter().eq(records(0..101, 8).into_iter().collect::<BTreeMap<_, _>>()));
 }
 

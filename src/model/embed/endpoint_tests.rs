@@ -6,10 +6,11 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use super::super::test_support::strings;
-use super::{EmbedError, Embedder, EndpointEmbedder, Transport, Vector, vectors};
+use super::{EmbedError, Embedder, EmbeddingTransport, EmbeddingVector, EndpointEmbedder, parse_vectors};
 
 fn embedder(server: &MockServer, dimensions: Option<usize>) -> EndpointEmbedder {
-    let transport = Transport::new(&server.uri(), Some("key-of-mine".into()), Duration::from_secs(20)).unwrap();
+    let transport =
+        EmbeddingTransport::new(&server.uri(), Some("key-of-mine".into()), Duration::from_secs(20)).unwrap();
     EndpointEmbedder::new(transport, "small", dimensions)
 }
 
@@ -39,8 +40,9 @@ async fn texts_go_out_in_batches_and_come_back_in_order() {
     let embedder = embedder(&server, None);
     assert_eq!((embedder.name(), embedder.dimensions()), (&*format!("small at {}", server.uri()), None));
     let texts: Vec<String> = (0..130).map(|number| number.to_string()).collect();
-    let expected: Vec<Vector> = (0..130).map(|number| Vector::unit(direction(number)).unwrap()).collect();
-    assert_eq!(embedder.embed(&texts).await, Ok(expected));
+    let expected: Vec<EmbeddingVector> =
+        (0..130).map(|number| EmbeddingVector::from_numbers(direction(number)).unwrap()).collect();
+    assert_eq!(embedder.embed_texts(&texts).await, Ok(expected));
     assert_eq!(embedder.dimensions(), Some(2));
     let sizes: Vec<usize> = server
         .received_requests()
@@ -50,7 +52,7 @@ async fn texts_go_out_in_batches_and_come_back_in_order() {
         .map(|request| serde_json::from_slice::<Value>(&request.body).unwrap()["input"].as_array().unwrap().len())
         .collect();
     assert_eq!(sizes, [64, 64, 2]);
-    assert_eq!(embedder.embed(&[]).await, Ok(Vec::new()));
+    assert_eq!(embedder.embed_texts(&[]).await, Ok(Vec::new()));
 }
 
 #[tokio::test]
@@ -60,7 +62,7 @@ async fn the_question_names_the_model_and_what_is_wanted_and_no_text_is_empty_or
     Mock::given(method("POST")).respond_with(ResponseTemplate::new(200).set_body_json(reply)).mount(&server).await;
     let embedder = embedder(&server, Some(2));
     assert_eq!((embedder.name(), embedder.dimensions()), (&*format!("small in 2 at {}", server.uri()), Some(2)));
-    embedder.embed(&strings(&["a b", " \n", &"é".repeat(100_000)])).await.unwrap();
+    embedder.embed_texts(&strings(&["a b", " \n", &"é".repeat(100_000)])).await.unwrap();
     let body: Value = serde_json::from_slice(&server.received_requests().await.unwrap()[0].body).unwrap();
     let input = ["a b", " ", &"é".repeat(8_000)];
     assert_eq!(body, json!({ "model": "small", "input": input, "encoding_format": "float", "dimensions": 2 }));
@@ -73,7 +75,7 @@ async fn an_error_names_the_endpoint_and_the_next_step() {
         .respond_with(ResponseTemplate::new(401).set_body_json(json!({ "error": { "message": "who are you" } })))
         .mount(&server)
         .await;
-    let error = embedder(&server, None).embed(&strings(&["a"])).await.unwrap_err();
+    let error = embedder(&server, None).embed_texts(&strings(&["a"])).await.unwrap_err();
     assert!(matches!(error, EmbedError::Endpoint { .. }));
     let expected = "the endpoint does not accept the key (401): who are you; check the settings of embeddings";
     assert_eq!(error.to_string(), format!("embeddings endpoint {}: {expected}", server.uri()));
@@ -88,8 +90,8 @@ async fn an_endpoint_that_changes_its_mind_about_the_dimension_is_refused() {
         mock.up_to_n_times(times).mount(&server).await;
     }
     let embedder = embedder(&server, None);
-    embedder.embed(&strings(&["a"])).await.unwrap();
-    let error = embedder.embed(&strings(&["a"])).await.unwrap_err();
+    embedder.embed_texts(&strings(&["a"])).await.unwrap();
+    let error = embedder.embed_texts(&strings(&["a"])).await.unwrap_err();
     assert!(
         matches!(&error, EmbedError::Answer { why, .. } if why == "a vector of 3 numbers where others have 2"),
         "{error}"
@@ -123,11 +125,11 @@ fn a_reply_without_one_vector_for_each_text_is_refused() {
         (with(json!({ "embedding": [], "index": 1 })), "a vector that is empty, zero or not finite"),
     ];
     for (reply, expected) in table {
-        assert_eq!(vectors(&reply, 2, None), Err(expected.to_owned()), "{reply}");
+        assert_eq!(parse_vectors(&reply, 2, None), Err(expected.to_owned()), "{reply}");
     }
     let reply = with(json!({ "embedding": [0, 3], "index": 1 }));
-    assert_eq!(vectors(&reply, 2, Some(3)), Err("a vector of 2 numbers where others have 3".to_owned()));
-    assert!(vectors(&reply, 2, Some(2)).is_ok());
+    assert_eq!(parse_vectors(&reply, 2, Some(3)), Err("a vector of 2 numbers where others have 3".to_owned()));
+    assert!(parse_vectors(&reply, 2, Some(2)).is_ok());
 }
 
 proptest! {
@@ -135,7 +137,7 @@ proptest! {
     fn any_order_of_a_reply_is_put_right(order in Just((0..20).collect::<Vec<usize>>()).prop_shuffle()) {
         let data: Vec<Value> =
             order.iter().map(|&index| json!({ "embedding": direction(index), "index": index })).collect();
-        let expected: Vec<Vector> = (0..20).map(|index| Vector::unit(direction(index)).unwrap()).collect();
-        prop_assert_eq!(vectors(&json!({ "data": data }), 20, None), Ok(expected));
+        let expected: Vec<EmbeddingVector> = (0..20).map(|index| EmbeddingVector::from_numbers(direction(index)).unwrap()).collect();
+        prop_assert_eq!(parse_vectors(&json!({ "data": data }), 20, None), Ok(expected));
     }
 }

@@ -1,4 +1,4 @@
-//! Embeddings from a folder: a BERT sentence model such as all-MiniLM-L6-v2, run here.
+//! Embeddings from a folder: a BERT sentence model such as all-MiniLM-L6-v2, run in this process.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,9 +11,9 @@ use tokenizers::{PostProcessor, Tokenizer, TruncationParams};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::spawn_blocking;
 
-use super::bert::{Bert, Shape};
-use super::weights::Weights;
-use super::{EmbedError, Embedder, Vector, beginning};
+use super::bert::{BertConfig, BertEncoder};
+use super::weights::SafetensorsFile;
+use super::{EmbedError, Embedder, EmbeddingVector, truncate_text};
 
 #[cfg(test)]
 #[path = "local_tests.rs"]
@@ -25,35 +25,36 @@ const WEIGHTS: &str = "model.safetensors";
 const SENTENCE: &str = "sentence_bert_config.json";
 const POOLING: &str = "1_Pooling/config.json";
 
-/// Tokens read of a text where the folder does not say how many the model was trained with.
+/// The tokens read from a text if the folder does not say how many the model was trained with.
 const USUAL_TOKENS: usize = 256;
 
-/// Tokens read of a text at most: attention takes memory by their square.
+/// The most tokens read from a text: the memory for attention grows with their square.
 const MAX_TOKENS: usize = 512;
 
-/// Tokens that go through the model at once. More is not faster and takes more memory.
+/// The tokens that go through the model at once. More is not faster and takes more memory.
 const PASS_TOKENS: usize = 1024;
 
-/// A tokenizer of a hundred thousand words has a few megabytes.
+/// The largest JSON file that is read; a tokenizer of a hundred thousand words has a few megabytes.
 const MAX_JSON_BYTES: u64 = 64 * 1024 * 1024;
 
-/// By so many bytes, at so many places, files are told apart: two models differ nearly everywhere, and a name must not
-/// take as long as loading them.
+/// Files are distinguished by this many bytes at this many places: two models differ nearly everywhere, and computing a
+/// name must not take as long as loading them.
 const PIECE_BYTES: u64 = 16 * 1024;
 const PIECES: u64 = 64;
 
-/// A model in a folder. Loaded when it is first asked.
+/// An embedder with a model from a folder. The model is loaded on first use.
 #[derive(Debug)]
 pub struct LocalEmbedder {
     dir: PathBuf,
     name: OnceLock<String>,
-    model: OnceCell<Arc<Model>>,
-    /// As many at a time as there are processors: more would only take memory.
+    model: OnceCell<Arc<LocalBertModel>>,
+    /// The permits for concurrent work, one for each processor: more would only take memory.
     turns: Arc<Semaphore>,
 }
 
 impl LocalEmbedder {
-    /// A model in a folder with `config.json`, `tokenizer.json` and `model.safetensors`. Touches nothing yet.
+    /// Creates an embedder for a folder with `config.json`, `tokenizer.json` and `model.safetensors`. Reads nothing
+    /// yet.
     pub fn new(dir: &Path) -> Self {
         let turns = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -64,16 +65,18 @@ impl LocalEmbedder {
         }
     }
 
-    async fn model(&self) -> Result<Arc<Model>, EmbedError> {
+    async fn load_model(&self) -> Result<Arc<LocalBertModel>, EmbedError> {
         let load = async || {
             let dir = self.dir.clone();
-            spawn_blocking(move || Model::load(&dir).map(Arc::new)).await.map_err(|error| self.broke_off(&error))?
+            spawn_blocking(move || LocalBertModel::load(&dir).map(Arc::new))
+                .await
+                .map_err(|error| self.broke_off_error(&error))?
         };
         self.model.get_or_try_init(load).await.cloned()
     }
 
-    fn broke_off(&self, error: &tokio::task::JoinError) -> EmbedError {
-        // What a panic says may hold the text that it died of.
+    fn broke_off_error(&self, error: &tokio::task::JoinError) -> EmbedError {
+        // The message of a panic may contain the text that caused it.
         let why =
             if error.is_panic() { "a fault in the program or in the model's files" } else { "the program is ending" };
         EmbedError::BrokeOff { source_name: self.dir.display().to_string(), why: why.to_owned() }
@@ -83,38 +86,39 @@ impl LocalEmbedder {
 #[async_trait]
 impl Embedder for LocalEmbedder {
     fn name(&self) -> &str {
-        self.name.get_or_init(|| name(&self.dir))
+        self.name.get_or_init(|| model_fingerprint(&self.dir))
     }
 
     fn dimensions(&self) -> Option<usize> {
         self.model.get().map(|model| model.bert.dimensions())
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let model = self.model().await?;
-        let texts: Vec<String> = texts.iter().map(|text| beginning(text).to_owned()).collect();
-        // Never closed, so there is always a turn to wait for; held by the work itself, which nobody can call back.
+        let model = self.load_model().await?;
+        let texts: Vec<String> = texts.iter().map(|text| truncate_text(text).to_owned()).collect();
+        // The semaphore is never closed, so a permit always comes; the blocking work holds it, because it cannot be
+        // cancelled.
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let work = move || {
-            let vectors = model.embed(&texts);
+            let vectors = model.embed_texts(&texts);
             drop(turn);
             vectors
         };
-        spawn_blocking(work).await.map_err(|error| self.broke_off(&error))?
+        spawn_blocking(work).await.map_err(|error| self.broke_off_error(&error))?
     }
 }
 
-/// A mark of what is in the files. The same model has the same name in any folder of any machine, because machines share
-/// its vectors; an exchanged one has another.
-fn name(dir: &Path) -> String {
+/// Returns a name derived from the content of the files. The same model has the same name in any folder of any machine,
+/// because machines share its vectors; a replaced model has another name.
+fn model_fingerprint(dir: &Path) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in [CONFIG, TOKENIZER, WEIGHTS, SENTENCE, POOLING] {
         hasher.update(file.as_bytes());
-        // What cannot be read says so when the model is loaded.
-        if let Err(error) = look_over(&dir.join(file), &mut hasher) {
+        // A file that cannot be read is reported when the model is loaded.
+        if let Err(error) = hash_file(&dir.join(file), &mut hasher) {
             hasher.update(error.kind().to_string().as_bytes());
         }
     }
@@ -122,8 +126,8 @@ fn name(dir: &Path) -> String {
     format!("bert@{mark}")
 }
 
-/// A file as it is, or its length and pieces of it where it is long.
-fn look_over(path: &Path, hasher: &mut blake3::Hasher) -> std::io::Result<()> {
+/// Hashes a whole file, or its length and some pieces of it if it is long.
+fn hash_file(path: &Path, hasher: &mut blake3::Hasher) -> std::io::Result<()> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     hasher.update(&length.to_le_bytes());
@@ -138,40 +142,40 @@ fn look_over(path: &Path, hasher: &mut blake3::Hasher) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the folder holds.
+/// A loaded model with its tokenizer.
 #[derive(Debug)]
-struct Model {
+struct LocalBertModel {
     dir: PathBuf,
     tokenizer: Tokenizer,
-    bert: Bert,
+    bert: BertEncoder,
 }
 
-/// `sentence_bert_config.json`, as far as it matters.
+/// The fields of `sentence_bert_config.json` that are used.
 #[derive(Debug, Default, Deserialize)]
-struct Sentence {
+struct SentenceConfig {
     #[serde(default)]
     max_seq_length: Option<usize>,
 }
 
-/// `1_Pooling/config.json`, as far as it matters.
+/// The fields of `1_Pooling/config.json` that are used.
 #[derive(Debug, Deserialize)]
-struct Pooling {
-    #[serde(default = "yes")]
+struct PoolingConfig {
+    #[serde(default = "default_true")]
     pooling_mode_mean_tokens: bool,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
-impl Model {
+impl LocalBertModel {
     fn load(dir: &Path) -> Result<Self, EmbedError> {
         let path = dir.join(CONFIG);
-        let shape = Shape::parse(&read(&path)?, &path)?;
-        let sentence: Sentence = read_if_there(&dir.join(SENTENCE))?.unwrap_or_default();
+        let shape = BertConfig::parse(&read_model_file(&path)?, &path)?;
+        let sentence: SentenceConfig = read_optional_json(&dir.join(SENTENCE))?.unwrap_or_default();
         let path = dir.join(POOLING);
-        if read_if_there(&path)?.is_some_and(|pooling: Pooling| !pooling.pooling_mode_mean_tokens) {
-            return Err(EmbedError::unfit(
+        if read_optional_json(&path)?.is_some_and(|pooling: PoolingConfig| !pooling.pooling_mode_mean_tokens) {
+            return Err(EmbedError::unfit_file(
                 &path,
                 "the model does not take the mean of its tokens",
                 "take one that does",
@@ -179,35 +183,35 @@ impl Model {
         }
         let max_tokens =
             sentence.max_seq_length.unwrap_or(USUAL_TOKENS).min(shape.max_position_embeddings).min(MAX_TOKENS);
-        let tokenizer = tokenizer(&dir.join(TOKENIZER), &shape, max_tokens)?;
-        let bert = Bert::load(shape, &mut Weights::open(&dir.join(WEIGHTS))?)?;
+        let tokenizer = load_tokenizer(&dir.join(TOKENIZER), &shape, max_tokens)?;
+        let bert = BertEncoder::load_weights(shape, &mut SafetensorsFile::open(&dir.join(WEIGHTS))?)?;
         Ok(Self { dir: dir.to_owned(), tokenizer, bert })
     }
 
-    fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
-        let tokens = texts.iter().map(|text| self.tokens(text)).collect::<Result<Vec<_>, _>>()?;
+    fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
+        let tokens = texts.iter().map(|text| self.tokenize_text(text)).collect::<Result<Vec<_>, _>>()?;
         let mut vectors = Vec::with_capacity(texts.len());
         let mut pass: Vec<&[u32]> = Vec::new();
         let mut held = 0;
         for text in &tokens {
             if held + text.len() > PASS_TOKENS {
-                self.run(&pass, &mut vectors)?;
+                self.encode_pass(&pass, &mut vectors)?;
                 pass.clear();
                 held = 0;
             }
             pass.push(text);
             held += text.len();
         }
-        self.run(&pass, &mut vectors)?;
+        self.encode_pass(&pass, &mut vectors)?;
         Ok(vectors)
     }
 
-    fn run(&self, pass: &[&[u32]], vectors: &mut Vec<Vector>) -> Result<(), EmbedError> {
+    fn encode_pass(&self, pass: &[&[u32]], vectors: &mut Vec<EmbeddingVector>) -> Result<(), EmbedError> {
         let path = self.dir.join(TOKENIZER);
         let unknown =
-            |_| EmbedError::unfit(&path, "it gives tokens that the model has not", "take the files of one model");
-        for numbers in self.bert.encode(pass).map_err(unknown)? {
-            let vector = Vector::unit(numbers).ok_or_else(|| EmbedError::NoDirection {
+            |_| EmbedError::unfit_file(&path, "it gives tokens that the model has not", "take the files of one model");
+        for numbers in self.bert.encode_texts(pass).map_err(unknown)? {
+            let vector = EmbeddingVector::from_numbers(numbers).ok_or_else(|| EmbedError::NoDirection {
                 source_name: self.dir.display().to_string(),
                 why: "its numbers are zero or not finite".to_owned(),
             })?;
@@ -216,47 +220,49 @@ impl Model {
         Ok(())
     }
 
-    fn tokens(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
+    fn tokenize_text(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let encoding = self.tokenizer.encode_fast(text, true).map_err(|error| {
-            EmbedError::unfit(&self.dir.join(TOKENIZER), error.to_string(), "download the file again")
+            EmbedError::unfit_file(&self.dir.join(TOKENIZER), error.to_string(), "download the file again")
         })?;
         Ok(encoding.get_ids().to_vec())
     }
 }
 
-/// The tokenizer, told to cut long texts off and to pad none, whatever its file says.
-fn tokenizer(path: &Path, shape: &Shape, max_tokens: usize) -> Result<Tokenizer, EmbedError> {
-    let broken = |error: String| EmbedError::unfit(path, error, "download the file again, whole");
-    let mut tokenizer = Tokenizer::from_bytes(read(path)?).map_err(|error| broken(error.to_string()))?;
+/// Loads the tokenizer, set to truncate long texts and to pad none, whatever its file says.
+fn load_tokenizer(path: &Path, shape: &BertConfig, max_tokens: usize) -> Result<Tokenizer, EmbedError> {
+    let broken = |error: String| EmbedError::unfit_file(path, error, "download the file again, whole");
+    let mut tokenizer = Tokenizer::from_bytes(read_model_file(path)?).map_err(|error| broken(error.to_string()))?;
     let highest = tokenizer.get_vocab(true).into_values().max().unwrap_or_default();
     if usize::try_from(highest).is_ok_and(|highest| highest >= shape.vocab_size) {
         let why = format!("it knows more words than the {} that config.json tells of", shape.vocab_size);
-        return Err(EmbedError::unfit(path, why, "take the files of one model"));
+        return Err(EmbedError::unfit_file(path, why, "take the files of one model"));
     }
-    // Without them an empty text would have no token at all, and with too many there is no room for words.
+    // Without special tokens an empty text would have no token at all, and with too many there is no room for words.
     let marks = tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(false));
     if marks == 0 || marks >= max_tokens {
         let why = format!("it adds {marks} marks to a text of at most {max_tokens} tokens");
-        return Err(EmbedError::unfit(path, why, "take the files of one BERT model"));
+        return Err(EmbedError::unfit_file(path, why, "take the files of one BERT model"));
     }
     let truncation = TruncationParams { max_length: max_tokens, ..TruncationParams::default() };
     tokenizer.with_truncation(Some(truncation)).map_err(|error| broken(error.to_string()))?.with_padding(None);
     Ok(tokenizer)
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, EmbedError> {
-    let unreadable = |error| EmbedError::unreadable(path, &error);
+fn read_model_file(path: &Path) -> Result<Vec<u8>, EmbedError> {
+    let unreadable = |error| EmbedError::unreadable_file(path, &error);
     if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_JSON_BYTES {
-        return Err(EmbedError::unfit(path, "it is far too large", "take the files of one BERT model"));
+        return Err(EmbedError::unfit_file(path, "it is far too large", "take the files of one BERT model"));
     }
     std::fs::read(path).map_err(unreadable)
 }
 
-/// A file that may be missing, but not broken.
-fn read_if_there<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EmbedError> {
+/// Reads a JSON file that may be missing, but not broken.
+fn read_optional_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, EmbedError> {
     if !path.exists() {
         return Ok(None);
     }
-    let parsed = serde_json::from_slice(&read(path)?);
-    parsed.map(Some).map_err(|error| EmbedError::unfit(path, error.to_string(), "download the file again or delete it"))
+    let parsed = serde_json::from_slice(&read_model_file(path)?);
+    parsed
+        .map(Some)
+        .map_err(|error| EmbedError::unfit_file(path, error.to_string(), "download the file again or delete it"))
 }

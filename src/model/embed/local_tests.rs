@@ -5,7 +5,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::super::test_support::{Tiny, WORDS, Written, strings};
-use super::{EmbedError, Embedder, LocalEmbedder, Vector};
+use super::{EmbedError, Embedder, EmbeddingVector, LocalEmbedder};
 
 fn folder(tiny: &Tiny) -> TempDir {
     let dir = TempDir::new().unwrap();
@@ -13,11 +13,11 @@ fn folder(tiny: &Tiny) -> TempDir {
     dir
 }
 
-async fn embed(dir: &Path, texts: &[&str]) -> Vec<Vector> {
-    LocalEmbedder::new(dir).embed(&strings(texts)).await.unwrap()
+async fn embed(dir: &Path, texts: &[&str]) -> Vec<EmbeddingVector> {
+    LocalEmbedder::new(dir).embed_texts(&strings(texts)).await.unwrap()
 }
 
-fn assert_close(one: &Vector, two: &Vector) {
+fn assert_close(one: &EmbeddingVector, two: &EmbeddingVector) {
     let worst = one.as_slice().iter().zip(two.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(one.dimensions() == two.dimensions() && worst < 1e-5, "off by {worst}");
 }
@@ -37,7 +37,7 @@ async fn vectors_have_length_one_and_are_the_same_every_time() {
     assert_eq!(vectors, embed(dir.path(), TEXTS).await);
     for vector in &vectors {
         assert_eq!(vector.dimensions(), 16);
-        assert!((vector.cosine(vector) - 1.0).abs() < 1e-5);
+        assert!((vector.cosine_similarity(vector) - 1.0).abs() < 1e-5);
     }
     let distinct = vectors.iter().all(|one| vectors.iter().filter(|two| one == *two).count() == 1);
     assert!(distinct, "different texts have different vectors");
@@ -49,10 +49,10 @@ async fn a_text_has_one_vector_whatever_it_is_embedded_with() {
     let embedder = LocalEmbedder::new(dir.path());
     // More tokens than go through the model at once.
     let many: Vec<String> = TEXTS.iter().cycle().take(200).map(|&text| text.to_owned()).collect();
-    let together = embedder.embed(&many).await.unwrap();
+    let together = embedder.embed_texts(&many).await.unwrap();
     assert_eq!(together.len(), many.len());
     for (text, vector) in TEXTS.iter().zip(&together) {
-        let alone = embedder.embed(&strings(&[text])).await.unwrap();
+        let alone = embedder.embed_texts(&strings(&[text])).await.unwrap();
         assert_close(&alone[0], vector);
     }
     for (position, vector) in together.iter().enumerate() {
@@ -62,7 +62,7 @@ async fn a_text_has_one_vector_whatever_it_is_embedded_with() {
 
 #[tokio::test]
 async fn no_texts_have_no_vectors_and_need_no_model() {
-    assert_eq!(LocalEmbedder::new(Path::new("/nowhere")).embed(&[]).await, Ok(Vec::new()));
+    assert_eq!(LocalEmbedder::new(Path::new("/nowhere")).embed_texts(&[]).await, Ok(Vec::new()));
 }
 
 #[tokio::test]
@@ -73,13 +73,13 @@ async fn long_texts_are_cut_at_the_length_of_the_model_and_not_before() {
     let (longer, shorter) = (format!("{thirty} slow slow"), vec!["test"; 29].join(" "));
     let vectors = embed(dir.path(), &[&thirty, &longer, &shorter]).await;
     assert_close(&vectors[0], &vectors[1]);
-    assert!(vectors[0].cosine(&vectors[2]) < 0.999_999);
+    assert!(vectors[0].cosine_similarity(&vectors[2]) < 0.999_999);
 
     std::fs::write(dir.path().join("sentence_bert_config.json"), r#"{"max_seq_length": 5, "do_lower_case": false}"#)
         .unwrap();
     let vectors = embed(dir.path(), &["a test runs", "a test runs on and on", "a test"]).await;
     assert_close(&vectors[0], &vectors[1]);
-    assert!(vectors[0].cosine(&vectors[2]) < 0.999_999);
+    assert!(vectors[0].cosine_similarity(&vectors[2]) < 0.999_999);
 }
 
 #[tokio::test]
@@ -112,9 +112,9 @@ async fn several_tasks_load_the_model_once() {
     let tasks: Vec<_> = (0..8)
         .map(|_| {
             let embedder = Arc::clone(&embedder);
-            tokio::spawn(
-                async move { (embedder.model().await.unwrap(), embedder.embed(&strings(TEXTS)).await.unwrap()) },
-            )
+            tokio::spawn(async move {
+                (embedder.load_model().await.unwrap(), embedder.embed_texts(&strings(TEXTS)).await.unwrap())
+            })
         })
         .collect();
     let mut came = Vec::new();
@@ -133,10 +133,10 @@ async fn the_runtime_goes_on_while_the_processor_is_busy() {
     let dir = folder(&Tiny::seeded(6));
     let embedder = LocalEmbedder::new(dir.path());
     let texts = strings(TEXTS);
-    embedder.embed(&texts).await.unwrap();
+    embedder.embed_texts(&texts).await.unwrap();
     let waits = tokio::select! {
         biased;
-        _ = embedder.embed(&texts) => false,
+        _ = embedder.embed_texts(&texts) => false,
         () = std::future::ready(()) => true,
     };
     assert!(waits, "embedding was done before anything else had a turn");
@@ -149,10 +149,10 @@ async fn a_folder_is_looked_at_again_after_it_was_mended() {
     let bytes = std::fs::read(&weights).unwrap();
     std::fs::remove_file(&weights).unwrap();
     let embedder = LocalEmbedder::new(dir.path());
-    let error = embedder.embed(&strings(TEXTS)).await.unwrap_err();
+    let error = embedder.embed_texts(&strings(TEXTS)).await.unwrap_err();
     assert!(matches!(&error, EmbedError::Unreadable { path, .. } if *path == weights), "{error}");
     std::fs::write(&weights, bytes).unwrap();
-    assert!(embedder.embed(&strings(TEXTS)).await.is_ok());
+    assert!(embedder.embed_texts(&strings(TEXTS)).await.is_ok());
 }
 
 #[test]
@@ -233,7 +233,7 @@ async fn a_bad_folder_is_refused_with_the_file_and_the_next_step() {
         let mut tiny = Tiny::seeded(9);
         let dir = folder(&tiny);
         spoil(&mut tiny, dir.path());
-        let error = LocalEmbedder::new(dir.path()).embed(&strings(TEXTS)).await.expect_err(expected).to_string();
+        let error = LocalEmbedder::new(dir.path()).embed_texts(&strings(TEXTS)).await.expect_err(expected).to_string();
         assert!(error.contains(expected), "{error} does not say {expected:?}");
         let path = if file.is_empty() { dir.path().to_owned() } else { dir.path().join(file) };
         assert!(error.contains(path.to_str().unwrap()) && error.contains(';') && !error.contains('\n'), "{error}");
@@ -255,7 +255,7 @@ async fn a_real_model_puts_paraphrases_before_strangers() {
     };
     let embedder = LocalEmbedder::new(Path::new(&dir));
     let began = std::time::Instant::now();
-    embedder.model().await.unwrap();
+    embedder.load_model().await.unwrap();
     eprintln!("loaded in {:?}", began.elapsed());
     let pairs = [
         (
@@ -274,12 +274,12 @@ async fn a_real_model_puts_paraphrases_before_strangers() {
     ];
     let texts: Vec<String> = pairs.iter().flat_map(|(one, two)| [(*one).to_owned(), (*two).to_owned()]).collect();
     let began = std::time::Instant::now();
-    let vectors = embedder.embed(&texts).await.unwrap();
+    let vectors = embedder.embed_texts(&texts).await.unwrap();
     eprintln!("{:?} a sentence", began.elapsed() / u32::try_from(texts.len()).unwrap());
     for (position, vector) in vectors.iter().enumerate() {
-        let partner = vector.cosine(&vectors[position ^ 1]);
+        let partner = vector.cosine_similarity(&vectors[position ^ 1]);
         for (other, stranger) in vectors.iter().enumerate().filter(|(other, _)| other / 2 != position / 2) {
-            let found = vector.cosine(stranger);
+            let found = vector.cosine_similarity(stranger);
             assert!(partner > found, "{:?} is nearer to {:?}: {found} > {partner}", texts[position], texts[other]);
         }
     }

@@ -1,8 +1,9 @@
-//! Texts to vectors that lie close together where the texts mean the same. Off unless a folder or an endpoint is named.
+//! Turns texts into vectors that are close together if the texts mean the same. Off unless a folder or an endpoint is
+//! set.
 //!
-//! [`LocalEmbedder`] runs a small BERT model from a folder: `weights.rs` reads its numbers, `bert.rs` is its arithmetic.
-//! [`EndpointEmbedder`] asks an OpenAI-compatible endpoint. [`Cached`] stands in front of either, so that a text is
-//! embedded once.
+//! [`LocalEmbedder`] runs a small BERT model from a folder: `weights.rs` reads its numbers, `bert.rs` does its
+//! arithmetic. [`EndpointEmbedder`] calls an OpenAI-compatible endpoint. [`CachedEmbedder`] wraps either, so that a
+//! text is embedded once.
 
 mod bert;
 mod cache;
@@ -19,27 +20,27 @@ mod test_support;
 
 use async_trait::async_trait;
 
-pub use cache::Cached;
+pub use cache::CachedEmbedder;
 pub use endpoint::EndpointEmbedder;
 pub use error::EmbedError;
 pub use local::LocalEmbedder;
-pub use transport::Transport;
-pub use vector::Vector;
+pub use transport::EmbeddingTransport;
+pub use vector::EmbeddingVector;
 
-/// No more of a text is embedded than its beginning; sentence models read a few hundred words at best.
+/// The most characters of a text that are embedded; sentence models read a few hundred words at best.
 const MAX_CHARACTERS: usize = 8_000;
 
-/// Something that turns texts into vectors.
+/// An interface that turns texts into vectors.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {
-    /// What it is called. Two embedders of one name give the same vectors: caches rely on it.
+    /// Returns the embedder's name. Two embedders of one name give the same vectors: caches rely on it.
     fn name(&self) -> &str;
 
-    /// How many numbers a vector has, once that is known.
+    /// Returns the number of dimensions of a vector, once it is known.
     fn dimensions(&self) -> Option<usize>;
 
-    /// One vector for each text, in the order of the texts.
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError>;
+    /// Returns one vector for each text, in the order of the texts.
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError>;
 }
 
 #[async_trait]
@@ -52,13 +53,13 @@ impl<E: Embedder + ?Sized> Embedder for Box<E> {
         (**self).dimensions()
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
-        (**self).embed(texts).await
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
+        (**self).embed_texts(texts).await
     }
 }
 
-/// As much of a text as is looked at.
-fn beginning(text: &str) -> &str {
+/// Returns the beginning of a text that is embedded.
+fn truncate_text(text: &str) -> &str {
     let text = text.trim_start();
     text.char_indices().nth(MAX_CHARACTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

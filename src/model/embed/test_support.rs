@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{EmbedError, Embedder, Vector};
+use super::{EmbedError, Embedder, EmbeddingVector};
 
 pub(super) const WORDS: &[&str] = &[
     "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "a", "test", "tests", "build", "fails", "passes", "run",
@@ -189,10 +189,10 @@ impl Counting {
         self.asked.load(Ordering::SeqCst)
     }
 
-    pub(super) fn vector(&self, text: &str) -> Vector {
+    pub(super) fn vector(&self, text: &str) -> EmbeddingVector {
         let mut bytes = vec![0; self.size];
         blake3::Hasher::new().update(self.name.as_bytes()).update(text.as_bytes()).finalize_xof().fill(&mut bytes);
-        Vector::unit(bytes.into_iter().map(|byte| f32::from(byte) - 127.3).collect()).unwrap()
+        EmbeddingVector::from_numbers(bytes.into_iter().map(|byte| f32::from(byte) - 127.3).collect()).unwrap()
     }
 }
 
@@ -206,7 +206,7 @@ impl Embedder for std::sync::Arc<Counting> {
         None
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Vector>, EmbedError> {
+    async fn embed_texts(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {
         self.asked.fetch_add(texts.len(), Ordering::SeqCst);
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use wiremock::matchers::{body_json, header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{MAX_REPLY_BYTES, ModelError, Transport};
+use super::{EmbeddingTransport, MAX_REPLY_BYTES, ModelError};
 
 const KEY: &str = "sk-very-secret";
 
-fn transport(base: &str) -> Transport {
-    Transport::new(base, Some(KEY.into()), Duration::from_secs(20)).unwrap()
+fn transport(base: &str) -> EmbeddingTransport {
+    EmbeddingTransport::new(base, Some(KEY.into()), Duration::from_secs(20)).unwrap()
 }
 
 async fn answering(response: ResponseTemplate) -> MockServer {
@@ -20,7 +20,7 @@ async fn answering(response: ResponseTemplate) -> MockServer {
 
 async fn post(response: ResponseTemplate) -> Result<Value, ModelError> {
     let server = answering(response).await;
-    transport(&format!("{}/v1", server.uri())).post(json!({})).await
+    transport(&format!("{}/v1", server.uri())).request_embeddings(json!({})).await
 }
 
 #[tokio::test]
@@ -34,15 +34,15 @@ async fn a_question_goes_out_with_the_key_and_comes_back_as_json() {
         .mount(&server)
         .await;
     for base in [format!("{}/v1", server.uri()), format!("{}/v1/", server.uri())] {
-        assert_eq!(transport(&base).post(json!({ "input": ["a"] })).await, Ok(json!({ "data": [] })));
+        assert_eq!(transport(&base).request_embeddings(json!({ "input": ["a"] })).await, Ok(json!({ "data": [] })));
     }
 }
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
     let server = answering(ResponseTemplate::new(200).set_body_string("{}")).await;
-    let bare = Transport::new(&server.uri(), None, Duration::from_secs(20)).unwrap();
-    bare.post(json!({})).await.unwrap();
+    let bare = EmbeddingTransport::new(&server.uri(), None, Duration::from_secs(20)).unwrap();
+    bare.request_embeddings(json!({})).await.unwrap();
     let requests = server.received_requests().await.unwrap();
     assert!(requests.iter().all(|request| !request.headers.contains_key("authorization")), "{requests:?}");
 }
@@ -78,13 +78,13 @@ async fn an_answer_without_end_is_not_read_to_its_end() {
 async fn an_endpoint_that_takes_too_long_is_left() {
     let server = answering(ResponseTemplate::new(200).set_delay(Duration::from_secs(60))).await;
     let after = Duration::from_millis(50);
-    let hasty = Transport::new(&server.uri(), Some(KEY.into()), after).unwrap();
-    assert_eq!(hasty.post(json!({})).await, Err(ModelError::TimedOut { after }));
+    let hasty = EmbeddingTransport::new(&server.uri(), Some(KEY.into()), after).unwrap();
+    assert_eq!(hasty.request_embeddings(json!({})).await, Err(ModelError::TimedOut { after }));
 }
 
 #[tokio::test]
 async fn an_endpoint_that_is_not_there_cannot_be_reached() {
-    let answer = transport("http://127.0.0.1:1/v1?token=hunter2").post(json!({})).await;
+    let answer = transport("http://127.0.0.1:1/v1?token=hunter2").request_embeddings(json!({})).await;
     let Err(ModelError::Unreachable { said }) = answer else { panic!("{answer:?}") };
     assert!(said.contains("refused") && !said.contains("hunter2"), "{said}");
 }
@@ -92,7 +92,7 @@ async fn an_endpoint_that_is_not_there_cannot_be_reached() {
 #[test]
 fn an_address_is_shown_without_what_is_secret() {
     let transport = transport("https://example.org/v1/?token=abc");
-    assert_eq!(transport.shown(), "https://example.org/v1");
+    assert_eq!(transport.public_address(), "https://example.org/v1");
     let debug = format!("{transport:?}");
     assert!([KEY, "abc"].iter().all(|secret| !debug.contains(secret)), "{debug}");
 }
@@ -100,9 +100,11 @@ fn an_address_is_shown_without_what_is_secret() {
 #[test]
 fn an_address_that_is_none_is_refused() {
     for base in ["", "localhost", "localhost:11434/v1", "ftp://example.org", "http://", "http://me:hunter2@host/v1"] {
-        let error = Transport::new(base, Some(KEY.into()), Duration::from_secs(1)).expect_err(base).to_string();
+        let error =
+            EmbeddingTransport::new(base, Some(KEY.into()), Duration::from_secs(1)).expect_err(base).to_string();
         assert!(error.contains("give an address such as") && !error.contains("hunter2"), "{error}");
     }
-    let error = Transport::new("http://localhost", Some("two\nlines".into()), Duration::from_secs(1)).unwrap_err();
+    let error =
+        EmbeddingTransport::new("http://localhost", Some("two\nlines".into()), Duration::from_secs(1)).unwrap_err();
     assert!(error.to_string().contains("characters that no key has"), "{error}");
 }

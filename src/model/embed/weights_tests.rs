@@ -3,20 +3,20 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::super::test_support::safetensors;
-use super::{EmbedError, Weights, from_bf16, from_f16};
+use super::{EmbedError, SafetensorsFile, from_bf16, from_f16};
 
-fn open(bytes: &[u8]) -> (TempDir, Result<Weights, EmbedError>) {
+fn open(bytes: &[u8]) -> (TempDir, Result<SafetensorsFile, EmbedError>) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("model.safetensors");
     std::fs::write(&path, bytes).unwrap();
-    let weights = Weights::open(&path);
+    let weights = SafetensorsFile::open(&path);
     (dir, weights)
 }
 
 /// What reading the tensor `t` as two rows of two numbers comes to.
 fn read(bytes: &[u8]) -> Result<Vec<f32>, String> {
     let (_dir, weights) = open(bytes);
-    let numbers = weights.and_then(|mut weights| weights.matrix("t", 2, 2));
+    let numbers = weights.and_then(|mut weights| weights.read_matrix("t", 2, 2));
     numbers.map(|numbers| numbers.into_raw_vec_and_offset().0).map_err(|error| error.to_string())
 }
 

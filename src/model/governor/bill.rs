@@ -1,46 +1,47 @@
-//! What a call counts for once it has come back.
+//! The cost of a call, determined once the call has returned.
 
-use super::estimate::{Size, written};
-use super::money::Tokens;
-use crate::model::{ModelError, Reply};
+use super::estimate::{CallSize, count_reply_tokens};
+use super::money::CallTokens;
+use crate::model::{ModelError, ModelReply};
 
 #[cfg(test)]
 #[path = "bill_tests.rs"]
 mod tests;
 
-/// What a call counts for.
+/// The cost of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bill {
-    /// Nobody knows what was billed: the reservation stands.
+pub(super) enum CallCost {
+    /// The billed amount is unknown, so the reservation stands.
     Unknown,
-    /// This much.
+    /// The billed amount is known.
     Known {
-        /// Against the caps: what the endpoint says or what we count, whichever is more, and never more than the
-        /// reservation. So an endpoint that says too little buys nobody a call.
-        counted: Tokens,
-        /// For people: what the endpoint says, and what we count where it says nothing; never more than the reservation.
-        billed: Tokens,
-        /// What the endpoint says, where something else was counted.
-        claimed: Option<Tokens>,
+        /// The tokens that count against the caps: what the endpoint reports or what we count, whichever is more, and
+        /// never more than the reservation. So an endpoint that reports too little gains nobody a call.
+        counted: CallTokens,
+        /// The tokens shown to people: what the endpoint reports, or what we count if it reports nothing; never more
+        /// than the reservation.
+        billed: CallTokens,
+        /// The tokens that the endpoint reports, if something else was counted.
+        claimed: Option<CallTokens>,
     },
 }
 
-impl Bill {
-    /// The bill for a call of this size that came back so.
-    pub(super) fn of(size: &Size, answer: &Result<Reply, ModelError>) -> Self {
+impl CallCost {
+    /// Returns the cost of a call of this size that ended with this answer.
+    pub(super) fn from_answer(size: &CallSize, answer: &Result<ModelReply, ModelError>) -> Self {
         match answer {
-            Ok(reply) => Self::of_reply(size, reply),
-            Err(error) => Self::of_error(size, error),
+            Ok(reply) => Self::from_reply(size, reply),
+            Err(error) => Self::from_error(size, error),
         }
     }
 
-    fn of_reply(size: &Size, reply: &Reply) -> Self {
-        let within = |prompt: u64, completion: u64| Tokens {
+    fn from_reply(size: &CallSize, reply: &ModelReply) -> Self {
+        let within = |prompt: u64, completion: u64| CallTokens {
             prompt: prompt.min(size.at_most.prompt),
             completion: completion.min(size.at_most.completion),
         };
-        let ours = within(size.whole_prompt, written(reply));
-        let said = Tokens {
+        let ours = within(size.whole_prompt, count_reply_tokens(reply));
+        let said = CallTokens {
             prompt: reply.usage.prompt_tokens.unwrap_or(ours.prompt),
             completion: reply.usage.completion_tokens.unwrap_or(ours.completion),
         };
@@ -50,9 +51,9 @@ impl Bill {
         Self::Known { counted, billed, claimed: (says_something && said != counted).then_some(said) }
     }
 
-    fn of_error(size: &Size, error: &ModelError) -> Self {
+    fn from_error(size: &CallSize, error: &ModelError) -> Self {
         match error {
-            // Nothing went out, or it was turned away at the door.
+            // Nothing was sent, or the endpoint rejected it before any work.
             ModelError::Misconfigured { .. }
             | ModelError::Refused { .. }
             | ModelError::Resting { .. }
@@ -62,13 +63,13 @@ impl Bill {
             | ModelError::NotFound { .. }
             | ModelError::BadRequest { .. }
             | ModelError::RateLimited { .. }
-            | ModelError::TooLong { .. } => Self::free(),
+            | ModelError::TooLong { .. } => Self::free_call(),
             ModelError::Declined { written, .. } => {
                 let completion = (*written).min(size.at_most.completion);
-                let read = Tokens { prompt: size.whole_prompt, completion };
+                let read = CallTokens { prompt: size.whole_prompt, completion };
                 Self::Known { counted: read, billed: read, claimed: None }
             }
-            // An answer may have been written in full, and may be billed in full, that never got here.
+            // An answer that never arrived may have been written in full, and may be billed in full.
             ModelError::Server { .. }
             | ModelError::Connection { .. }
             | ModelError::TimedOut { .. }
@@ -77,12 +78,12 @@ impl Bill {
         }
     }
 
-    fn free() -> Self {
-        Self::Known { counted: Tokens::default(), billed: Tokens::default(), claimed: None }
+    fn free_call() -> Self {
+        Self::Known { counted: CallTokens::default(), billed: CallTokens::default(), claimed: None }
     }
 }
 
-/// Whether more is claimed than can have been sent or may have been written.
-pub(super) fn is_too_much(claimed: &Tokens, at_most: &Tokens) -> bool {
+/// Returns true if more is claimed than can have been sent or may have been written.
+pub(super) fn exceeds_maximum(claimed: &CallTokens, at_most: &CallTokens) -> bool {
     claimed.prompt > at_most.prompt || claimed.completion > at_most.completion
 }

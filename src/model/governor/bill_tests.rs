@@ -1,20 +1,21 @@
 use std::time::Duration;
 
 use super::*;
-use crate::domain::Usage;
+use crate::domain::TokenUsage;
 use crate::model::Finish;
 
-const SIZE: Size = Size { expected_prompt: 90, whole_prompt: 100, at_most: Tokens { prompt: 400, completion: 50 } };
+const SIZE: CallSize =
+    CallSize { expected_prompt: 90, whole_prompt: 100, at_most: CallTokens { prompt: 400, completion: 50 } };
 
-fn tokens(prompt: u64, completion: u64) -> Tokens {
-    Tokens { prompt, completion }
+fn tokens(prompt: u64, completion: u64) -> CallTokens {
+    CallTokens { prompt, completion }
 }
 
 /// The bill for an answer of five words with this usage.
-fn bill(prompt_tokens: Option<u64>, completion_tokens: Option<u64>) -> Bill {
-    let usage = Usage { prompt_tokens, completion_tokens, ..Usage::default() };
+fn bill(prompt_tokens: Option<u64>, completion_tokens: Option<u64>) -> CallCost {
+    let usage = TokenUsage { prompt_tokens, completion_tokens, ..TokenUsage::default() };
     let text = "one two three four five".to_owned();
-    Bill::of(&SIZE, &Ok(Reply { text, calls: vec![], finish: Finish::Stop, usage }))
+    CallCost::from_answer(&SIZE, &Ok(ModelReply { text, calls: vec![], finish: Finish::Stop, usage }))
 }
 
 #[test]
@@ -35,7 +36,7 @@ fn an_endpoint_is_believed_between_our_count_and_the_reservation() {
         ((Some(max), None), (400, 5), (400, 5), Some((max, 5))),
     ];
     for ((prompt, completion), counted, billed, claimed) in cases {
-        let expected = Bill::Known {
+        let expected = CallCost::Known {
             counted: tokens(counted.0, counted.1),
             billed: tokens(billed.0, billed.1),
             claimed: claimed.map(|(prompt, completion)| tokens(prompt, completion)),
@@ -50,15 +51,18 @@ fn only_more_than_the_reservation_is_too_much() {
     for (claimed, expected) in
         [((400, 50), false), ((0, 0), false), ((401, 0), true), ((0, 51), true), ((u64::MAX, u64::MAX), true)]
     {
-        assert_eq!(is_too_much(&tokens(claimed.0, claimed.1), &most), expected, "{claimed:?}");
+        assert_eq!(exceeds_maximum(&tokens(claimed.0, claimed.1), &most), expected, "{claimed:?}");
     }
 }
 
 #[test]
 fn a_long_answer_without_usage_is_no_claim() {
-    let reply = Reply { text: "word ".repeat(500), calls: vec![], finish: Finish::Stop, usage: Usage::default() };
-    for usage in [Usage::default(), Usage { prompt_tokens: Some(120), ..Usage::default() }] {
-        let Bill::Known { counted, claimed, .. } = Bill::of(&SIZE, &Ok(Reply { usage, ..reply.clone() })) else {
+    let reply =
+        ModelReply { text: "word ".repeat(500), calls: vec![], finish: Finish::Stop, usage: TokenUsage::default() };
+    for usage in [TokenUsage::default(), TokenUsage { prompt_tokens: Some(120), ..TokenUsage::default() }] {
+        let CallCost::Known { counted, claimed, .. } =
+            CallCost::from_answer(&SIZE, &Ok(ModelReply { usage, ..reply.clone() }))
+        else {
             panic!("the answer was not billed");
         };
         assert_eq!((counted.completion, claimed), (50, None));
@@ -68,9 +72,9 @@ fn a_long_answer_without_usage_is_no_claim() {
 #[test]
 fn an_error_is_free_only_where_that_is_certain() {
     let said = || "no".to_owned();
-    let free = Bill::Known { counted: tokens(0, 0), billed: tokens(0, 0), claimed: None };
-    let partly = Bill::Known { counted: tokens(100, 7), billed: tokens(100, 7), claimed: None };
-    let read = Bill::Known { counted: tokens(100, 0), billed: tokens(100, 0), claimed: None };
+    let free = CallCost::Known { counted: tokens(0, 0), billed: tokens(0, 0), claimed: None };
+    let partly = CallCost::Known { counted: tokens(100, 7), billed: tokens(100, 7), claimed: None };
+    let read = CallCost::Known { counted: tokens(100, 0), billed: tokens(100, 0), claimed: None };
     let cases = [
         (ModelError::Misconfigured { why: said() }, free),
         (ModelError::Refused { why: said() }, free),
@@ -84,13 +88,13 @@ fn an_error_is_free_only_where_that_is_certain() {
         (ModelError::Declined { said: said(), written: 0 }, read),
         (ModelError::Declined { said: said(), written: 7 }, partly),
         (ModelError::Unreachable { said: said() }, free),
-        (ModelError::Server { status: 500, retry_after: None, said: said() }, Bill::Unknown),
-        (ModelError::Connection { said: said() }, Bill::Unknown),
-        (ModelError::TimedOut { after: Duration::ZERO }, Bill::Unknown),
-        (ModelError::Oversized { max_bytes: 1 }, Bill::Unknown),
-        (ModelError::Unreadable { why: said() }, Bill::Unknown),
+        (ModelError::Server { status: 500, retry_after: None, said: said() }, CallCost::Unknown),
+        (ModelError::Connection { said: said() }, CallCost::Unknown),
+        (ModelError::TimedOut { after: Duration::ZERO }, CallCost::Unknown),
+        (ModelError::Oversized { max_bytes: 1 }, CallCost::Unknown),
+        (ModelError::Unreadable { why: said() }, CallCost::Unknown),
     ];
     for (error, expected) in cases {
-        assert_eq!(Bill::of(&SIZE, &Err(error.clone())), expected, "{error}");
+        assert_eq!(CallCost::from_answer(&SIZE, &Err(error.clone())), expected, "{error}");
     }
 }

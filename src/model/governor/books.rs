@@ -1,63 +1,66 @@
-//! Where spend is written down: in files of this machine, or in one place for all.
+//! The spend ledger: files of this machine, or one ledger that machines share.
 
-use super::day::{Day, Entry, Reserve, Settle};
-use super::ledger::{Durability, Ledger, LedgerError};
-use super::shared::Shared;
+use super::day::{ChargeEntry, LedgerDay, ReservationEntry, SpendLedgerEntry};
+use super::ledger::{FileLedger, LedgerError, WriteDurability};
+use super::shared::SharedSpendLedger;
 use crate::domain::Timestamp;
 
-/// Where spend is written down.
+/// The ledger in which spend is recorded.
 #[derive(Debug)]
-pub(super) enum Books {
-    /// By the processes of one machine.
-    Files(Box<Ledger>),
-    /// By all machines.
-    Shared(Shared),
+pub(super) enum SpendLedger {
+    /// A ledger in files, shared by the processes of one machine.
+    Files(Box<FileLedger>),
+    /// A ledger on a server, shared by all machines.
+    Shared(SharedSpendLedger),
 }
 
-impl Books {
-    /// Where the account of a moment's day is, for people.
-    pub(super) fn place(&self, at: Timestamp) -> String {
+impl SpendLedger {
+    /// Returns the location of the ledger for the day of `at`, for people.
+    pub(super) fn describe_location(&self, at: Timestamp) -> String {
         match self {
-            Self::Files(ledger) => ledger.path(at).display().to_string(),
-            Self::Shared(shared) => shared.place(),
+            Self::Files(ledger) => ledger.day_path(at).display().to_string(),
+            Self::Shared(shared) => shared.describe_location(),
         }
     }
 
-    /// What a day comes to, as far as it is written.
-    pub(super) fn look(&self, at: Timestamp) -> Result<Day, LedgerError> {
+    /// Returns the totals of a day, as far as they are written.
+    pub(super) fn read_day(&self, at: Timestamp) -> Result<LedgerDay, LedgerError> {
         match self {
-            Self::Files(ledger) => ledger.look(at),
-            Self::Shared(shared) => shared.look(at),
+            Self::Files(ledger) => ledger.read_day(at),
+            Self::Shared(shared) => shared.read_day(at),
         }
     }
 
-    /// Writes a reservation down, unless `refusal` says of the day why not: when and under which id, or that refusal.
-    /// Nobody else may reserve from what the refusal is shown until it is on disk. What time it is, is asked only then.
-    pub(super) fn reserve(
+    /// Writes a reservation, unless `refusal` returns a reason against it for the day. Returns the time and the id of
+    /// the reservation, or that reason. Nobody else can reserve between the check and the write. The clock is read only
+    /// once the ledger is locked.
+    pub(super) fn reserve_call(
         &self,
         clock: &(dyn Fn() -> Timestamp + Send + Sync),
-        refusal: &(dyn Fn(Timestamp, &Day) -> Option<String> + Sync),
-        reserve: &(dyn Fn(Timestamp, String) -> Reserve + Sync),
+        refusal: &(dyn Fn(Timestamp, &LedgerDay) -> Option<String> + Sync),
+        reserve: &(dyn Fn(Timestamp, String) -> ReservationEntry + Sync),
     ) -> Result<Result<(Timestamp, String), String>, LedgerError> {
         let ledger = match self {
-            Self::Shared(shared) => return shared.reserve(&clock, refusal, reserve),
+            Self::Shared(shared) => return shared.reserve_call(&clock, refusal, reserve),
             Self::Files(ledger) => ledger,
         };
-        let mut book = ledger.open(clock)?;
-        let at = book.at();
-        if let Some(why) = refusal(at, book.day()?) {
+        let mut book = ledger.open_day(clock)?;
+        let at = book.opened_at();
+        if let Some(why) = refusal(at, book.read_day()?) {
             return Ok(Err(why));
         }
         let id = book.fresh_id()?;
-        book.append(&Entry::Reserve(reserve(at, id.clone())), Durability::Now)?;
+        book.append_entry(&SpendLedgerEntry::Reserve(reserve(at, id.clone())), WriteDurability::Now)?;
         Ok(Ok((at, id)))
     }
 
-    /// Writes down what a call did cost that was reserved at that moment.
-    pub(super) fn settle(&self, at: Timestamp, settle: Settle) -> Result<(), LedgerError> {
+    /// Writes the actual cost of a call that was reserved at that time.
+    pub(super) fn charge_call(&self, at: Timestamp, settle: ChargeEntry) -> Result<(), LedgerError> {
         match self {
-            Self::Files(ledger) => ledger.open(|| at)?.append(&Entry::Settle(settle), Durability::Later),
-            Self::Shared(shared) => shared.settle(at, settle),
+            Self::Files(ledger) => {
+                ledger.open_day(|| at)?.append_entry(&SpendLedgerEntry::Settle(settle), WriteDurability::Later)
+            }
+            Self::Shared(shared) => shared.charge_call(at, settle),
         }
     }
 }

@@ -1,61 +1,64 @@
 use super::*;
 
 /// Three quarters read, a quarter written.
-fn amount(tokens: u64, micro_usd: u64) -> Amount {
-    Amount { prompt_tokens: tokens - tokens / 4, completion_tokens: tokens / 4, micro_usd }
+fn amount(tokens: u64, micro_usd: u64) -> CallAmount {
+    CallAmount { prompt_tokens: tokens - tokens / 4, completion_tokens: tokens / 4, micro_usd }
 }
 
-fn sum(tokens: u64, micro_usd: u64) -> Sum {
-    let mut sum = Sum::default();
-    sum.add(&amount(tokens, micro_usd));
+fn sum(tokens: u64, micro_usd: u64) -> SpendTotal {
+    let mut sum = SpendTotal::default();
+    sum.add_amount(&amount(tokens, micro_usd));
     sum
 }
 
 /// What is spent under one cap, and what is set.
-type Case = (&'static str, Caps, fn(Sum) -> Standing);
+type Case = (&'static str, SpendCaps, fn(SpendTotal) -> CurrentSpend);
 
 fn token_caps() -> [Case; 3] {
-    let none = Caps::default();
+    let none = SpendCaps::default();
     [
-        ("tokensPerReflection", Caps { tokens_per_reflection: 1000, ..none }, |reflection| Standing {
+        ("tokensPerReflection", SpendCaps { tokens_per_reflection: 1000, ..none }, |reflection| CurrentSpend {
             reflection,
-            ..Standing::default()
+            ..CurrentSpend::default()
         }),
-        ("tokensPerProjectDay", Caps { tokens_per_project_day: 1000, ..none }, |project| Standing {
+        ("tokensPerProjectDay", SpendCaps { tokens_per_project_day: 1000, ..none }, |project| CurrentSpend {
             project,
-            ..Standing::default()
+            ..CurrentSpend::default()
         }),
-        ("tokensPerDay", Caps { tokens_per_day: 1000, ..none }, |day| Standing { day, ..Standing::default() }),
+        ("tokensPerDay", SpendCaps { tokens_per_day: 1000, ..none }, |day| CurrentSpend {
+            day,
+            ..CurrentSpend::default()
+        }),
     ]
 }
 
 fn money_caps() -> [Case; 3] {
-    let none = Caps::default();
+    let none = SpendCaps::default();
     [
-        ("usdPerReflection", Caps { usd_per_reflection: 0.001, ..none }, |reflection| Standing {
+        ("usdPerReflection", SpendCaps { usd_per_reflection: 0.001, ..none }, |reflection| CurrentSpend {
             reflection,
-            ..Standing::default()
+            ..CurrentSpend::default()
         }),
-        ("usdPerProjectDay", Caps { usd_per_project_day: 0.001, ..none }, |project| Standing {
+        ("usdPerProjectDay", SpendCaps { usd_per_project_day: 0.001, ..none }, |project| CurrentSpend {
             project,
-            ..Standing::default()
+            ..CurrentSpend::default()
         }),
-        ("usdPerDay", Caps { usd_per_day: 0.001, ..none }, |day| Standing { day, ..Standing::default() }),
+        ("usdPerDay", SpendCaps { usd_per_day: 0.001, ..none }, |day| CurrentSpend { day, ..CurrentSpend::default() }),
     ]
 }
 
 #[test]
 fn what_is_equal_to_a_cap_fits_and_one_more_does_not() {
     for (key, caps, standing) in token_caps() {
-        assert_eq!(caps.refusal(&amount(400, 9), &standing(sum(600, 9))), None, "{key}");
-        let why = caps.refusal(&amount(401, 9), &standing(sum(600, 9))).unwrap();
+        assert_eq!(caps.refusal_reason(&amount(400, 9), &standing(sum(600, 9))), None, "{key}");
+        let why = caps.refusal_reason(&amount(401, 9), &standing(sum(600, 9))).unwrap();
         for part in [&format!("model.caps.{key} "), "401 tokens", " 600 of the 1000 "] {
             assert!(why.contains(part), "{why}");
         }
     }
     for (key, caps, standing) in money_caps() {
-        assert_eq!(caps.refusal(&amount(9, 400), &standing(sum(9, 600))), None, "{key}");
-        let why = caps.refusal(&amount(9, 401), &standing(sum(9, 600))).unwrap();
+        assert_eq!(caps.refusal_reason(&amount(9, 400), &standing(sum(9, 600))), None, "{key}");
+        let why = caps.refusal_reason(&amount(9, 401), &standing(sum(9, 600))).unwrap();
         for part in [&format!("model.caps.{key} "), "$0.000401", "$0.0006 of the $0.001 "] {
             assert!(why.contains(part), "{why}");
         }
@@ -67,7 +70,7 @@ fn a_cap_looks_only_at_its_own_sum() {
     let huge = sum(1_000_000, 1_000_000);
     for (at, (key, caps, _)) in token_caps().into_iter().chain(money_caps()).enumerate() {
         for (other, (_, _, standing)) in token_caps().into_iter().enumerate() {
-            let refused = caps.refusal(&amount(100, 100), &standing(huge)).is_some();
+            let refused = caps.refusal_reason(&amount(100, 100), &standing(huge)).is_some();
             assert_eq!(refused, at % 3 == other, "{key} against the sum number {other}");
         }
     }
@@ -75,8 +78,8 @@ fn a_cap_looks_only_at_its_own_sum() {
 
 #[test]
 fn calls_are_counted_one_by_one() {
-    let caps = Caps { calls_per_reflection: 3, ..Caps::default() };
-    let refusal = |calls| caps.refusal(&amount(0, 0), &Standing { calls, ..Standing::default() });
+    let caps = SpendCaps { calls_per_reflection: 3, ..SpendCaps::default() };
+    let refusal = |calls| caps.refusal_reason(&amount(0, 0), &CurrentSpend { calls, ..CurrentSpend::default() });
     assert_eq!(refusal(2), None);
     let why = refusal(3).unwrap();
     assert!(why.contains("3 of the 3 calls") && why.contains("model.caps.callsPerReflection"), "{why}");
@@ -85,28 +88,28 @@ fn calls_are_counted_one_by_one() {
 
 #[test]
 fn without_caps_everything_fits() {
-    let standing = Standing { calls: u32::MAX, ..Standing::default() };
-    let largest = Amount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
-    assert!(Caps::default().are_none());
-    assert_eq!(Caps::default().refusal(&largest, &standing), None);
+    let standing = CurrentSpend { calls: u32::MAX, ..CurrentSpend::default() };
+    let largest = CallAmount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
+    assert!(SpendCaps::default().are_unlimited());
+    assert_eq!(SpendCaps::default().refusal_reason(&largest, &standing), None);
 }
 
 #[test]
 fn the_largest_amounts_do_not_run_over() {
-    let largest = Amount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
-    let caps = Caps { tokens_per_day: u64::MAX, ..Caps::default() };
-    assert!(caps.refusal(&largest, &Standing::default()).is_some());
-    let caps = Caps { usd_per_day: 1e300, ..Caps::default() };
-    assert_eq!(caps.refusal(&largest, &Standing::default()), None);
-    assert!(caps.refusal(&largest, &Standing { day: sum(4, 1), ..Standing::default() }).is_some());
+    let largest = CallAmount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
+    let caps = SpendCaps { tokens_per_day: u64::MAX, ..SpendCaps::default() };
+    assert!(caps.refusal_reason(&largest, &CurrentSpend::default()).is_some());
+    let caps = SpendCaps { usd_per_day: 1e300, ..SpendCaps::default() };
+    assert_eq!(caps.refusal_reason(&largest, &CurrentSpend::default()), None);
+    assert!(caps.refusal_reason(&largest, &CurrentSpend { day: sum(4, 1), ..CurrentSpend::default() }).is_some());
 }
 
 #[test]
 fn a_cap_that_is_no_number_lets_only_through_what_is_free() {
     for usd_per_day in [f64::NAN, -1.0, 1e-9] {
-        let caps = Caps { usd_per_day, ..Caps::default() };
-        assert!(!caps.are_none());
-        assert_eq!(caps.refusal(&amount(1000, 0), &Standing::default()), None);
-        assert!(caps.refusal(&amount(1000, 1), &Standing::default()).is_some());
+        let caps = SpendCaps { usd_per_day, ..SpendCaps::default() };
+        assert!(!caps.are_unlimited());
+        assert_eq!(caps.refusal_reason(&amount(1000, 0), &CurrentSpend::default()), None);
+        assert!(caps.refusal_reason(&amount(1000, 1), &CurrentSpend::default()).is_some());
     }
 }

@@ -1,11 +1,11 @@
-//! The lines of one day, and what they add up to.
+//! The entries of one day in the ledger, and their totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::bill::is_too_much;
-use super::money::{Amount, Sum, Tokens};
+use super::bill::exceeds_maximum;
+use super::money::{CallAmount, CallTokens, SpendTotal};
 use crate::domain::Timestamp;
 
 #[cfg(test)]
@@ -15,97 +15,98 @@ mod tests;
 /// One line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub(super) enum Entry {
-    /// A call is about to be made, and may take this much.
-    Reserve(Reserve),
-    /// It came back, and took this much.
-    Settle(Settle),
+pub(super) enum SpendLedgerEntry {
+    /// A call is about to be made and may take this much.
+    Reserve(ReservationEntry),
+    /// A call has returned and took this much.
+    Settle(ChargeEntry),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Reserve {
-    /// Of the call; no other line of the day has it but the one that settles it.
+pub(super) struct ReservationEntry {
+    /// The id of the call; on the same day, only the charge of the same call has it too.
     pub(super) id: String,
     pub(super) at: Timestamp,
     pub(super) project: String,
     pub(super) endpoint: String,
     pub(super) model: String,
     #[serde(flatten)]
-    pub(super) amount: Amount,
+    pub(super) amount: CallAmount,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Settle {
+pub(super) struct ChargeEntry {
     pub(super) id: String,
     #[serde(flatten)]
-    pub(super) amount: Amount,
-    /// What the endpoint says it was, where that is not what counts.
+    pub(super) amount: CallAmount,
+    /// The tokens that the endpoint reports, if something else was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) claimed: Option<Tokens>,
+    pub(super) claimed: Option<CallTokens>,
 }
 
-/// What was spent or reserved in a day. Whatever is wrong with a line, it never makes this less.
+/// The amounts spent or reserved in a day. A broken line never makes them smaller.
 #[derive(Debug, Default)]
-pub(super) struct Day {
-    /// How many calls were made.
+pub(super) struct LedgerDay {
+    /// The number of calls made.
     pub(super) calls: u64,
-    /// By everybody.
-    pub(super) total: Sum,
-    /// How many lines could not be read.
+    /// The amount of all projects.
+    pub(super) total: SpendTotal,
+    /// The number of lines that could not be read.
     pub(super) broken: u64,
-    projects: BTreeMap<String, Sum>,
-    /// Settled without having been reserved: the other line is broken. It may have been anybody's, so all bear it.
-    stray: Sum,
-    open: BTreeMap<String, Reserve>,
-    /// Endpoint and model of those who claimed too much.
+    projects: BTreeMap<String, SpendTotal>,
+    /// The charges without a reservation, because its line is broken. They may belong to any project, so they count for
+    /// all.
+    stray: SpendTotal,
+    open: BTreeMap<String, ReservationEntry>,
+    /// The endpoint and model of those that claimed too much.
     greedy: BTreeSet<(String, String)>,
 }
 
-impl Day {
-    /// Takes in one line.
-    pub(super) fn read(&mut self, line: &[u8]) {
+impl LedgerDay {
+    /// Adds one line to the totals.
+    pub(super) fn read_line(&mut self, line: &[u8]) {
         if line.trim_ascii().is_empty() {
             return;
         }
         match serde_json::from_slice(line) {
-            Ok(Entry::Reserve(reserve)) => self.reserve(reserve),
-            Ok(Entry::Settle(settle)) => self.settle(&settle),
+            Ok(SpendLedgerEntry::Reserve(reserve)) => self.apply_reservation(reserve),
+            Ok(SpendLedgerEntry::Settle(settle)) => self.apply_charge(&settle),
             Err(_) => self.broken += 1,
         }
     }
 
-    /// What one project has spent or reserved.
-    pub(super) fn project(&self, project: &str) -> Sum {
-        self.projects.get(project).copied().unwrap_or_default().plus(&self.stray)
+    /// Returns the amount that one project has spent or reserved.
+    pub(super) fn project_total(&self, project: &str) -> SpendTotal {
+        self.projects.get(project).copied().unwrap_or_default().combined_with(&self.stray)
     }
 
-    /// Whether this model has claimed more than it was sent.
-    pub(super) fn is_greedy(&self, endpoint: &str, model: &str) -> bool {
+    /// Returns true if this model has claimed more tokens than a call could take.
+    pub(super) fn has_overcharged(&self, endpoint: &str, model: &str) -> bool {
         self.greedy.iter().any(|(e, m)| e == endpoint && m == model)
     }
 
-    fn reserve(&mut self, reserve: Reserve) {
+    fn apply_reservation(&mut self, reserve: ReservationEntry) {
         self.calls += 1;
-        self.total.add(&reserve.amount);
-        self.projects.entry(reserve.project.clone()).or_default().add(&reserve.amount);
-        // If an id comes twice, the first call is never settled.
+        self.total.add_amount(&reserve.amount);
+        self.projects.entry(reserve.project.clone()).or_default().add_amount(&reserve.amount);
+        // If an id comes twice, the first call is never charged.
         self.open.insert(reserve.id.clone(), reserve);
     }
 
-    fn settle(&mut self, settle: &Settle) {
-        self.total.add(&settle.amount);
+    fn apply_charge(&mut self, settle: &ChargeEntry) {
+        self.total.add_amount(&settle.amount);
         let Some(reserve) = self.open.remove(&settle.id) else {
-            self.stray.add(&settle.amount);
+            self.stray.add_amount(&settle.amount);
             return;
         };
-        self.total.remove(&reserve.amount);
+        self.total.remove_amount(&reserve.amount);
         let project = self.projects.entry(reserve.project).or_default();
-        project.remove(&reserve.amount);
-        project.add(&settle.amount);
-        let Amount { prompt_tokens: prompt, completion_tokens: completion, .. } = reserve.amount;
-        if settle.claimed.is_some_and(|claimed| is_too_much(&claimed, &Tokens { prompt, completion })) {
+        project.remove_amount(&reserve.amount);
+        project.add_amount(&settle.amount);
+        let CallAmount { prompt_tokens: prompt, completion_tokens: completion, .. } = reserve.amount;
+        if settle.claimed.is_some_and(|claimed| exceeds_maximum(&claimed, &CallTokens { prompt, completion })) {
             self.greedy.insert((reserve.endpoint, reserve.model));
         }
     }

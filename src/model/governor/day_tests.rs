@@ -15,10 +15,10 @@ fn settle(id: &str, prompt: u64, completion: u64, micro: u64) -> String {
         .to_string()
 }
 
-fn day(lines: &[String]) -> Day {
-    let mut day = Day::default();
+fn day(lines: &[String]) -> LedgerDay {
+    let mut day = LedgerDay::default();
     for line in lines {
-        day.read(line.as_bytes());
+        day.read_line(line.as_bytes());
     }
     day
 }
@@ -26,9 +26,9 @@ fn day(lines: &[String]) -> Day {
 /// Tokens and money of all and of the project `p`, and broken lines.
 fn check(lines: &[String], total: (u128, u128), project: (u128, u128), broken: u64) {
     let day = day(lines);
-    let p = day.project("p");
-    assert_eq!((day.total.tokens(), day.total.micro_usd), total, "{lines:?}");
-    assert_eq!((p.tokens(), p.micro_usd), project, "{lines:?}");
+    let p = day.project_total("p");
+    assert_eq!((day.total.total_tokens(), day.total.micro_usd), total, "{lines:?}");
+    assert_eq!((p.total_tokens(), p.micro_usd), project, "{lines:?}");
     assert_eq!(day.broken, broken, "{lines:?}");
 }
 
@@ -87,16 +87,16 @@ fn a_model_that_claims_too_much_is_known() {
         [(100, 50, false), (1, 1, false), (101, 0, true), (0, 51, true), (u64::MAX, u64::MAX, true)]
     {
         let day = claim(prompt, completion);
-        assert_eq!(day.is_greedy("e", "m"), greedy, "{prompt} {completion}");
-        assert!(!day.is_greedy("e", "another") && !day.is_greedy("another", "m"));
-        assert_eq!(day.total.tokens(), 150);
+        assert_eq!(day.has_overcharged("e", "m"), greedy, "{prompt} {completion}");
+        assert!(!day.has_overcharged("e", "another") && !day.has_overcharged("another", "m"));
+        assert_eq!(day.total.total_tokens(), 150);
     }
 }
 
 #[test]
 fn lines_are_written_as_the_format_says() {
-    let amount = Amount { prompt_tokens: 100, completion_tokens: 50, micro_usd: 9 };
-    let entry = Entry::Reserve(Reserve {
+    let amount = CallAmount { prompt_tokens: 100, completion_tokens: 50, micro_usd: 9 };
+    let entry = SpendLedgerEntry::Reserve(ReservationEntry {
         id: "a".to_owned(),
         at: "2026-11-16T10:00:00Z".parse().unwrap(),
         project: "p".to_owned(),
@@ -109,13 +109,13 @@ fn lines_are_written_as_the_format_says() {
         line,
         r#"{"entry":"reserve","id":"a","at":"2026-11-16T10:00:00Z","project":"p","endpoint":"http://e","model":"m","promptTokens":100,"completionTokens":50,"microUsd":9}"#
     );
-    assert_eq!(serde_json::from_str::<Entry>(&line).unwrap(), entry);
-    let claimed = Some(Tokens { prompt: u64::MAX, completion: 7 });
-    let entry = Entry::Settle(Settle { id: "a".to_owned(), amount, claimed });
+    assert_eq!(serde_json::from_str::<SpendLedgerEntry>(&line).unwrap(), entry);
+    let claimed = Some(CallTokens { prompt: u64::MAX, completion: 7 });
+    let entry = SpendLedgerEntry::Settle(ChargeEntry { id: "a".to_owned(), amount, claimed });
     let line = serde_json::to_string(&entry).unwrap();
     assert_eq!(
         line,
         r#"{"entry":"settle","id":"a","promptTokens":100,"completionTokens":50,"microUsd":9,"claimed":{"promptTokens":18446744073709551615,"completionTokens":7}}"#
     );
-    assert_eq!(serde_json::from_str::<Entry>(&line).unwrap(), entry);
+    assert_eq!(serde_json::from_str::<SpendLedgerEntry>(&line).unwrap(), entry);
 }

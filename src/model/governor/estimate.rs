@@ -1,12 +1,13 @@
-//! How many tokens a call will take, and how many it can take at most.
+//! An estimate of the tokens that a call will take, and of the most that it can take.
 //!
-//! What is expected is counted as a chat template writes it: every message in its frame, tools as JSON in the system
-//! prompt. Tokens are counted with one vocabulary and billed by another. They differ most in digits, which some write
-//! one by one and others in threes, so that something between is expected; in scripts that a vocabulary hardly knows,
-//! where at worst every byte is a token; and in long rows of one character, which few know as a whole.
+//! The expected tokens are counted as a chat template writes the request: every message in its frame, tools as JSON in
+//! the system prompt. Tokens are counted with one vocabulary and billed by another. The vocabularies differ most in
+//! digits, which some write one by one and others in threes, so that a value in between is expected; in scripts that a
+//! vocabulary hardly covers, where at worst every byte is a token; and in long rows of one character, which few cover
+//! as a whole.
 //!
-//! A schema is not expected to cost anything: endpoints that hold an answer against it by a grammar do not bill it.
-//! Others do. So it is part of the most that can be billed, and counts wherever an endpoint does not say what it billed.
+//! A schema is not expected to cost anything: endpoints that enforce it by a grammar do not bill it. Others do. So it
+//! is part of the most that can be billed, and counts wherever an endpoint does not report what it billed.
 
 use std::io::{self, Write};
 
@@ -14,142 +15,142 @@ use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::{Value, json};
 
-use super::money::Tokens;
-use crate::model::{Form, Message, Reply, Request, Tool, ToolCall};
+use super::money::CallTokens;
+use crate::model::{ModelMessage, ModelReply, ModelRequest, ModelTool, ModelToolCall, RequestedFormat};
 use crate::text::Tokenizer;
 
 #[cfg(test)]
 #[path = "estimate_tests.rs"]
 mod tests;
 
-/// The marks around a message and the name of its speaker.
+/// The tokens of the marks around a message and of its role.
 const PER_MESSAGE: u64 = 5;
 
-/// The beginning of the answer, which the template writes.
+/// The tokens of the beginning of the answer, which the template writes.
 const BEFORE_ANSWER: u64 = 3;
 
-/// What templates say about tools before and behind their list.
+/// The tokens of the text that templates put around the list of tools.
 const AROUND_TOOLS: u64 = 100;
 
-/// The marks around a call or what it gave back.
+/// The tokens of the marks around a call or its result.
 const AROUND_CALL: u64 = 12;
 
-/// What a template may add of its own: a system prompt where there is none, a date, rules for tools.
+/// The tokens a template may add of its own: a default system prompt, a date, rules for tools.
 const SLACK: u64 = 1024;
 
-/// How many tokens the prompt is expected to take, a schema not counted.
-pub fn estimate(request: &Request) -> u64 {
-    Size::of(request).expected_prompt
+/// Returns the tokens that the prompt is expected to take, without a schema.
+pub fn estimate_prompt_tokens(request: &ModelRequest) -> u64 {
+    CallSize::from_request(request).expected_prompt
 }
 
-/// The most tokens that can be billed for a request by an endpoint that is honest.
-pub fn reservation(request: &Request) -> Tokens {
-    Size::of(request).at_most
+/// Returns the most tokens that an honest endpoint can bill for a request.
+pub fn max_billable_tokens(request: &ModelRequest) -> CallTokens {
+    CallSize::from_request(request).at_most
 }
 
-/// How large a call is.
+/// The size of a call in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    /// The prompt, as a grammar's endpoint bills it.
+pub(super) struct CallSize {
+    /// The prompt as an endpoint with a grammar bills it.
     pub(super) expected_prompt: u64,
-    /// The prompt with everything that was sent: what counts if the endpoint does not say more.
+    /// The prompt with everything that was sent, which counts if the endpoint does not report more.
     pub(super) whole_prompt: u64,
-    /// The most that can be billed.
-    pub(super) at_most: Tokens,
+    /// The most tokens that can be billed.
+    pub(super) at_most: CallTokens,
 }
 
-impl Size {
-    pub(super) fn of(request: &Request) -> Self {
-        let mut count = Count { tokens: BEFORE_ANSWER, extra: SLACK };
+impl CallSize {
+    pub(super) fn from_request(request: &ModelRequest) -> Self {
+        let mut count = CallTokenCounter { tokens: BEFORE_ANSWER, extra: SLACK };
         for message in &request.messages {
-            count.message(message);
+            count.add_message(message);
         }
-        if let Form::Tools(tools) = &request.form {
+        if let RequestedFormat::Tools(tools) = &request.form {
             count.tokens += AROUND_TOOLS;
             for tool in tools {
-                count.tool(tool);
+                count.add_tool(tool);
             }
         }
         let expected_prompt = count.tokens;
-        if let Form::Schema(schema) = &request.form {
-            count.text(&schema.name);
-            count.json(&schema.schema);
+        if let RequestedFormat::Schema(schema) = &request.form {
+            count.add_text(&schema.name);
+            count.add_json(&schema.schema);
         }
         let prompt = count.tokens + count.tokens / 2 + count.extra;
-        let at_most = Tokens { prompt, completion: request.max_output_tokens.into() };
+        let at_most = CallTokens { prompt, completion: request.max_output_tokens.into() };
         Self { expected_prompt, whole_prompt: count.tokens, at_most }
     }
 }
 
-/// What an answer took to write, as far as it can be seen.
-pub(super) fn written(reply: &Reply) -> u64 {
-    let mut count = Count { tokens: 0, extra: 0 };
-    count.text(&reply.text);
+/// Returns the tokens of an answer, as far as they are visible.
+pub(super) fn count_reply_tokens(reply: &ModelReply) -> u64 {
+    let mut count = CallTokenCounter { tokens: 0, extra: 0 };
+    count.add_text(&reply.text);
     for call in &reply.calls {
-        count.call(call);
+        count.add_call(call);
     }
     count.tokens
 }
 
-/// Counts texts.
-struct Count {
+/// A counter for the tokens of a request or a reply.
+struct CallTokenCounter {
     tokens: u64,
-    /// What other vocabularies may need on top of one and a half times as much.
+    /// The tokens that other vocabularies may need beyond one and a half times the count.
     extra: u64,
 }
 
-impl Count {
-    fn message(&mut self, message: &Message) {
+impl CallTokenCounter {
+    fn add_message(&mut self, message: &ModelMessage) {
         self.tokens += PER_MESSAGE;
         match message {
-            Message::System { text } | Message::User { text } => self.text(text),
-            Message::Assistant { text, calls } => {
-                self.text(text);
+            ModelMessage::System { text } | ModelMessage::User { text } => self.add_text(text),
+            ModelMessage::Assistant { text, calls } => {
+                self.add_text(text);
                 for call in calls {
-                    self.call(call);
-                    self.unexpected(&call.id);
+                    self.add_call(call);
+                    self.add_unexpected(&call.id);
                 }
             }
-            Message::ToolResult { call_id, text } => {
+            ModelMessage::ToolResult { call_id, text } => {
                 self.tokens += AROUND_CALL;
-                self.text(text);
-                self.unexpected(call_id);
+                self.add_text(text);
+                self.add_unexpected(call_id);
             }
         }
     }
 
-    fn call(&mut self, call: &ToolCall) {
+    fn add_call(&mut self, call: &ModelToolCall) {
         self.tokens += AROUND_CALL;
-        self.text(&call.name);
-        self.text(&call.arguments);
+        self.add_text(&call.name);
+        self.add_text(&call.arguments);
     }
 
-    fn tool(&mut self, tool: &Tool) {
-        let Tool { name, description, parameters } = tool;
+    fn add_tool(&mut self, tool: &ModelTool) {
+        let ModelTool { name, description, parameters } = tool;
         let function = json!({ "name": name, "description": description, "parameters": parameters });
-        self.json(&json!({ "type": "function", "function": function }));
+        self.add_json(&json!({ "type": "function", "function": function }));
     }
 
-    fn json(&mut self, value: &Value) {
-        let mut written = serde_json::Serializer::with_formatter(Vec::new(), Spaced);
-        // A `Value` can always be written into memory; were it not so, nothing would be sent either.
+    fn add_json(&mut self, value: &Value) {
+        let mut written = serde_json::Serializer::with_formatter(Vec::new(), SpacedJsonFormatter);
+        // A `Value` can always be written into memory; if it could not, nothing would be sent either.
         if value.serialize(&mut written).is_ok() {
-            self.text(&String::from_utf8_lossy(&written.into_inner()));
+            self.add_text(&String::from_utf8_lossy(&written.into_inner()));
         }
     }
 
-    fn text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let digits = to_u64(bytes.iter().filter(|byte| byte.is_ascii_digit()).count());
         let foreign = to_u64(bytes.iter().filter(|byte| !byte.is_ascii()).count());
         let repeated = to_u64(bytes.iter().zip(bytes.iter().skip(1)).filter(|(byte, next)| byte == next).count());
-        self.tokens += to_u64(Tokenizer::new().count(text)) + digits / 4;
+        self.tokens += to_u64(Tokenizer::new().count_tokens(text)) + digits / 4;
         // A digit is a third of a token, a quarter was added, and an eighth makes half as much again a whole one.
         self.extra += digits / 8 + 1 + foreign + repeated / 8;
     }
 
-    /// What most templates leave out: it may cost a token a byte, or nothing.
-    fn unexpected(&mut self, text: &str) {
+    /// Adds a text that most templates leave out: it may cost one token for each byte, or nothing.
+    fn add_unexpected(&mut self, text: &str) {
         self.extra += to_u64(text.len());
     }
 }
@@ -158,10 +159,10 @@ fn to_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Writes JSON as templates do: with a space behind every colon and comma.
-struct Spaced;
+/// A JSON formatter that writes as templates do: with a space after every colon and comma.
+struct SpacedJsonFormatter;
 
-impl Formatter for Spaced {
+impl Formatter for SpacedJsonFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
         if first { Ok(()) } else { out.write_all(b", ") }
     }

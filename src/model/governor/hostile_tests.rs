@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::sync::Notify;
 
 use super::*;
-use crate::model::{Finish, Form, Message, Schema, Tool};
+use crate::model::{AnswerSchema, Finish, ModelMessage, ModelTool, RequestedFormat};
 use crate::text::Tokenizer;
 
 const RUNS: u64 = 1000;
@@ -56,7 +56,7 @@ struct Hostile {
     dice: Mutex<Dice>,
     truth: Arc<Mutex<Truth>>,
     seconds: Arc<AtomicI64>,
-    prices: Prices,
+    prices: TokenPrices,
     project: String,
     reflection: u64,
     hung: Arc<Notify>,
@@ -64,7 +64,7 @@ struct Hostile {
 
 impl Hostile {
     fn take(&self, prompt: u64, completion: u64) {
-        let amount = self.prices.of(Tokens { prompt, completion });
+        let amount = self.prices.price_tokens(CallTokens { prompt, completion });
         let taken = (prompt + completion, amount.micro_usd);
         let day = moment(&self.seconds).format("%Y-%m-%d").to_string();
         let mut truth = self.truth.lock().unwrap();
@@ -81,21 +81,21 @@ fn moment(seconds: &AtomicI64) -> Timestamp {
 }
 
 /// What was sent, in tokens, as a bill would count it: without the frames, for not every template has them.
-fn sent(request: &Request) -> u64 {
+fn sent(request: &ModelRequest) -> u64 {
     let mut text: Vec<String> = request
         .messages
         .iter()
         .map(|message| match message {
-            Message::System { text } | Message::User { text } => text.clone(),
+            ModelMessage::System { text } | ModelMessage::User { text } => text.clone(),
             other => panic!("never sent: {other:?}"),
         })
         .collect();
     match &request.form {
-        Form::Tools(tools) => text.extend(tools.iter().map(|tool| tool.parameters.to_string())),
-        Form::Schema(schema) => text.push(schema.schema.to_string()),
-        Form::Json | Form::Text => {}
+        RequestedFormat::Tools(tools) => text.extend(tools.iter().map(|tool| tool.parameters.to_string())),
+        RequestedFormat::Schema(schema) => text.push(schema.schema.to_string()),
+        RequestedFormat::Json | RequestedFormat::Text => {}
     }
-    text.iter().map(|text| Tokenizer::new().count(text) as u64).sum()
+    text.iter().map(|text| Tokenizer::new().count_tokens(text) as u64).sum()
 }
 
 #[async_trait]
@@ -104,18 +104,18 @@ impl LanguageModel for Hostile {
         "m"
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let most = reservation(request);
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        let most = max_billable_tokens(request);
         let said = String::new;
         let (what, share, amount) = {
             let mut dice = self.dice.lock().unwrap();
             (dice.below(24), dice.below(101), dice.below(most.completion + 1))
         };
         let text = "word ".repeat(usize::try_from(amount).unwrap());
-        let (prompt, written) = (sent(request), Tokenizer::new().count(&text) as u64);
+        let (prompt, written) = (sent(request), Tokenizer::new().count_tokens(&text) as u64);
         let answer = |prompt_tokens: Option<u64>, completion_tokens: Option<u64>| {
-            let usage = Usage { prompt_tokens, completion_tokens, ..Usage::default() };
-            Ok(Reply { text: text.clone(), calls: vec![], finish: Finish::Stop, usage })
+            let usage = TokenUsage { prompt_tokens, completion_tokens, ..TokenUsage::default() };
+            Ok(ModelReply { text: text.clone(), calls: vec![], finish: Finish::Stop, usage })
         };
         let full = |answer| {
             self.take(prompt, written.min(most.completion));
@@ -168,25 +168,29 @@ impl LanguageModel for Hostile {
     }
 }
 
-fn request(dice: &mut Dice) -> Request {
+fn request(dice: &mut Dice) -> ModelRequest {
     let texts =
         ["Say hi.", "error[E0308]: mismatched types at src/main.rs:12345:67 0x7fff5694dc58", "नमस्ते, यह क्या है? ====="];
     let text = dice.pick(&texts).repeat(usize::try_from(1 + dice.below(6)).unwrap());
     let schema = json!({ "type": "object", "properties": { "lessons": { "type": "array" } } });
     let form = match dice.below(4) {
-        0 => Form::Text,
-        1 => Form::Json,
-        2 => Form::Schema(Schema { name: "s".to_owned(), schema }),
-        _ => Form::Tools(vec![Tool { name: "f".to_owned(), description: "Does.".to_owned(), parameters: schema }]),
+        0 => RequestedFormat::Text,
+        1 => RequestedFormat::Json,
+        2 => RequestedFormat::Schema(AnswerSchema { name: "s".to_owned(), schema }),
+        _ => RequestedFormat::Tools(vec![ModelTool {
+            name: "f".to_owned(),
+            description: "Does.".to_owned(),
+            parameters: schema,
+        }]),
     };
-    let messages = vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text }];
-    Request { messages, form, max_output_tokens: u32::try_from(dice.below(200)).unwrap() }
+    let messages = vec![ModelMessage::System { text: "Be brief.".to_owned() }, ModelMessage::User { text }];
+    ModelRequest { messages, form, max_output_tokens: u32::try_from(dice.below(200)).unwrap() }
 }
 
 /// Some caps, each now and then none, and rather too small than too large.
-fn caps(dice: &mut Dice) -> Caps {
+fn caps(dice: &mut Dice) -> SpendCaps {
     let mut some = |most: u64| if dice.below(3) == 0 { 0 } else { 400 + dice.below(most) };
-    Caps {
+    SpendCaps {
         calls_per_reflection: u32::try_from(some(1) % 7).unwrap(),
         tokens_per_reflection: some(4000),
         usd_per_reflection: some(8000) as f64 / 1e6,
@@ -226,7 +230,7 @@ fn assert_within(taken: Taken, tokens: u64, usd: f64, what: &str) {
     assert!(usd == 0.0 || taken.1 as f64 <= usd * 1e6 + 1e-6, "{what}: {} micro-dollars of {usd} dollars", taken.1);
 }
 
-fn check(seed: u64, caps: &Caps, truth: &Truth, directory: &Path) {
+fn check(seed: u64, caps: &SpendCaps, truth: &Truth, directory: &Path) {
     let (projects, days) = recorded(directory);
     for (id, (calls, taken)) in &truth.reflections {
         let what = format!("seed {seed}, truth of reflection {id}");
@@ -257,16 +261,16 @@ fn directory() -> TempDir {
 }
 
 /// Asks as a retrying caller does, and lets go of a call that hangs. Says how many questions were answered and refused.
-async fn ask(model: &Governed<Hostile>, request: &Request) -> (u64, u64) {
+async fn ask(model: &GovernedModel<Hostile>, request: &ModelRequest) -> (u64, u64) {
     for _ in 0..3 {
         let hung = Arc::clone(&model.inner.hung);
         let answer = tokio::select! {
-            answer = model.ask(request) => answer,
+            answer = model.send_request(request) => answer,
             () = hung.notified() => return (0, 0),
         };
         match answer {
             Err(ModelError::Refused { .. }) => return (0, 1),
-            Err(error) if error.is_passing() => {}
+            Err(error) if error.is_transient() => {}
             _ => return (1, 0),
         }
     }
@@ -277,12 +281,13 @@ async fn run(seed: u64) -> (u64, u64) {
     let mut dice = Dice(seed);
     let directory = directory();
     let caps = caps(&mut dice);
-    let prices = Prices { input_per_million: dice.below(400) as f64 / 100.0, output_per_million: dice.below(9) as f64 };
+    let prices =
+        TokenPrices { input_per_million: dice.below(400) as f64 / 100.0, output_per_million: dice.below(9) as f64 };
     let seconds = Arc::new(AtomicI64::new(1_794_830_400));
     let truth = Arc::new(Mutex::new(Truth::default()));
     let governor = |_| {
         let seconds = Arc::clone(&seconds);
-        Governor::new(directory.path().join("ledger"), "e", prices, caps, Arc::new(move || moment(&seconds)))
+        SpendGovernor::new(directory.path().join("ledger"), "e", prices, caps, Arc::new(move || moment(&seconds)))
     };
     let governors = [0, 1].map(governor);
     let mut made = 0;
@@ -298,7 +303,7 @@ async fn run(seed: u64) -> (u64, u64) {
             reflection: made,
             hung: Arc::new(Notify::new()),
         };
-        Governed::new(hostile, Arc::new(dice.pick(&governors).reflection(project)))
+        GovernedModel::new(hostile, Arc::new(dice.pick(&governors).reflection_allowance(project)))
     };
     let mut models = [reflection(&mut dice), reflection(&mut dice)];
     let mut total = (0, 0);

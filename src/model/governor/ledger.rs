@@ -1,8 +1,8 @@
-//! The ledger of spend: a directory with a file for each day in UTC, one JSON record a line.
+//! The spend ledger in files: a directory with one file for each day in UTC, one JSON record for each line.
 //!
-//! A file only grows. Whoever writes holds the lock of the directory, and has read every line before it adds one, so
-//! that processes that share a ledger share its caps. A line that was torn by a crash is closed by the next writer and
-//! stays what it is: a call whose line was not on disk in full was never made.
+//! A file only grows. A writer holds the lock of the directory and has read every line before it adds one, so that
+//! processes that share a ledger share its caps. A line that was torn by a crash is closed by the next writer and stays
+//! invalid: a call whose line was not fully on disk was never made.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -13,105 +13,105 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::day::{Day, Entry};
+use super::day::{LedgerDay, SpendLedgerEntry};
 use crate::domain::Timestamp;
 
 #[cfg(test)]
 #[path = "ledger_tests.rs"]
 mod tests;
 
-/// How long a writer waits for the others.
+/// The time that a writer waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// First and longest pause between two tries for the lock.
+/// The first and the longest pause between two attempts to get the lock.
 const PAUSE: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
-/// A longer line is none of ours.
+/// The longest line that is read; our own lines are shorter.
 pub(super) const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// So many bytes before the place where reading goes on must be what they were. They hold an id that no other line has.
+/// The number of bytes before the read position that must be unchanged. They contain an id that no other line has.
 const REMEMBERED_BYTES: u64 = 256;
 
-/// Why the ledger cannot be used.
+/// The reason why the ledger cannot be used.
 #[derive(Debug, Error)]
 pub enum LedgerError {
-    /// The disk says no.
+    /// The file system reported an error.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
-        /// With what.
+        /// The path it was tried on.
         path: PathBuf,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// Another process does not let go of the lock.
+    /// Another process does not release the lock.
     #[error("another process has held {} for more than {}s; end it, or try again", path.display(), waited.as_secs())]
     Busy {
-        /// The lock.
+        /// The path of the lock.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The time that was waited for it.
         waited: Duration,
     },
-    /// Nobody could read such a line.
+    /// The line is too long to be read back.
     #[error("a line of {bytes} bytes is too long for the ledger; shorten the names of the project and the model")]
     LongLine {
-        /// How long it would be.
+        /// The length of the line.
         bytes: usize,
     },
-    /// The ledger is on a server, and that said no.
+    /// The ledger is on a server, which reported an error.
     #[error("{why}")]
     Elsewhere {
-        /// What it said.
+        /// The server's message.
         why: String,
     },
-    /// The work was broken off.
+    /// The work was interrupted before it finished.
     #[error("writing the ledger was interrupted: {0}")]
     Interrupted(String),
 }
 
 impl LedgerError {
-    fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 }
 
-/// Where spend is written down.
+/// The ledger in files of this machine.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct FileLedger {
     directory: PathBuf,
     patience: Duration,
-    /// What was read last.
-    read: Mutex<Reading>,
+    /// The state of the last read.
+    read: Mutex<LedgerReadState>,
 }
 
-impl Ledger {
+impl FileLedger {
     pub(super) fn new(directory: PathBuf) -> Self {
         Self { directory, patience: PATIENCE, read: Mutex::default() }
     }
 
-    /// The file for a moment.
-    pub(super) fn path(&self, at: Timestamp) -> PathBuf {
+    /// Returns the path of the file for the day of `at`.
+    pub(super) fn day_path(&self, at: Timestamp) -> PathBuf {
         self.directory.join(format!("{}.jsonl", at.format("%Y-%m-%d")))
     }
 
-    /// Waits for the lock, and only then asks what time it is and opens the day's file.
-    pub(super) fn open(&self, at: impl FnOnce() -> Timestamp) -> Result<Book<'_>, LedgerError> {
-        make_directory(&self.directory).map_err(LedgerError::io("create", &self.directory))?;
-        let lock = lock(&self.directory.join("lock"), self.patience)?;
+    /// Waits for the lock, and only then reads the clock and opens the day's file.
+    pub(super) fn open_day(&self, at: impl FnOnce() -> Timestamp) -> Result<LockedDayFile<'_>, LedgerError> {
+        make_directory(&self.directory).map_err(LedgerError::io_error("create", &self.directory))?;
+        let lock = lock_file(&self.directory.join("lock"), self.patience)?;
         let at = at();
-        let path = self.path(at);
-        let file = open(OpenOptions::new().read(true).append(true).create(true), &path)?;
+        let path = self.day_path(at);
+        let file = open_regular_file(OpenOptions::new().read(true).append(true).create(true), &path)?;
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Book { at, path, file, read, _lock: lock })
+        Ok(LockedDayFile { at, path, file, read, _lock: lock })
     }
 
-    /// What a day comes to, as far as it is written. Takes no lock and writes nothing.
-    pub(super) fn look(&self, at: Timestamp) -> Result<Day, LedgerError> {
-        let path = self.path(at);
-        let mut reading = Reading::default();
-        match open(OpenOptions::new().read(true), &path) {
-            Ok(file) => reading.catch_up(&path, &file).map_err(LedgerError::io("read", &path))?,
+    /// Returns the totals of a day, as far as they are written. Takes no lock and writes nothing.
+    pub(super) fn read_day(&self, at: Timestamp) -> Result<LedgerDay, LedgerError> {
+        let path = self.day_path(at);
+        let mut reading = LedgerReadState::default();
+        match open_regular_file(OpenOptions::new().read(true), &path) {
+            Ok(file) => reading.catch_up(&path, &file).map_err(LedgerError::io_error("read", &path))?,
             Err(LedgerError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -124,62 +124,66 @@ impl Ledger {
     }
 }
 
-/// The file of one day, while nobody else may write.
+/// The file of one day, locked against other writers.
 #[derive(Debug)]
-pub(super) struct Book<'l> {
+pub(super) struct LockedDayFile<'l> {
     at: Timestamp,
     path: PathBuf,
     file: File,
-    read: MutexGuard<'l, Reading>,
+    read: MutexGuard<'l, LedgerReadState>,
     _lock: File,
 }
 
-/// Whether a line must be on disk before anything else happens.
+/// The durability that a written line needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Durability {
-    /// It must.
+pub(super) enum WriteDurability {
+    /// The line must be on disk before anything else happens.
     Now,
-    /// If a power cut takes it, more counts as spent than was.
+    /// The line may be lost in a power cut; then more counts as spent than was.
     Later,
 }
 
-impl Book<'_> {
-    /// When the book was opened: the moment that decides which day it is.
-    pub(super) fn at(&self) -> Timestamp {
+impl LockedDayFile<'_> {
+    /// Returns the time when the file was opened, which decides the day.
+    pub(super) fn opened_at(&self) -> Timestamp {
         self.at
     }
 
-    /// Everything that was written in the day, by whomever.
-    pub(super) fn day(&mut self) -> Result<&Day, LedgerError> {
-        self.read.catch_up(&self.path, &self.file).map_err(LedgerError::io("read", &self.path))?;
+    /// Returns the totals of everything that was written in the day, by any process.
+    pub(super) fn read_day(&mut self) -> Result<&LedgerDay, LedgerError> {
+        self.read.catch_up(&self.path, &self.file).map_err(LedgerError::io_error("read", &self.path))?;
         Ok(&self.read.day)
     }
 
-    /// An id that no other line has: no two begin at the same place of a file, and should somebody delete the file
-    /// meanwhile, no two are of the same number in the same process.
+    /// Returns an id that no other line has: it contains the position in the file and, in case the file is deleted
+    /// meanwhile, the process id and a number that is unique in the process.
     pub(super) fn fresh_id(&self) -> Result<String, LedgerError> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let place = self.file.metadata().map_err(LedgerError::io("read", &self.path))?.len();
+        let place = self.file.metadata().map_err(LedgerError::io_error("read", &self.path))?.len();
         Ok(format!("{place:x}-{:x}-{number:x}", std::process::id()))
     }
 
-    /// Adds a line.
-    pub(super) fn append(&mut self, entry: &Entry, durability: Durability) -> Result<(), LedgerError> {
+    /// Appends an entry to the file.
+    pub(super) fn append_entry(
+        &mut self,
+        entry: &SpendLedgerEntry,
+        durability: WriteDurability,
+    ) -> Result<(), LedgerError> {
         let line = serde_json::to_string(entry).map_err(io::Error::from);
-        let line = line.map_err(LedgerError::io("write", &self.path))?;
+        let line = line.map_err(LedgerError::io_error("write", &self.path))?;
         if line.len() >= MAX_LINE_BYTES {
             return Err(LedgerError::LongLine { bytes: line.len() });
         }
-        self.write(&line, durability).map_err(LedgerError::io("write", &self.path))
+        self.write_line(&line, durability).map_err(LedgerError::io_error("write", &self.path))
     }
 
-    fn write(&mut self, line: &str, durability: Durability) -> io::Result<()> {
+    fn write_line(&mut self, line: &str, durability: WriteDurability) -> io::Result<()> {
         let length = self.file.metadata()?.len();
         let is_torn = length > 0 && bytes_before(&self.file, length, 1)? != b"\n";
         let line = format!("{}{line}\n", if is_torn { "\n" } else { "" });
         self.file.write_all(line.as_bytes())?;
-        if durability == Durability::Now {
+        if durability == WriteDurability::Now {
             self.file.sync_data()?;
             if !self.read.is_named {
                 sync_parent(&self.path)?;
@@ -190,33 +194,33 @@ impl Book<'_> {
     }
 }
 
-/// How far a file was read, and what it came to.
+/// The position up to which a file was read, and the totals so far.
 #[derive(Debug, Default)]
-struct Reading {
+struct LedgerReadState {
     path: PathBuf,
-    /// Behind the last whole line.
+    /// The offset after the last complete line.
     offset: u64,
-    /// The bytes before it.
+    /// The bytes before the offset.
     remembered: Vec<u8>,
-    /// Whether the name of the file is known to survive a loss of power.
+    /// True if the directory entry of the file is known to survive a power loss.
     is_named: bool,
-    day: Day,
+    day: LedgerDay,
 }
 
-impl Reading {
-    /// Reads what was added, or everything if the file is not the one that was read.
+impl LedgerReadState {
+    /// Reads what was added, or everything if the file is not the one that was read before.
     fn catch_up(&mut self, path: &Path, file: &File) -> io::Result<()> {
         if self.path != path || bytes_before(file, self.offset, REMEMBERED_BYTES)? != self.remembered {
             *self = Self { path: path.to_owned(), ..Self::default() };
         }
         let broken_before = self.day.broken;
-        // If reading fails half-way, nothing of what is known may be half-true.
+        // If reading fails midway, no partial state may remain.
         let mut fresh = std::mem::take(self);
         let (mut reader, mut line) = (BufReader::new(file), Vec::new());
         reader.seek(SeekFrom::Start(fresh.offset))?;
-        while let Some(bytes) = next_line(&mut reader, &mut line)? {
+        while let Some(bytes) = read_next_line(&mut reader, &mut line)? {
             fresh.offset += bytes;
-            fresh.day.read(&line);
+            fresh.day.read_line(&line);
         }
         fresh.remembered = bytes_before(file, fresh.offset, REMEMBERED_BYTES)?;
         if fresh.day.broken > broken_before {
@@ -228,9 +232,9 @@ impl Reading {
     }
 }
 
-/// Reads a whole line and says how many bytes it had; `None` at the end or where a line has no end yet. Of a line that
-/// is too long only the beginning is kept, which no JSON is.
-fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
+/// Reads a complete line and returns its length in bytes; `None` at the end or if the line is not terminated yet. Only
+/// the beginning of a line that is too long is kept, which is never valid JSON.
+fn read_next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
     line.clear();
     let mut bytes = 0;
     loop {
@@ -250,7 +254,7 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option
     }
 }
 
-/// As many bytes before `end`, fewer where there are fewer.
+/// Returns up to `count` bytes before `end`.
 fn bytes_before(mut file: &File, end: u64, count: u64) -> io::Result<Vec<u8>> {
     let count = count.min(end);
     let mut bytes = Vec::new();
@@ -259,16 +263,16 @@ fn bytes_before(mut file: &File, end: u64, count: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Holds the lock until the file is dropped; the system frees it when the process dies.
-fn lock(path: &Path, patience: Duration) -> Result<File, LedgerError> {
+/// Waits for the lock and returns its file. The lock ends when the file is dropped or the process dies.
+fn lock_file(path: &Path, patience: Duration) -> Result<File, LedgerError> {
     let began = Instant::now();
     let (mut pause, longest) = PAUSE;
     loop {
-        let file = open(OpenOptions::new().append(true).create(true), path)?;
+        let file = open_regular_file(OpenOptions::new().append(true).create(true), path)?;
         match file.try_lock() {
-            // If somebody deleted the file meanwhile, others lock another one.
+            // If the lock file was deleted meanwhile, others lock another one.
             Ok(()) if is_at(path, &file) => return Ok(file),
-            Err(std::fs::TryLockError::Error(source)) => return Err(LedgerError::io("lock", path)(source)),
+            Err(std::fs::TryLockError::Error(source)) => return Err(LedgerError::io_error("lock", path)(source)),
             Ok(()) | Err(std::fs::TryLockError::WouldBlock) => {}
         }
         if began.elapsed() >= patience {
@@ -279,8 +283,8 @@ fn lock(path: &Path, patience: Duration) -> Result<File, LedgerError> {
     }
 }
 
-/// Opens a file, and nothing but a file: a link may lead anywhere, and a pipe makes wait.
-fn open(options: &mut OpenOptions, path: &Path) -> Result<File, LedgerError> {
+/// Opens a regular file only: a link could lead anywhere, and a pipe could block.
+fn open_regular_file(options: &mut OpenOptions, path: &Path) -> Result<File, LedgerError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let open = |options: &OpenOptions| {
@@ -288,7 +292,7 @@ fn open(options: &mut OpenOptions, path: &Path) -> Result<File, LedgerError> {
         let is_file = file.metadata()?.is_file();
         if is_file { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")) }
     };
-    open(options).map_err(LedgerError::io("open", path))
+    open(options).map_err(LedgerError::io_error("open", path))
 }
 
 #[cfg(unix)]
@@ -303,7 +307,7 @@ fn is_at(_path: &Path, _file: &File) -> bool {
     true
 }
 
-/// Makes a directory whose name survives a loss of power.
+/// Creates a directory whose name survives a power loss.
 fn make_directory(directory: &Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
@@ -313,7 +317,7 @@ fn make_directory(directory: &Path) -> io::Result<()> {
     missing.into_iter().try_for_each(sync_parent)
 }
 
-/// Returns once the name of a file survives a loss of power. Only Unix can do it, and only there is it needed.
+/// Returns once the name of a file survives a power loss. Only Unix supports it, and only there is it needed.
 fn sync_parent(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(parent) if cfg!(unix) => {

@@ -1,19 +1,19 @@
-//! The spend governor: asked before every call that leaves the process.
+//! The spend governor, which must permit every call that leaves the process.
 //!
-//! A call is reserved at the most it can cost, and only if that fits under every cap, on top of all that is spent and
-//! all that is reserved. The reservation is on disk before the call is made. When the call comes back it is settled at
-//! what it did cost; if it never does (a crash, a cancelled reflection, a timeout), the reservation stays and counts as
-//! spent. So the caps hold, whatever endpoints say and whenever a process dies:
+//! A call is reserved at the most it can cost, and only if that fits under every cap, on top of everything spent and
+//! reserved. The reservation is on disk before the call is made. When the call returns it is charged at its actual
+//! cost; if it never returns (a crash, a cancelled reflection, a timeout), the reservation stays and counts as spent.
+//! So the caps hold, whatever endpoints report and whenever a process dies:
 //!
-//! - an endpoint that claims more than the reservation is not believed, and not asked again that day;
+//! - an endpoint that claims more than the reservation is not believed, and gets no more calls that day;
 //! - an endpoint that claims less than we count ourselves is not believed either;
-//! - several processes share the ledger and its caps (`ledger.rs`), and so do machines, where it is on a server
-//!   (`shared.rs`);
-//! - where the ledger cannot be written, nothing is spent.
+//! - several processes share the ledger and its caps (`file_ledger.rs`), and so do machines, where it is on a server
+//!   (`shared_ledger.rs`);
+//! - if the ledger cannot be written, nothing is spent.
 //!
-//! What a model thinks without showing it is known from the endpoint's word only.
+//! The tokens of hidden reasoning are known from the endpoint's report only.
 //!
-//! Being refused is an outcome, [`ModelError::Refused`], and says which cap to raise. The ledger is read and written on
+//! A refusal is an outcome, [`ModelError::Refused`], and says which cap to raise. The ledger is read and written on
 //! tokio's threads for blocking work, because waiting for another process may take seconds.
 
 mod bill;
@@ -30,22 +30,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use self::bill::{Bill, is_too_much};
-use self::books::Books;
-use self::caps::Standing;
-use self::day::{Day, Reserve, Settle};
-use self::estimate::Size;
-use self::ledger::Ledger;
-use self::money::{Amount, Sum};
-use super::place::place;
-use super::{LanguageModel, ModelError, Reply, Request};
-use crate::domain::{Timestamp, Usage};
+use self::bill::{CallCost, exceeds_maximum};
+use self::books::SpendLedger;
+use self::caps::CurrentSpend;
+use self::day::{ChargeEntry, LedgerDay, ReservationEntry};
+use self::estimate::CallSize;
+use self::ledger::FileLedger;
+use self::money::{CallAmount, SpendTotal};
+use super::place::public_address;
+use super::{LanguageModel, ModelError, ModelReply, ModelRequest};
+use crate::domain::{Timestamp, TokenUsage};
 
-pub use self::caps::Caps;
-pub use self::estimate::{estimate, reservation};
+pub use self::caps::SpendCaps;
+pub use self::estimate::{estimate_prompt_tokens, max_billable_tokens};
 pub use self::ledger::LedgerError;
-pub use self::money::{Prices, Tokens};
-pub use self::shared::{Deciding, LedgerMemo, NumberedLine, ReservedCall, SharedLedger, Wish};
+pub use self::money::{CallTokens, TokenPrices};
+pub use self::shared::{Deciding, LedgerInstruction, LedgerMemo, NumberedLine, ReservedCall, SharedLedger};
 
 #[cfg(test)]
 #[path = "governor_tests.rs"]
@@ -59,24 +59,24 @@ mod hostile_tests;
 #[path = "race_tests.rs"]
 mod race_tests;
 
-/// Tells the time.
+/// A function that returns the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Holds the caps for one endpoint. Shared by everything that asks it.
-pub struct Governor {
-    books: Books,
-    /// The name under which all reflections spend, where that is not for each to say.
+/// The governor that enforces the caps for one endpoint. Shared by everything that calls it.
+pub struct SpendGovernor {
+    books: SpendLedger,
+    /// The account to which all reflections are charged, if it is not the project of each.
     account: Option<String>,
     endpoint: String,
-    prices: Prices,
-    caps: Caps,
+    prices: TokenPrices,
+    caps: SpendCaps,
     clock: Clock,
 }
 
-impl std::fmt::Debug for Governor {
+impl std::fmt::Debug for SpendGovernor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { books, account, endpoint, prices, caps, clock: _ } = self;
-        f.debug_struct("Governor")
+        f.debug_struct("SpendGovernor")
             .field("books", books)
             .field("account", account)
             .field("endpoint", endpoint)
@@ -86,147 +86,164 @@ impl std::fmt::Debug for Governor {
     }
 }
 
-/// What was spent or reserved in a day.
+/// The amounts spent or reserved in a day.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spent {
-    /// Calls of all projects.
+pub struct SpentToday {
+    /// The calls of all projects.
     pub calls: u64,
-    /// By all projects together.
-    pub total: Usage,
-    /// By one project.
-    pub project: Usage,
+    /// The usage of all projects together.
+    pub total: TokenUsage,
+    /// The usage of one project.
+    pub project: TokenUsage,
 }
 
-/// How often models were asked on a day in UTC, and what that took, by everybody who shares this ledger.
-pub fn spent_on(ledger: &Path, at: Timestamp) -> Result<(u64, Usage), LedgerError> {
-    let day = Ledger::new(ledger.to_owned()).look(at)?;
-    Ok((day.calls, day.total.usage()))
+/// Returns the number of calls on a day in UTC and their usage, by everything that shares this ledger.
+pub fn read_day_spend(ledger: &Path, at: Timestamp) -> Result<(u64, TokenUsage), LedgerError> {
+    let day = FileLedger::new(ledger.to_owned()).read_day(at)?;
+    Ok((day.calls, day.total.token_usage()))
 }
 
-/// The same for a ledger that machines share.
-pub fn spent_together(ledger: &dyn SharedLedger, at: Timestamp) -> Result<(u64, Usage), LedgerError> {
-    let day = shared::look(ledger, at)?;
-    Ok((day.calls, day.total.usage()))
+/// Returns the number of calls on a day in UTC and their usage, from a ledger that machines share.
+pub fn read_shared_day_spend(ledger: &dyn SharedLedger, at: Timestamp) -> Result<(u64, TokenUsage), LedgerError> {
+    let day = shared::read_shared_day(ledger, at)?;
+    Ok((day.calls, day.total.token_usage()))
 }
 
-impl Governor {
-    /// The directory of the ledger is made when the first call is. Of the endpoint's address, a user, a password and a
-    /// query are left out, for it stands in the ledger.
-    pub fn new(ledger: impl Into<PathBuf>, endpoint: &str, prices: Prices, caps: Caps, clock: Clock) -> Arc<Self> {
-        let books = Books::Files(Box::new(Ledger::new(ledger.into())));
-        Arc::new(Self { books, account: None, endpoint: place(endpoint), prices, caps, clock })
+impl SpendGovernor {
+    /// Creates a governor with a ledger in files; the directory is created with the first call. User, password and
+    /// query are removed from the endpoint's address, because the ledger stores it.
+    pub fn new(
+        ledger: impl Into<PathBuf>,
+        endpoint: &str,
+        prices: TokenPrices,
+        caps: SpendCaps,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let books = SpendLedger::Files(Box::new(FileLedger::new(ledger.into())));
+        Arc::new(Self { books, account: None, endpoint: public_address(endpoint), prices, caps, clock })
     }
 
-    /// The same where machines share the ledger. A project lies at another path on each of them, so all reflections
-    /// spend in the name of this account.
-    pub fn sharing(
+    /// Creates a governor with a ledger that machines share. A project has another path on each machine, so all
+    /// reflections are charged to this account.
+    pub fn with_shared_ledger(
         ledger: Arc<dyn SharedLedger>,
         account: &str,
         endpoint: &str,
-        prices: Prices,
-        caps: Caps,
+        prices: TokenPrices,
+        caps: SpendCaps,
         clock: Clock,
     ) -> Arc<Self> {
-        let books = Books::Shared(shared::Shared::new(ledger));
-        Arc::new(Self { books, account: Some(account.to_owned()), endpoint: place(endpoint), prices, caps, clock })
+        let books = SpendLedger::Shared(shared::SharedSpendLedger::new(ledger));
+        Arc::new(Self {
+            books,
+            account: Some(account.to_owned()),
+            endpoint: public_address(endpoint),
+            prices,
+            caps,
+            clock,
+        })
     }
 
-    /// What one reflection may spend.
-    pub fn reflection(self: &Arc<Self>, project: &str) -> Allowance {
+    /// Returns the allowance of one reflection.
+    pub fn reflection_allowance(self: &Arc<Self>, project: &str) -> ReflectionAllowance {
         let project = self.account.as_deref().unwrap_or(project).to_owned();
-        Allowance { governor: Arc::clone(self), project, turn: Mutex::default(), purse: Mutex::default() }
+        ReflectionAllowance { governor: Arc::clone(self), project, turn: Mutex::default(), purse: Mutex::default() }
     }
 
-    /// What was spent or reserved today, by all and by one project. Waits for nobody and writes nothing.
-    pub fn today(&self, project: &str) -> Result<Spent, LedgerError> {
+    /// Returns what was spent or reserved today, by all projects and by one. Takes no lock and writes nothing.
+    pub fn spent_today(&self, project: &str) -> Result<SpentToday, LedgerError> {
         let project = self.account.as_deref().unwrap_or(project);
-        let day = self.books.look((self.clock)())?;
-        Ok(Spent { calls: day.calls, total: day.total.usage(), project: day.project(project).usage() })
+        let day = self.books.read_day((self.clock)())?;
+        Ok(SpentToday {
+            calls: day.calls,
+            total: day.total.token_usage(),
+            project: day.project_total(project).token_usage(),
+        })
     }
 
-    /// Whether a call can be made without being written down.
+    /// Returns true if a call may be made without being recorded.
     fn needs_no_ledger(&self) -> bool {
-        self.caps.are_none() && self.prices.are_zero()
+        self.caps.are_unlimited() && self.prices.are_zero()
     }
 }
 
-/// What one reflection may spend, and what it has spent.
+/// The spending limit of one reflection, and what it has spent.
 #[derive(Debug)]
-pub struct Allowance {
-    governor: Arc<Governor>,
+pub struct ReflectionAllowance {
+    governor: Arc<SpendGovernor>,
     project: String,
-    /// Held while a call is reserved: a reflection may make several at once, and what it may spend is checked and
-    /// counted in one go.
+    /// The lock held while a call is reserved: a reflection may make several calls at once, and its spend must be
+    /// checked and counted in one step.
     turn: Mutex<()>,
-    purse: Mutex<Purse>,
+    purse: Mutex<AllowanceBalance>,
 }
 
 #[derive(Debug, Default)]
-struct Purse {
+struct AllowanceBalance {
     calls: u32,
-    /// Against the caps.
-    counted: Sum,
-    /// For people.
-    billed: Sum,
-    /// Why a call could not be written down by the server that should have done so.
+    /// The amount that counts against the caps.
+    counted: SpendTotal,
+    /// The amount shown to people.
+    billed: SpendTotal,
+    /// The reason why the server with the ledger could not record a call.
     away: Option<String>,
 }
 
 /// A call that may be made.
 #[derive(Debug)]
-struct Ticket {
-    amount: Amount,
-    /// Where it is written: the moment it was reserved, and its id. `None` where it did not have to be and could not.
+struct PermittedCall {
+    amount: CallAmount,
+    /// The time and the id of its reservation in the ledger; `None` if it needed no record and none could be written.
     written: Option<(Timestamp, String)>,
     model: String,
 }
 
-impl Allowance {
-    /// What was billed. Calls that are under way or never came back count for all they can have cost.
-    pub fn spent(&self) -> Usage {
-        self.purse().billed.usage()
+impl ReflectionAllowance {
+    /// Returns the billed usage. Calls that are under way or never returned count for the most they can cost.
+    pub fn billed_usage(&self) -> TokenUsage {
+        self.lock_balance().billed.token_usage()
     }
 
-    /// How many calls were made, every attempt counted.
-    pub fn calls(&self) -> u32 {
-        self.purse().calls
+    /// Returns the number of calls made, every attempt counted.
+    pub fn call_count(&self) -> u32 {
+        self.lock_balance().calls
     }
 
-    /// Why a call was not made that might have been, had the server answered that keeps the ledger. That passes, unlike a
-    /// cap: whoever can wait asks again later.
-    pub fn away(&self) -> Option<String> {
-        self.purse().away.clone()
+    /// Returns why a call was not made because the server with the ledger did not answer. Unlike a cap this is
+    /// temporary, so a caller that can wait may try again later.
+    pub fn ledger_outage(&self) -> Option<String> {
+        self.lock_balance().away.clone()
     }
 
-    fn purse(&self) -> MutexGuard<'_, Purse> {
+    fn lock_balance(&self) -> MutexGuard<'_, AllowanceBalance> {
         self.purse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for permission.
-    fn reserve(&self, model: &str, size: &Size) -> Result<Ticket, ModelError> {
-        let amount = self.governor.prices.of(size.at_most);
-        match self.try_reserve(model, amount) {
+    /// Reserves a call, or returns the reason for its refusal.
+    fn reserve_call(&self, model: &str, size: &CallSize) -> Result<PermittedCall, ModelError> {
+        let amount = self.governor.prices.price_tokens(size.at_most);
+        match self.try_reserve_call(model, amount) {
             Ok(Ok(ticket)) => Ok(ticket),
             Ok(Err(why)) => Err(ModelError::Refused { why }),
             Err(error) if self.governor.needs_no_ledger() => {
                 tracing::warn!(%error, "the call is not in the ledger of spend; it is free and there are no caps");
-                self.purse().hold(&amount);
-                Ok(Ticket { amount, written: None, model: model.to_owned() })
+                self.lock_balance().add_reservation(&amount);
+                Ok(PermittedCall { amount, written: None, model: model.to_owned() })
             }
             Err(error) => {
                 if let LedgerError::Elsewhere { why } = &error {
-                    self.purse().away = Some(why.clone());
+                    self.lock_balance().away = Some(why.clone());
                 }
-                Err(no_ledger(&error))
+                Err(no_ledger_error(&error))
             }
         }
     }
 
-    fn try_reserve(&self, model: &str, amount: Amount) -> Result<Result<Ticket, String>, LedgerError> {
+    fn try_reserve_call(&self, model: &str, amount: CallAmount) -> Result<Result<PermittedCall, String>, LedgerError> {
         let governor = &*self.governor;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let refusal = |at: Timestamp, day: &Day| self.refusal(model, &amount, at, day);
-        let reserve = |at: Timestamp, id: String| Reserve {
+        let refusal = |at: Timestamp, day: &LedgerDay| self.refusal_reason(model, &amount, at, day);
+        let reserve = |at: Timestamp, id: String| ReservationEntry {
             id,
             at,
             project: self.project.clone(),
@@ -234,43 +251,43 @@ impl Allowance {
             model: model.to_owned(),
             amount,
         };
-        let reserved = governor.books.reserve(&*governor.clock, &refusal, &reserve)?;
+        let reserved = governor.books.reserve_call(&*governor.clock, &refusal, &reserve)?;
         Ok(reserved.map(|written| {
-            self.purse().hold(&amount);
-            Ticket { amount, written: Some(written), model: model.to_owned() }
+            self.lock_balance().add_reservation(&amount);
+            PermittedCall { amount, written: Some(written), model: model.to_owned() }
         }))
     }
 
-    /// Why a call is not made, as the day stands.
-    fn refusal(&self, model: &str, amount: &Amount, at: Timestamp, day: &Day) -> Option<String> {
+    /// Returns the reason to refuse a call, given the totals of the day.
+    fn refusal_reason(&self, model: &str, amount: &CallAmount, at: Timestamp, day: &LedgerDay) -> Option<String> {
         let governor = &*self.governor;
-        if day.is_greedy(&governor.endpoint, model) {
+        if day.has_overcharged(&governor.endpoint, model) {
             let endpoint = &governor.endpoint;
             return Some(format!(
                 "the model {model} at {endpoint} billed more than was sent or asked for, see {}; \
                  it is not asked again before midnight UTC; until then use another endpoint or model",
-                governor.books.place(at),
+                governor.books.describe_location(at),
             ));
         }
         let standing = {
-            let purse = self.purse();
-            Standing {
+            let purse = self.lock_balance();
+            CurrentSpend {
                 calls: purse.calls,
                 reflection: purse.counted,
-                project: day.project(&self.project),
+                project: day.project_total(&self.project),
                 day: day.total,
             }
         };
-        governor.caps.refusal(amount, &standing)
+        governor.caps.refusal_reason(amount, &standing)
     }
 
-    /// Writes down what a call did cost. If that fails, the reservation stands.
-    fn settle(&self, ticket: Ticket, size: &Size, bill: Bill) {
-        let Bill::Known { counted, billed, claimed } = bill else {
+    /// Records the actual cost of a call. If that fails, the reservation stands.
+    fn charge_call(&self, ticket: PermittedCall, size: &CallSize, bill: CallCost) {
+        let CallCost::Known { counted, billed, claimed } = bill else {
             return;
         };
         let governor = &*self.governor;
-        if let Some(claimed) = claimed.filter(|claimed| is_too_much(claimed, &size.at_most)) {
+        if let Some(claimed) = claimed.filter(|claimed| exceeds_maximum(claimed, &size.at_most)) {
             tracing::warn!(
                 endpoint = governor.endpoint,
                 model = ticket.model,
@@ -281,55 +298,55 @@ impl Allowance {
                 "the endpoint billed more than was sent or asked for; it is not asked again today"
             );
         }
-        let counted = governor.prices.of(counted);
+        let counted = governor.prices.price_tokens(counted);
         if let Some((at, id)) = ticket.written {
-            let settle = Settle { id, amount: counted, claimed };
-            if let Err(error) = governor.books.settle(at, settle) {
+            let settle = ChargeEntry { id, amount: counted, claimed };
+            if let Err(error) = governor.books.charge_call(at, settle) {
                 tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
                 return;
             }
         }
-        self.purse().settle(&ticket.amount, &counted, &governor.prices.of(billed));
+        self.lock_balance().replace_reservation(&ticket.amount, &counted, &governor.prices.price_tokens(billed));
     }
 }
 
-impl Purse {
-    fn hold(&mut self, amount: &Amount) {
+impl AllowanceBalance {
+    fn add_reservation(&mut self, amount: &CallAmount) {
         self.calls = self.calls.saturating_add(1);
-        self.counted.add(amount);
-        self.billed.add(amount);
+        self.counted.add_amount(amount);
+        self.billed.add_amount(amount);
     }
 
-    fn settle(&mut self, held: &Amount, counted: &Amount, billed: &Amount) {
-        self.counted.remove(held);
-        self.counted.add(counted);
-        self.billed.remove(held);
-        self.billed.add(billed);
+    fn replace_reservation(&mut self, held: &CallAmount, counted: &CallAmount, billed: &CallAmount) {
+        self.counted.remove_amount(held);
+        self.counted.add_amount(counted);
+        self.billed.remove_amount(held);
+        self.billed.add_amount(billed);
     }
 }
 
-/// A model that is asked only as far as an allowance goes.
+/// A model whose calls are limited by an allowance.
 #[derive(Debug)]
-pub struct Governed<M> {
+pub struct GovernedModel<M> {
     inner: M,
-    allowance: Arc<Allowance>,
+    allowance: Arc<ReflectionAllowance>,
 }
 
-impl<M> Governed<M> {
-    /// Every call of `inner` is paid for by `allowance`.
-    pub fn new(inner: M, allowance: Arc<Allowance>) -> Self {
+impl<M> GovernedModel<M> {
+    /// Wraps `inner`, so that `allowance` pays for every call.
+    pub fn new(inner: M, allowance: Arc<ReflectionAllowance>) -> Self {
         Self { inner, allowance }
     }
 
-    /// What pays for it.
-    pub fn allowance(&self) -> &Allowance {
+    /// Returns the allowance that pays for the calls.
+    pub fn allowance(&self) -> &ReflectionAllowance {
         &self.allowance
     }
 
-    /// Files block, and an executor must not. What was begun is finished even if nobody waits for it any more.
-    async fn blocking<T: Send + 'static>(
+    /// Runs file work on a blocking thread. The work finishes even if its caller is cancelled.
+    async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Allowance) -> T + Send + 'static,
+        work: impl FnOnce(&ReflectionAllowance) -> T + Send + 'static,
     ) -> Result<T, LedgerError> {
         let allowance = Arc::clone(&self.allowance);
         let done = tokio::task::spawn_blocking(move || work(&allowance)).await;
@@ -338,25 +355,25 @@ impl<M> Governed<M> {
 }
 
 #[async_trait]
-impl<M: LanguageModel> LanguageModel for Governed<M> {
+impl<M: LanguageModel> LanguageModel for GovernedModel<M> {
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let (size, model) = (Size::of(request), self.name().to_owned());
-        let reserved = self.blocking(move |allowance| allowance.reserve(&model, &size)).await;
-        let ticket = reserved.map_err(|error| no_ledger(&error))??;
-        let answer = self.inner.ask(request).await;
-        let bill = Bill::of(&size, &answer);
-        if let Err(error) = self.blocking(move |allowance| allowance.settle(ticket, &size, bill)).await {
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        let (size, model) = (CallSize::from_request(request), self.name().to_owned());
+        let reserved = self.run_blocking(move |allowance| allowance.reserve_call(&model, &size)).await;
+        let ticket = reserved.map_err(|error| no_ledger_error(&error))??;
+        let answer = self.inner.send_request(request).await;
+        let bill = CallCost::from_answer(&size, &answer);
+        if let Err(error) = self.run_blocking(move |allowance| allowance.charge_call(ticket, &size, bill)).await {
             tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
         }
         answer
     }
 }
 
-fn no_ledger(error: &LedgerError) -> ModelError {
+fn no_ledger_error(error: &LedgerError) -> ModelError {
     ModelError::Refused {
         why: format!(
             "what a call costs cannot be written down ({error}); make that possible, or set no price and no cap"

@@ -1,7 +1,9 @@
 use super::*;
 
 fn cost(input: f64, output: f64, prompt: u64, completion: u64) -> u64 {
-    Prices { input_per_million: input, output_per_million: output }.of(Tokens { prompt, completion }).micro_usd
+    TokenPrices { input_per_million: input, output_per_million: output }
+        .price_tokens(CallTokens { prompt, completion })
+        .micro_usd
 }
 
 #[test]
@@ -27,10 +29,10 @@ fn a_price_that_is_none_is_the_highest() {
     for price in [f64::NAN, -1.0, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
         assert_eq!(cost(price, 0.0, 1_000_000, 0), u64::MAX, "{price}");
         assert_eq!(cost(0.0, price, u64::MAX, u64::MAX), u64::MAX, "{price}");
-        assert!(!Prices { input_per_million: price, output_per_million: 0.0 }.are_zero());
+        assert!(!TokenPrices { input_per_million: price, output_per_million: 0.0 }.are_zero());
     }
-    assert!(Prices::default().are_zero());
-    assert!(!Prices { input_per_million: 0.0, output_per_million: 1e-12 }.are_zero());
+    assert!(TokenPrices::default().are_zero());
+    assert!(!TokenPrices { input_per_million: 0.0, output_per_million: 1e-12 }.are_zero());
 }
 
 #[test]
@@ -54,23 +56,23 @@ fn a_cap_is_rounded_down_and_never_vanishes() {
 
 #[test]
 fn sums_of_the_largest_amounts_are_exact() {
-    let largest = Amount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
-    let mut sum = Sum::default();
+    let largest = CallAmount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
+    let mut sum = SpendTotal::default();
     for _ in 0..3 {
-        sum.add(&largest);
+        sum.add_amount(&largest);
     }
-    assert_eq!(sum.tokens(), 6 * u128::from(u64::MAX));
-    assert_eq!(sum.usage().prompt_tokens, Some(u64::MAX));
+    assert_eq!(sum.total_tokens(), 6 * u128::from(u64::MAX));
+    assert_eq!(sum.token_usage().prompt_tokens, Some(u64::MAX));
     for _ in 0..3 {
-        sum.remove(&largest);
+        sum.remove_amount(&largest);
     }
-    assert_eq!(sum, Sum::default());
+    assert_eq!(sum, SpendTotal::default());
 }
 
 #[test]
 fn dollars_have_two_decimals_at_least() {
     let cases = [(0, "$0.00"), (1, "$0.000001"), (4_990_000, "$4.99"), (12_345_600, "$12.3456"), (7_000_000, "$7.00")];
     for (micro, shown) in cases {
-        assert_eq!(dollars(micro), shown);
+        assert_eq!(format_dollars(micro), shown);
     }
 }

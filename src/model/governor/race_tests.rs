@@ -8,7 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::*;
-use crate::model::{Form, Message};
+use crate::model::{ModelMessage, RequestedFormat};
 
 /// Tells a process that this test started where the ledger is.
 const VARIABLE: &str = "ARCHIVIST_TEST_LEDGER";
@@ -25,30 +25,30 @@ impl LanguageModel for Lost {
         "m"
     }
 
-    async fn ask(&self, _: &Request) -> Result<Reply, ModelError> {
+    async fn send_request(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
         Err(ModelError::TimedOut { after: Duration::ZERO })
     }
 }
 
-fn request() -> Request {
-    let messages = vec![Message::User { text: "Go.".to_owned() }];
-    Request { messages, form: Form::Text, max_output_tokens: 10 }
+fn request() -> ModelRequest {
+    let messages = vec![ModelMessage::User { text: "Go.".to_owned() }];
+    ModelRequest { messages, form: RequestedFormat::Text, max_output_tokens: 10 }
 }
 
-fn governor(directory: &Path, winners: u64) -> Arc<Governor> {
-    let most = reservation(&request());
-    let caps = Caps { tokens_per_day: winners * (most.prompt + most.completion), ..Caps::default() };
+fn governor(directory: &Path, winners: u64) -> Arc<SpendGovernor> {
+    let most = max_billable_tokens(&request());
+    let caps = SpendCaps { tokens_per_day: winners * (most.prompt + most.completion), ..SpendCaps::default() };
     let clock: Clock = Arc::new(|| "2026-11-16T12:00:00Z".parse().unwrap());
-    Governor::new(directory, "e", Prices::default(), caps, clock)
+    SpendGovernor::new(directory, "e", TokenPrices::default(), caps, clock)
 }
 
 /// Asks until it is refused, or has won more than there is, and says how often it was not.
-fn calls(governor: &Arc<Governor>, project: &str) -> u64 {
-    let model = Governed::new(Lost, Arc::new(governor.reflection(project)));
+fn calls(governor: &Arc<SpendGovernor>, project: &str) -> u64 {
+    let model = GovernedModel::new(Lost, Arc::new(governor.reflection_allowance(project)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut calls = 0;
     while calls <= WINNERS
-        && let Err(ModelError::TimedOut { .. }) = runtime.block_on(model.ask(&request()))
+        && let Err(ModelError::TimedOut { .. }) = runtime.block_on(model.send_request(&request()))
     {
         calls += 1;
     }
@@ -101,7 +101,7 @@ fn processes_together_make_as_many_calls_as_fit() {
         won += calls.unwrap_or_else(|| panic!("{said}")).parse::<u64>().unwrap();
     }
     assert_eq!(won, WINNERS);
-    assert_eq!(governor(directory.path(), WINNERS).today("p").unwrap().calls, WINNERS);
+    assert_eq!(governor(directory.path(), WINNERS).spent_today("p").unwrap().calls, WINNERS);
 }
 
 /// Nothing but what the test above starts.

@@ -1,4 +1,5 @@
-//! A ledger that machines share: the lines that stand in files elsewhere, kept by somebody who need not understand them.
+//! A spend ledger that machines share: it keeps the same lines as the file ledger, on a server that need not parse
+//! them.
 
 use std::fmt::Debug;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -6,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDate;
 
-use super::day::{Day, Entry, Reserve, Settle};
+use super::day::{ChargeEntry, LedgerDay, ReservationEntry, SpendLedgerEntry};
 use super::ledger::{LedgerError, MAX_LINE_BYTES};
 use crate::domain::Timestamp;
 
@@ -14,162 +15,163 @@ use crate::domain::Timestamp;
 #[path = "shared_tests.rs"]
 mod tests;
 
-/// A line and its number; the first of a day is 1, and none is left out.
+/// A line and its number; the first of a day is 1, and the numbers have no gaps.
 pub type NumberedLine = (u64, String);
 
-/// A call that is about to be made, as a shared ledger keeps it.
+/// A call that is about to be made, as a shared ledger stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReservedCall {
-    /// When.
+    /// The time of the reservation.
     pub at: Timestamp,
-    /// For which project.
+    /// The project that is charged.
     pub project: String,
-    /// Where.
+    /// The endpoint that is called.
     pub endpoint: String,
-    /// Who is asked.
+    /// The model that is called.
     pub model: String,
-    /// The line that says so.
+    /// The ledger line of the reservation.
     pub line: String,
 }
 
-/// What whoever wants to reserve says next.
+/// The next instruction of a caller that wants to reserve a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
-    /// To read the lines from this number on.
+pub enum LedgerInstruction {
+    /// Read the lines from this number on.
     ReadFrom(u64),
-    /// To have the account of another day: midnight went by.
+    /// Switch to another day, because midnight has passed.
     Day(NaiveDate),
-    /// To write this.
+    /// Write this reservation.
     Write(ReservedCall),
-    /// To write nothing.
+    /// Write nothing and stop.
     Leave,
 }
 
-/// Decides while nobody else may write. Asked first without lines, and perhaps again with others; the last word counts.
-pub type Deciding<'d> = dyn Fn(NaiveDate, Option<&[NumberedLine]>) -> Wish + Sync + 'd;
+/// A callback that decides while nobody else may write. It is called first without lines, then possibly again with
+/// lines; its last instruction counts.
+pub type Deciding<'d> = dyn Fn(NaiveDate, Option<&[NumberedLine]>) -> LedgerInstruction + Sync + 'd;
 
-/// A ledger that machines share. All of it waits for the network, so it is asked where waiting is allowed.
+/// A ledger that machines share. All methods wait for the network, so they are called only where blocking is allowed.
 pub trait SharedLedger: Debug + Send + Sync {
-    /// Where it is, for people.
-    fn place(&self) -> String;
+    /// Returns the location of the ledger, for people.
+    fn describe_location(&self) -> String;
 
-    /// What everybody in this process has read of it together: a day has many lines, and each is read once.
-    fn memo(&self) -> Arc<LedgerMemo>;
+    /// Returns the read state that everything in this process shares: a day has many lines, and each is read once.
+    fn ledger_memo(&self) -> Arc<LedgerMemo>;
 
-    /// Every line of a day.
-    fn lines(&self, day: NaiveDate) -> Result<Vec<NumberedLine>, LedgerError>;
+    /// Returns every line of a day.
+    fn read_day_lines(&self, day: NaiveDate) -> Result<Vec<NumberedLine>, LedgerError>;
 
-    /// Carries out what is decided, and returns once that is on disk. The id makes it one reservation, however often it
-    /// has to be written. While one decides about a day, nobody else writes into it.
-    fn reserve(&self, id: &str, day: NaiveDate, decide: &Deciding<'_>) -> Result<(), LedgerError>;
+    /// Carries out what `decide` returns, and returns once that is on disk. The id makes it one reservation, even if it
+    /// has to be written several times. During a decision about a day nobody else writes into it.
+    fn reserve_call(&self, id: &str, day: NaiveDate, decide: &Deciding<'_>) -> Result<(), LedgerError>;
 
-    /// Adds the line that settles a reservation, unless it is settled.
-    fn settle(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), LedgerError>;
+    /// Adds the line that charges a reservation, unless it is already charged.
+    fn charge_call(&self, id: &str, day: NaiveDate, line: &str) -> Result<(), LedgerError>;
 }
 
-/// What was read of a shared ledger.
+/// The shared state of reading a shared ledger.
 #[derive(Debug, Default)]
-pub struct LedgerMemo(Mutex<Reading>);
+pub struct LedgerMemo(Mutex<SharedReadState>);
 
-/// A shared ledger, and what was read of it.
+/// A shared ledger with its read state.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSpendLedger {
     ledger: Arc<dyn SharedLedger>,
     read: Arc<LedgerMemo>,
 }
 
-impl Shared {
+impl SharedSpendLedger {
     pub(super) fn new(ledger: Arc<dyn SharedLedger>) -> Self {
-        Self { read: ledger.memo(), ledger }
+        Self { read: ledger.ledger_memo(), ledger }
     }
 
-    pub(super) fn place(&self) -> String {
-        self.ledger.place()
+    pub(super) fn describe_location(&self) -> String {
+        self.ledger.describe_location()
     }
 
-    /// What a day comes to.
-    pub(super) fn look(&self, at: Timestamp) -> Result<Day, LedgerError> {
-        look(&*self.ledger, at)
+    /// Returns the totals of a day.
+    pub(super) fn read_day(&self, at: Timestamp) -> Result<LedgerDay, LedgerError> {
+        read_shared_day(&*self.ledger, at)
     }
 
-    /// Writes a reservation down, unless `refusal` says why not.
-    pub(super) fn reserve(
+    /// Writes a reservation, unless `refusal` returns a reason against it.
+    pub(super) fn reserve_call(
         &self,
         clock: &(dyn Fn() -> Timestamp + Sync),
-        refusal: &(dyn Fn(Timestamp, &Day) -> Option<String> + Sync),
-        reserve: &(dyn Fn(Timestamp, String) -> Reserve + Sync),
+        refusal: &(dyn Fn(Timestamp, &LedgerDay) -> Option<String> + Sync),
+        reserve: &(dyn Fn(Timestamp, String) -> ReservationEntry + Sync),
     ) -> Result<Result<(Timestamp, String), String>, LedgerError> {
         let id = fresh_id();
         let outcome = Mutex::new(None);
         let decide = |day: NaiveDate, lines: Option<&[NumberedLine]>| {
             let at = clock();
             if at.date_naive() != day {
-                return Wish::Day(at.date_naive());
+                return LedgerInstruction::Day(at.date_naive());
             }
-            let mut read = self.read();
-            let Some(lines) = lines else { return Wish::ReadFrom(read.begin(day)) };
+            let mut read = self.lock_read_state();
+            let Some(lines) = lines else { return LedgerInstruction::ReadFrom(read.first_line_to_read(day)) };
             if !read.catch_up(day, lines) {
-                return Wish::ReadFrom(read.begin(day));
+                return LedgerInstruction::ReadFrom(read.first_line_to_read(day));
             }
             let (decided, wish) = match refusal(at, &read.day) {
-                Some(why) => (Ok(Err(why)), Wish::Leave),
-                None => match call(reserve(at, id.clone())) {
-                    Ok(call) => (Ok(Ok((at, id.clone()))), Wish::Write(call)),
-                    Err(error) => (Err(error), Wish::Leave),
+                Some(why) => (Ok(Err(why)), LedgerInstruction::Leave),
+                None => match build_reserved_call(reserve(at, id.clone())) {
+                    Ok(call) => (Ok(Ok((at, id.clone()))), LedgerInstruction::Write(call)),
+                    Err(error) => (Err(error), LedgerInstruction::Leave),
                 },
             };
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(decided);
             wish
         };
-        self.ledger.reserve(&id, clock().date_naive(), &decide)?;
+        self.ledger.reserve_call(&id, clock().date_naive(), &decide)?;
         let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         outcome.unwrap_or_else(|| Err(LedgerError::Interrupted("nothing was decided".to_owned())))
     }
 
-    /// Adds the line that settles a reservation of that moment.
-    pub(super) fn settle(&self, at: Timestamp, settle: Settle) -> Result<(), LedgerError> {
+    /// Adds the line that charges a reservation made at that time.
+    pub(super) fn charge_call(&self, at: Timestamp, settle: ChargeEntry) -> Result<(), LedgerError> {
         let id = settle.id.clone();
-        self.ledger.settle(&id, at.date_naive(), &written(&Entry::Settle(settle))?)
+        self.ledger.charge_call(&id, at.date_naive(), &encode_entry(&SpendLedgerEntry::Settle(settle))?)
     }
 
-    fn read(&self) -> MutexGuard<'_, Reading> {
+    fn lock_read_state(&self) -> MutexGuard<'_, SharedReadState> {
         self.read.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a day comes to in a shared ledger.
-pub(super) fn look(ledger: &dyn SharedLedger, at: Timestamp) -> Result<Day, LedgerError> {
-    let mut day = Day::default();
-    ledger.lines(at.date_naive())?.iter().for_each(|(_, line)| day.read(line.as_bytes()));
+/// Returns the totals of a day in a shared ledger.
+pub(super) fn read_shared_day(ledger: &dyn SharedLedger, at: Timestamp) -> Result<LedgerDay, LedgerError> {
+    let mut day = LedgerDay::default();
+    ledger.read_day_lines(at.date_naive())?.iter().for_each(|(_, line)| day.read_line(line.as_bytes()));
     Ok(day)
 }
 
-/// How far a day was read, and what it came to.
+/// The position up to which a day was read, and the totals so far.
 #[derive(Debug, Default)]
-struct Reading {
+struct SharedReadState {
     date: NaiveDate,
-    /// The last line that was read: it must be there the next time, or the rest is not what it was.
+    /// The last line that was read; it must still be there at the next read, or the day is read again.
     last: Option<NumberedLine>,
-    day: Day,
+    day: LedgerDay,
 }
 
-impl Reading {
-    /// From which number on the lines of a day are to be read.
-    fn begin(&mut self, date: NaiveDate) -> u64 {
+impl SharedReadState {
+    /// Returns the number of the line from which a day has to be read.
+    fn first_line_to_read(&mut self, date: NaiveDate) -> u64 {
         if self.date != date {
             *self = Self { date, ..Self::default() };
         }
         self.last.as_ref().map_or(0, |(number, _)| *number)
     }
 
-    /// Takes in what was added. False, and nothing is known, where the lines do not go on from what was read: another
-    /// server may have taken over that lacks some of it.
+    /// Adds the new lines to the totals. Returns false and forgets everything if the lines do not continue what was
+    /// read: another server may have taken over that lacks some of it.
     fn catch_up(&mut self, date: NaiveDate, lines: &[NumberedLine]) -> bool {
         let ends_before = |number: u64| lines.last().is_some_and(|(last, _)| *last < number);
         let added = match &self.last {
             _ if self.date != date => None,
             None => Some(lines),
-            // Somebody else in this process has read further meanwhile.
+            // Another task in this process has read further meanwhile.
             Some((number, _)) if ends_before(*number) && lines.first().is_some_and(|(first, _)| first < number) => {
                 return true;
             }
@@ -182,19 +184,19 @@ impl Reading {
             *self = Self { date, ..Self::default() };
             return false;
         };
-        added.iter().for_each(|(_, line)| self.day.read(line.as_bytes()));
+        added.iter().for_each(|(_, line)| self.day.read_line(line.as_bytes()));
         self.last = added.last().cloned().or_else(|| self.last.take());
         true
     }
 }
 
-fn call(reserve: Reserve) -> Result<ReservedCall, LedgerError> {
+fn build_reserved_call(reserve: ReservationEntry) -> Result<ReservedCall, LedgerError> {
     let (at, project, endpoint, model) =
         (reserve.at, reserve.project.clone(), reserve.endpoint.clone(), reserve.model.clone());
-    Ok(ReservedCall { at, project, endpoint, model, line: written(&Entry::Reserve(reserve))? })
+    Ok(ReservedCall { at, project, endpoint, model, line: encode_entry(&SpendLedgerEntry::Reserve(reserve))? })
 }
 
-fn written(entry: &Entry) -> Result<String, LedgerError> {
+fn encode_entry(entry: &SpendLedgerEntry) -> Result<String, LedgerError> {
     let line = serde_json::to_string(entry).map_err(|error| LedgerError::Interrupted(error.to_string()))?;
     if line.len() >= MAX_LINE_BYTES {
         return Err(LedgerError::LongLine { bytes: line.len() });
@@ -202,7 +204,7 @@ fn written(entry: &Entry) -> Result<String, LedgerError> {
     Ok(line)
 }
 
-/// An id that nothing else has, on whatever machine.
+/// Returns an id that is unique across machines.
 fn fresh_id() -> String {
     let chance = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", chance(), chance())

@@ -1,4 +1,4 @@
-//! What was learned about endpoints, remembered.
+//! A memory of the answer formats that endpoints support.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
@@ -8,96 +8,96 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::super::place::place;
-use super::super::replace::replace;
-use super::Rung;
+use super::super::place::public_address;
+use super::super::replace::replace_file;
+use super::AnswerFormat;
 use crate::domain::Timestamp;
 
 #[cfg(test)]
 #[path = "memory_tests.rs"]
 mod tests;
 
-/// Endpoints learn and unlearn with their releases; what was seen longer ago is looked at again.
+/// The time for which a result is valid: endpoints change with their releases.
 const KNOWN_FOR: TimeDelta = TimeDelta::days(30);
 
-/// No memory of ours is longer. A longer file is not one.
+/// The longest file that is read; our own files are shorter.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Which rung each model stands on, by endpoint and name.
+/// The answer format of each model, by endpoint and name.
 ///
-/// A small JSON file, if there is a place for one. Whoever changes it reads it first and replaces it whole: two at once
-/// may lose what one of them learned, which costs a few small questions.
+/// It is stored in a small JSON file, if a path is given. A writer reads the file first and replaces it as a whole: two
+/// writers at once may lose what one of them learned, which costs a few small requests.
 #[derive(Debug)]
-pub struct Ladders {
+pub struct EndpointCapabilities {
     path: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<RememberedFormats>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct RememberedFormats {
     endpoints: Endpoints,
-    /// Something is known here that could not be written down.
+    /// True if something is known that could not be written to the file.
     is_ahead: bool,
 }
 
-type Endpoints = BTreeMap<String, BTreeMap<String, Learned>>;
+type Endpoints = BTreeMap<String, BTreeMap<String, LearnedFormat>>;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Learned {
-    /// A word of a newer version stays what it is.
+struct LearnedFormat {
+    /// The word for the format; a word of a newer version is kept as it is.
     rung: String,
     learned_at: Timestamp,
 }
 
-impl Learned {
-    /// A time to come is as doubtful as one long past.
+impl LearnedFormat {
+    /// Returns true if the result is recent; a time in the future is as doubtful as one long past.
     fn is_fresh(&self, now: Timestamp) -> bool {
         now.signed_duration_since(self.learned_at).abs() < KNOWN_FOR
     }
 }
 
-impl Ladders {
-    /// Remembers in a file; without one, until it is dropped.
+impl EndpointCapabilities {
+    /// Opens the memory in a file; without a path it lasts until it is dropped.
     pub fn open(path: Option<PathBuf>) -> Self {
         let endpoints = path.as_deref().map(read_or_warn).unwrap_or_default();
-        Self { path, known: Mutex::new(Known { endpoints, is_ahead: false }) }
+        Self { path, known: Mutex::new(RememberedFormats { endpoints, is_ahead: false }) }
     }
 
-    /// The rung of a model, if it was learned of late.
-    pub fn get(&self, endpoint: &str, model: &str, now: Timestamp) -> Option<Rung> {
-        let known = self.known();
-        let learned = known.endpoints.get(&place(endpoint))?.get(model)?;
-        if learned.is_fresh(now) { Rung::parse(&learned.rung).ok() } else { None }
+    /// Returns the format of a model, if it was learned recently.
+    pub fn get(&self, endpoint: &str, model: &str, now: Timestamp) -> Option<AnswerFormat> {
+        let known = self.lock_remembered();
+        let learned = known.endpoints.get(&public_address(endpoint))?.get(model)?;
+        if learned.is_fresh(now) { AnswerFormat::parse(&learned.rung).ok() } else { None }
     }
 
-    /// Remembers the rung of a model. What nobody would be told any more is dropped.
-    pub fn remember(&self, endpoint: &str, model: &str, rung: Rung, now: Timestamp) {
-        self.change(|endpoints| {
-            let learned = Learned { rung: rung.as_str().to_owned(), learned_at: now };
-            endpoints.entry(place(endpoint)).or_default().insert(model.to_owned(), learned);
+    /// Remembers the format of a model and drops results that are out of date.
+    pub fn remember_format(&self, endpoint: &str, model: &str, rung: AnswerFormat, now: Timestamp) {
+        self.update_endpoints(|endpoints| {
+            let learned = LearnedFormat { rung: rung.as_str().to_owned(), learned_at: now };
+            endpoints.entry(public_address(endpoint)).or_default().insert(model.to_owned(), learned);
             endpoints.values_mut().for_each(|models| models.retain(|_, learned| learned.is_fresh(now)));
         });
     }
 
-    /// Forgets the rung of a model that does not hold any more.
-    pub fn forget(&self, endpoint: &str, model: &str) {
-        self.change(|endpoints| {
-            if let Some(models) = endpoints.get_mut(&place(endpoint)) {
+    /// Forgets the format of a model that no longer applies.
+    pub fn forget_format(&self, endpoint: &str, model: &str) {
+        self.update_endpoints(|endpoints| {
+            if let Some(models) = endpoints.get_mut(&public_address(endpoint)) {
                 models.remove(model);
             }
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut Endpoints)) {
-        let mut known = self.known();
+    fn update_endpoints(&self, change: impl FnOnce(&mut Endpoints)) {
+        let mut known = self.lock_remembered();
         if let Some(path) = self.path.as_deref().filter(|_| !known.is_ahead) {
             known.endpoints = read_or_warn(path);
         }
         change(&mut known.endpoints);
         known.endpoints.retain(|_, models| !models.is_empty());
         if let Some(path) = &self.path {
-            let written = write(path, &known.endpoints);
+            let written = write_file(path, &known.endpoints);
             known.is_ahead = written.is_err();
             if let Err(error) = written {
                 tracing::warn!(path = %path.display(), %error, "what endpoints understand is not remembered");
@@ -105,20 +105,20 @@ impl Ladders {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock_remembered(&self) -> MutexGuard<'_, RememberedFormats> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A file that cannot be read is as good as none: it will be replaced.
+/// Reads the file; if it cannot be read, it counts as empty and will be replaced.
 fn read_or_warn(path: &Path) -> Endpoints {
-    read(path).unwrap_or_else(|error| {
+    read_file(path).unwrap_or_else(|error| {
         tracing::warn!(path = %path.display(), %error, "what is remembered of endpoints cannot be read");
         Endpoints::new()
     })
 }
 
-fn read(path: &Path) -> io::Result<Endpoints> {
+fn read_file(path: &Path) -> io::Result<Endpoints> {
     let file = match std::fs::File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Endpoints::new()),
         file => file?,
@@ -128,8 +128,8 @@ fn read(path: &Path) -> io::Result<Endpoints> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-fn write(path: &Path, endpoints: &Endpoints) -> io::Result<()> {
+fn write_file(path: &Path, endpoints: &Endpoints) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(endpoints)?;
     bytes.push(b'\n');
-    replace(path, &bytes)
+    replace_file(path, &bytes)
 }

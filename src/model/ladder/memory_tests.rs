@@ -14,34 +14,34 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn open(path: &Path) -> Ladders {
-    Ladders::open(Some(path.to_owned()))
+fn open(path: &Path) -> EndpointCapabilities {
+    EndpointCapabilities::open(Some(path.to_owned()))
 }
 
 #[test]
 fn a_rung_is_remembered_by_endpoint_and_model() {
     let (_folder, path) = folder();
-    for ladders in [Ladders::open(None), open(&path)] {
-        ladders.remember(HERE, "small", Rung::Json, day(0));
-        ladders.remember(HERE, "large", Rung::Tools, day(0));
-        assert_eq!(ladders.get(HERE, "small", day(1)), Some(Rung::Json));
-        assert_eq!(ladders.get(HERE, "large", day(1)), Some(Rung::Tools));
+    for ladders in [EndpointCapabilities::open(None), open(&path)] {
+        ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+        ladders.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
+        assert_eq!(ladders.get(HERE, "small", day(1)), Some(AnswerFormat::Json));
+        assert_eq!(ladders.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
         assert_eq!(ladders.get("http://elsewhere/v1", "small", day(1)), None);
-        ladders.remember(HERE, "small", Rung::Text, day(1));
-        assert_eq!(ladders.get(HERE, "small", day(1)), Some(Rung::Text));
-        ladders.forget(HERE, "small");
-        ladders.forget("http://elsewhere/v1", "small");
+        ladders.remember_format(HERE, "small", AnswerFormat::Text, day(1));
+        assert_eq!(ladders.get(HERE, "small", day(1)), Some(AnswerFormat::Text));
+        ladders.forget_format(HERE, "small");
+        ladders.forget_format("http://elsewhere/v1", "small");
         assert_eq!(ladders.get(HERE, "small", day(1)), None);
-        assert_eq!(ladders.get(HERE, "large", day(1)), Some(Rung::Tools));
+        assert_eq!(ladders.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
     }
-    assert_eq!(open(&path).get(HERE, "large", day(1)), Some(Rung::Tools), "the next process knows it");
+    assert_eq!(open(&path).get(HERE, "large", day(1)), Some(AnswerFormat::Tools), "the next process knows it");
     assert_eq!(open(&path).get(HERE, "small", day(1)), None);
 }
 
 #[test]
 fn the_file_reads_like_what_it_says() {
     let (_folder, path) = folder();
-    open(&path).remember(HERE, "small", Rung::Schema, day(0));
+    open(&path).remember_format(HERE, "small", AnswerFormat::Schema, day(0));
     let text = std::fs::read_to_string(&path).unwrap();
     let expected = r#"{
   "http://127.0.0.1:11434/v1": {
@@ -59,11 +59,11 @@ fn the_file_reads_like_what_it_says() {
 fn what_was_learned_long_ago_is_not_known() {
     let (_folder, path) = folder();
     let ladders = open(&path);
-    ladders.remember(HERE, "small", Rung::Tools, day(0));
+    ladders.remember_format(HERE, "small", AnswerFormat::Tools, day(0));
     for (then, known) in [(29, true), (30, false), (400, false), (-29, true), (-30, false)] {
         assert_eq!(ladders.get(HERE, "small", day(then)).is_some(), known, "day {then}");
     }
-    ladders.remember("http://elsewhere/v1", "other", Rung::Text, day(31));
+    ladders.remember_format("http://elsewhere/v1", "other", AnswerFormat::Text, day(31));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("small") && text.contains("other"), "{text}");
 }
@@ -86,8 +86,8 @@ fn a_broken_file_is_ignored_and_replaced() {
         std::fs::write(&path, bytes).unwrap();
         let ladders = open(&path);
         assert_eq!(ladders.get(HERE, "small", day(0)), None);
-        ladders.remember(HERE, "small", Rung::Json, day(0));
-        assert_eq!(open(&path).get(HERE, "small", day(0)), Some(Rung::Json));
+        ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+        assert_eq!(open(&path).get(HERE, "small", day(0)), Some(AnswerFormat::Json));
     }
 }
 
@@ -97,7 +97,7 @@ fn a_file_without_end_is_not_read_to_its_end() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let spaces = vec![b' '; usize::try_from(MAX_FILE_BYTES).unwrap()];
     std::fs::write(&path, [spaces.as_slice(), b"{}"].concat()).unwrap();
-    assert!(read(&path).is_err());
+    assert!(read_file(&path).is_err());
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_word_of_a_newer_version_is_not_known_but_kept() {
     std::fs::write(&path, newer).unwrap();
     let ladders = open(&path);
     assert_eq!(ladders.get(HERE, "new", day(0)), None);
-    ladders.remember(HERE, "small", Rung::Json, day(0));
+    ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
     assert!(std::fs::read_to_string(&path).unwrap().contains("grammar"));
 }
 
@@ -118,23 +118,23 @@ fn where_nothing_can_be_written_it_is_known_until_the_end() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let ladders = open(&file.join("ladders.json"));
-    ladders.remember(HERE, "small", Rung::Json, day(0));
-    ladders.remember(HERE, "large", Rung::Tools, day(0));
-    assert_eq!(ladders.get(HERE, "small", day(0)), Some(Rung::Json));
-    assert_eq!(ladders.get(HERE, "large", day(0)), Some(Rung::Tools));
+    ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+    ladders.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
+    assert_eq!(ladders.get(HERE, "small", day(0)), Some(AnswerFormat::Json));
+    assert_eq!(ladders.get(HERE, "large", day(0)), Some(AnswerFormat::Tools));
 }
 
 #[test]
 fn two_processes_learn_from_each_other() {
     let (_folder, path) = folder();
     let (one, other) = (open(&path), open(&path));
-    one.remember(HERE, "small", Rung::Json, day(0));
-    other.remember(HERE, "large", Rung::Tools, day(0));
-    assert_eq!(other.get(HERE, "small", day(0)), Some(Rung::Json));
-    other.forget(HERE, "small");
-    one.remember(HERE, "third", Rung::Text, day(0));
+    one.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+    other.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
+    assert_eq!(other.get(HERE, "small", day(0)), Some(AnswerFormat::Json));
+    other.forget_format(HERE, "small");
+    one.remember_format(HERE, "third", AnswerFormat::Text, day(0));
     assert_eq!(one.get(HERE, "small", day(0)), None);
-    assert_eq!(open(&path).get(HERE, "large", day(0)), Some(Rung::Tools));
+    assert_eq!(open(&path).get(HERE, "large", day(0)), Some(AnswerFormat::Tools));
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn many_writers_never_leave_a_broken_file() {
                 let ladders = open(&path);
                 start.wait();
                 for round in 0..10 {
-                    ladders.remember(HERE, &format!("{writer}-{round}"), Rung::Json, day(0));
-                    assert!(!read(&path).unwrap().is_empty());
+                    ladders.remember_format(HERE, &format!("{writer}-{round}"), AnswerFormat::Json, day(0));
+                    assert!(!read_file(&path).unwrap().is_empty());
                 }
             })
         })
@@ -175,6 +175,6 @@ fn an_address_is_kept_without_what_may_be_secret() {
         ("", ""),
     ];
     for (endpoint, expected) in table {
-        assert_eq!(place(endpoint), expected, "{endpoint}");
+        assert_eq!(public_address(endpoint), expected, "{endpoint}");
     }
 }

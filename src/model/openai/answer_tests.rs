@@ -3,16 +3,16 @@ use serde_json::json;
 
 use super::*;
 
-fn mask() -> Mask {
-    Mask::new(None)
+fn mask() -> KeyMask {
+    KeyMask::new(None)
 }
 
-fn reply(body: &Value) -> Result<Reply, ModelError> {
-    read(body.to_string().as_bytes(), false, &mask()).map_err(|fault| fault.error)
+fn reply(body: &Value) -> Result<ModelReply, ModelError> {
+    read_reply(body.to_string().as_bytes(), false, &mask()).map_err(|fault| fault.error)
 }
 
 /// The reply to a message with nothing around it.
-fn said(message: &Value) -> Reply {
+fn said(message: &Value) -> ModelReply {
     reply(&json!({"choices": [{"message": message}]})).unwrap()
 }
 
@@ -25,7 +25,8 @@ fn declined(body: &Value) -> String {
 
 #[test]
 fn the_least_that_is_an_answer_is_one() {
-    let expected = Reply { text: "a".to_owned(), calls: vec![], finish: Finish::Stop, usage: Usage::default() };
+    let expected =
+        ModelReply { text: "a".to_owned(), calls: vec![], finish: Finish::Stop, usage: TokenUsage::default() };
     assert_eq!(said(&json!({"content": "a"})), expected);
     assert_eq!(reply(&json!([{"choices": [{"message": {"content": "a"}}]}])), Ok(expected.clone()));
     assert_eq!(reply(&json!({"choices": [{"text": "a"}], "error": null})), Ok(expected.clone()));
@@ -56,13 +57,16 @@ fn calls_come_in_many_shapes() {
         json!({"tool_calls": {"id": "a", "function": {"name": "f", "arguments": {"x": 1}}}}),
         json!({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {"x": 1}}}, {"function": {}}, 7]}),
     ];
-    let expected = vec![ToolCall { id: "a".to_owned(), name: "f".to_owned(), arguments: r#"{"x":1}"#.to_owned() }];
+    let expected = vec![ModelToolCall { id: "a".to_owned(), name: "f".to_owned(), arguments: r#"{"x":1}"#.to_owned() }];
     for message in cases {
         let reply = said(&message);
         assert_eq!((reply.calls, reply.finish), (expected.clone(), Finish::ToolCalls), "{message}");
     }
     let legacy = said(&json!({"content": null, "function_call": {"name": "f", "arguments": ""}}));
-    assert_eq!(legacy.calls, [ToolCall { id: "call_1".to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() }]);
+    assert_eq!(
+        legacy.calls,
+        [ModelToolCall { id: "call_1".to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() }]
+    );
 }
 
 #[test]
@@ -114,7 +118,7 @@ fn a_refusal_is_no_answer() {
 
 #[test]
 fn what_is_no_answer_is_unreadable() {
-    let unreadable = |body: &str| match read(body.as_bytes(), false, &mask()).map_err(|fault| fault.error) {
+    let unreadable = |body: &str| match read_reply(body.as_bytes(), false, &mask()).map_err(|fault| fault.error) {
         Err(ModelError::Unreadable { why }) => why,
         other => panic!("{body}: {other:?}"),
     };
@@ -161,20 +165,20 @@ fn numbers_of_tokens_may_be_anything() {
 #[test]
 fn a_mark_at_the_start_of_the_body_does_not_matter() {
     let body = format!("\u{FEFF}\n{}", json!({"choices": [{"message": {"content": "a"}}]}));
-    assert_eq!(read(body.as_bytes(), false, &mask()).unwrap().text, "a");
+    assert_eq!(read_reply(body.as_bytes(), false, &mask()).unwrap().text, "a");
 }
 
 proptest! {
     #[test]
     fn any_body_is_survived(body in prop::collection::vec(any::<u8>(), 0..100), is_stream in any::<bool>()) {
-        let _ = read(&body, is_stream, &mask());
+        let _ = read_reply(&body, is_stream, &mask());
     }
 
     #[test]
     fn any_reply_survives_its_way_through_the_client(text in any::<String>(), reason in any::<String>()) {
         let body = json!({"choices": [{"message": {"content": text}, "finish_reason": reason}]});
         if let Ok(reply) = reply(&body) {
-            prop_assert_eq!(serde_json::from_slice::<Reply>(&serde_json::to_vec(&reply).unwrap()).unwrap(), reply);
+            prop_assert_eq!(serde_json::from_slice::<ModelReply>(&serde_json::to_vec(&reply).unwrap()).unwrap(), reply);
         }
     }
 }

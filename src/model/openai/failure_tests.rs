@@ -64,7 +64,7 @@ async fn an_exceeded_quota_is_not_a_matter_of_patience() {
     let message = "You exceeded your current quota, please check your plan and billing details.";
     let body = json!({"error": {"message": message, "type": "insufficient_quota", "code": "insufficient_quota"}});
     let error = answer(refusal(429, &body)).await.unwrap_err();
-    assert!(!error.is_passing());
+    assert!(!error.is_transient());
     assert_eq!(error, ModelError::BadRequest { status: 429, said: message.to_owned() });
 }
 
@@ -133,10 +133,13 @@ async fn nobody_at_home_is_a_failed_connection() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     for scheme in ["http", "https"] {
-        let error = model(&format!("{scheme}://127.0.0.1:{port}/v1")).ask(&request(Form::Text)).await.unwrap_err();
+        let error = model(&format!("{scheme}://127.0.0.1:{port}/v1"))
+            .send_request(&request(RequestedFormat::Text))
+            .await
+            .unwrap_err();
         let ModelError::Unreachable { said } = &error else { panic!("{error:?}") };
         assert!(said.contains("refused"), "{said}");
-        assert!(error.is_passing() && !said.contains("127.0.0.1"), "{said}");
+        assert!(error.is_transient() && !said.contains("127.0.0.1"), "{said}");
     }
 }
 
@@ -152,7 +155,8 @@ async fn https_is_really_spoken_and_certificates_are_checked() {
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         start
     });
-    let error = model(&format!("https://127.0.0.1:{port}/v1")).ask(&request(Form::Text)).await.unwrap_err();
+    let error =
+        model(&format!("https://127.0.0.1:{port}/v1")).send_request(&request(RequestedFormat::Text)).await.unwrap_err();
     assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
     // A handshake of TLS, nothing readable before it.
     assert_eq!(hello.await.unwrap()[..2], [0x16, 0x03]);
@@ -165,10 +169,13 @@ async fn this_machine_is_never_asked_through_a_proxy() {
     let hello = || ResponseTemplate::new(200).set_body_json(json!({"choices": [{"message": {"content": "Hello"}}]}));
     if std::env::var_os(CHILD).is_some() {
         let server = server(hello()).await;
-        let reply = model(&format!("{}/v1", server.uri())).ask(&request(Form::Text)).await.unwrap();
+        let reply = model(&format!("{}/v1", server.uri())).send_request(&request(RequestedFormat::Text)).await.unwrap();
         assert_eq!(reply.text, "Hello");
         let far = endpoint("http://model.example/v1");
-        assert_eq!(OpenAi::new(far).unwrap().ask(&request(Form::Text)).await.unwrap().text, "Proxied");
+        assert_eq!(
+            OpenAiModel::new(far).unwrap().send_request(&request(RequestedFormat::Text)).await.unwrap().text,
+            "Proxied"
+        );
         return;
     }
     let proxy = MockServer::start().await;

@@ -2,11 +2,11 @@ use secrecy::ExposeSecret;
 
 use super::*;
 
-fn read(content: &[u8]) -> Result<SecretString, KeyError> {
+fn read(content: &[u8]) -> Result<SecretString, KeyFileError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, content).unwrap();
-    key_from_file(&path)
+    read_key_file(&path)
 }
 
 #[test]
@@ -39,8 +39,8 @@ fn what_is_no_key_is_refused_without_repeating_it() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = key_from_file(Path::new("/nowhere/key")).unwrap_err();
-    assert!(matches!(error, KeyError::Unreadable { .. }));
+    let error = read_key_file(Path::new("/nowhere/key")).unwrap_err();
+    assert!(matches!(error, KeyFileError::Unreadable { .. }));
     assert!(error.to_string().contains("/nowhere/key"), "{error}");
 }
 
@@ -54,6 +54,6 @@ fn a_file_that_others_can_read_is_used_all_the_same() {
     std::fs::write(&path, "sk-1234").unwrap();
     for mode in [0o644, 0o600] {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(key_from_file(&path).unwrap().expose_secret(), "sk-1234");
+        assert_eq!(read_key_file(&path).unwrap().expose_secret(), "sk-1234");
     }
 }

@@ -1,8 +1,8 @@
-//! A model behind an endpoint that speaks OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama, LM Studio, a
+//! A model behind an endpoint with OpenAI's chat completions: OpenAI itself, vLLM, llama.cpp, Ollama, LM Studio, a
 //! gateway.
 //!
-//! `question.rs` writes what is asked, `answer.rs` and `stream.rs` read an answer of any dialect; what goes over the wire
-//! and what a refusal means is `wire/`'s.
+//! `chat_request.rs` writes requests, `chat_reply.rs` and `stream.rs` read replies of any dialect; the HTTP exchange
+//! and the meaning of refusals are in `wire/`.
 
 mod answer;
 mod key;
@@ -20,11 +20,11 @@ use async_openai::config::Config;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-pub use self::key::{KeyError, key_from_file};
-use self::ordered::Ordered;
-use self::question::Dialect;
-use super::wire::{Address, Exchange, Fault, Mask, http_client};
-use super::{Finish, Form, LanguageModel, ModelError, Reply, Request, loose};
+pub use self::key::{KeyFileError, read_key_file};
+use self::ordered::SchemaOrderedJson;
+use self::question::RequestDialect;
+use super::wire::{EndpointAddress, EndpointFailure, HttpExchange, KeyMask, build_http_client};
+use super::{Finish, LanguageModel, ModelError, ModelReply, ModelRequest, RequestedFormat, loose};
 
 #[cfg(test)]
 #[path = "failure_tests.rs"]
@@ -38,61 +38,61 @@ mod wire_tests;
 #[path = "openai_tests.rs"]
 mod tests;
 
-/// Where a model is and how it is asked.
+/// The address of a model and the settings of its requests.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
-    /// What stands before `/chat/completions`, such as `https://api.openai.com/v1`. No user and password in it.
+pub struct ChatEndpoint {
+    /// The URL before `/chat/completions`, such as `https://api.openai.com/v1`, without user and password.
     pub base_url: String,
     /// The model's name, as the endpoint knows it.
     pub model: String,
-    /// Sent as a bearer token; without one, no such header goes out.
+    /// The key, sent as a bearer token; without one, no such header is sent.
     pub key: Option<SecretString>,
-    /// The time for one exchange, from the connection to the last byte.
+    /// The time limit for one exchange, from the connection to the last byte.
     pub attempt_timeout: Duration,
-    /// The most that is read of an answer.
+    /// The most bytes that are read of an answer.
     pub max_reply_bytes: u64,
-    /// How much chance there is in an answer; the endpoint's own default if there is none.
+    /// The sampling temperature; the endpoint's own default if `None`.
     pub temperature: Option<f64>,
 }
 
-/// A model behind an endpoint. One question is one HTTP request; only where the endpoint names a parameter that it does
-/// not take is the same asked again without it, once for each such parameter and client. What was turned away so was not
-/// answered and is not billed, so one permission to ask covers both.
-pub struct OpenAi {
-    client: Client<Address>,
+/// A model behind an endpoint. One model request is one HTTP request; only if the endpoint names a parameter that it
+/// does not accept is the request sent again without it, once for each such parameter and client. A rejected request
+/// was not answered and is not billed, so one permission covers both.
+pub struct OpenAiModel {
+    client: Client<EndpointAddress>,
     model: String,
     temperature: Option<f64>,
-    mask: Arc<Mask>,
-    /// What the endpoint has said it does not take.
+    mask: Arc<KeyMask>,
+    /// The parameters that the endpoint has said it does not accept.
     refuses_max_tokens: AtomicBool,
     refuses_temperature: AtomicBool,
 }
 
-impl fmt::Debug for OpenAi {
+impl fmt::Debug for OpenAiModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi")
+        f.debug_struct("OpenAiModel")
             .field("model", &self.model)
             .field("base_url", &self.client.config().api_base())
             .finish_non_exhaustive()
     }
 }
 
-impl OpenAi {
-    /// Checks the endpoint's settings; nothing is sent yet.
-    pub fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
-        let Endpoint { base_url, model, key, attempt_timeout, max_reply_bytes, temperature } = endpoint;
+impl OpenAiModel {
+    /// Checks the endpoint's settings; sends nothing yet.
+    pub fn new(endpoint: ChatEndpoint) -> Result<Self, ModelError> {
+        let ChatEndpoint { base_url, model, key, attempt_timeout, max_reply_bytes, temperature } = endpoint;
         if temperature.is_some_and(|temperature| !temperature.is_finite() || temperature < 0.0) {
             return Err(ModelError::Misconfigured { why: "the temperature is no number from 0 on".to_owned() });
         }
-        let address = Address::new(&base_url, key.as_ref())?;
-        let mask = Arc::new(Mask::new(key));
-        let http = http_client(&address, &mask)?;
-        let exchange = Exchange {
+        let address = EndpointAddress::new(&base_url, key.as_ref())?;
+        let mask = Arc::new(KeyMask::new(key));
+        let http = build_http_client(&address, &mask)?;
+        let exchange = HttpExchange {
             http: http.clone(),
             timeout: attempt_timeout,
             max_bytes: max_reply_bytes,
             mask: Arc::clone(&mask),
-            read: as_reply,
+            read: normalize_reply_body,
         };
         Ok(Self {
             client: Client::build(http, address).with_http_service(exchange),
@@ -104,15 +104,15 @@ impl OpenAi {
         })
     }
 
-    fn dialect(&self) -> Dialect {
-        Dialect {
+    fn current_dialect(&self) -> RequestDialect {
+        RequestDialect {
             max_tokens: !self.refuses_max_tokens.load(Ordering::Relaxed),
             temperature: self.temperature.filter(|_| !self.refuses_temperature.load(Ordering::Relaxed)),
         }
     }
 
-    /// Remembers what had to be left out. Only an answer proves that this was it.
-    fn remember(&self, answered: Dialect) {
+    /// Remembers the parameters that had to be left out. Only an answer proves that they were the cause.
+    fn remember_dialect(&self, answered: RequestDialect) {
         if !answered.max_tokens {
             self.refuses_max_tokens.store(true, Ordering::Relaxed);
         }
@@ -123,23 +123,23 @@ impl OpenAi {
 }
 
 #[async_trait]
-impl LanguageModel for OpenAi {
+impl LanguageModel for OpenAiModel {
     fn name(&self) -> &str {
         &self.model
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
-        let mut dialect = self.dialect();
+    async fn send_request(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        let mut dialect = self.current_dialect();
         loop {
-            let body = question::body(&self.model, request, dialect);
-            match self.client.chat().create_byot::<Ordered<'_>, Reply>(Ordered(&body)).await {
+            let body = question::build_request_body(&self.model, request, dialect);
+            match self.client.chat().create_byot::<SchemaOrderedJson<'_>, ModelReply>(SchemaOrderedJson(&body)).await {
                 Ok(reply) => {
-                    self.remember(dialect);
+                    self.remember_dialect(dialect);
                     return Ok(with_printed_calls(reply, &request.form));
                 }
                 Err(error) => {
-                    let fault = Fault::from_client(error, &self.mask);
-                    let other = fault.refused.and_then(|refused| dialect.without(refused));
+                    let fault = EndpointFailure::from_client(error, &self.mask);
+                    let other = fault.refused.and_then(|refused| dialect.without_parameter(refused));
                     dialect = other.ok_or(fault.error)?;
                     tracing::debug!(model = %self.model, refused = ?fault.refused, "asked again in another form");
                 }
@@ -148,19 +148,20 @@ impl LanguageModel for OpenAi {
     }
 }
 
-/// The answer as async-openai is to find it: our own [`Reply`].
-fn as_reply(body: Vec<u8>, is_stream: bool, mask: &Mask) -> Result<Vec<u8>, Fault> {
-    let reply = answer::read(&body, is_stream, mask)?;
-    let unreadable = |error: serde_json::Error| ModelError::Unreadable { why: mask.said(&error.to_string()) };
+/// Converts the body into JSON of our own [`ModelReply`], which async-openai then reads.
+fn normalize_reply_body(body: Vec<u8>, is_stream: bool, mask: &KeyMask) -> Result<Vec<u8>, EndpointFailure> {
+    let reply = answer::read_reply(&body, is_stream, mask)?;
+    let unreadable =
+        |error: serde_json::Error| ModelError::Unreadable { why: mask.sanitize_message(&error.to_string()) };
     Ok(serde_json::to_vec(&reply).map_err(unreadable)?)
 }
 
-/// Some endpoints hand a call on as the words that the model wrote.
-fn with_printed_calls(mut reply: Reply, form: &Form) -> Reply {
-    if let Form::Tools(tools) = form
+/// Adds calls from the text, because some endpoints return a call as the words that the model wrote.
+fn with_printed_calls(mut reply: ModelReply, form: &RequestedFormat) -> ModelReply {
+    if let RequestedFormat::Tools(tools) = form
         && reply.calls.is_empty()
     {
-        reply.calls = loose::calls(&reply.text, tools);
+        reply.calls = loose::find_printed_calls(&reply.text, tools);
         if !reply.calls.is_empty() && reply.finish != Finish::Length {
             reply.finish = Finish::ToolCalls;
         }

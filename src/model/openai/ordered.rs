@@ -1,7 +1,7 @@
-//! JSON in which a schema tells its members in the order in which it requires them.
+//! JSON in which the members of a schema are written in the order of its `required` list.
 //!
-//! Whoever writes under a schema writes in its order: proof before claim, what happened before what follows from it. Our
-//! own objects are sorted by name, and a list is not.
+//! A model that writes under a schema writes in its order: proof before claim, cause before conclusion. Our own objects
+//! are sorted by name, and a list is not.
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
@@ -10,22 +10,22 @@ use serde_json::{Map, Value};
 #[path = "ordered_tests.rs"]
 mod tests;
 
-/// A value that is written so.
-pub(super) struct Ordered<'v>(pub(super) &'v Value);
+/// A JSON value that is written in that order.
+pub(super) struct SchemaOrderedJson<'v>(pub(super) &'v Value);
 
 /// The members of a schema, and which of them are required.
-struct Members<'v> {
+struct SchemaMembers<'v> {
     members: &'v Map<String, Value>,
     required: Option<&'v Vec<Value>>,
 }
 
-impl Serialize for Ordered<'_> {
+impl Serialize for SchemaOrderedJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::Array(list) => {
                 let mut out = serializer.serialize_seq(Some(list.len()))?;
                 for value in list {
-                    out.serialize_element(&Ordered(value))?;
+                    out.serialize_element(&SchemaOrderedJson(value))?;
                 }
                 out.end()
             }
@@ -35,9 +35,9 @@ impl Serialize for Ordered<'_> {
                 for (name, value) in fields {
                     match value {
                         Value::Object(members) if name == "properties" => {
-                            out.serialize_entry(name, &Members { members, required })?;
+                            out.serialize_entry(name, &SchemaMembers { members, required })?;
                         }
-                        value => out.serialize_entry(name, &Ordered(value))?,
+                        value => out.serialize_entry(name, &SchemaOrderedJson(value))?,
                     }
                 }
                 out.end()
@@ -47,7 +47,7 @@ impl Serialize for Ordered<'_> {
     }
 }
 
-impl Serialize for Members<'_> {
+impl Serialize for SchemaMembers<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let place = |name: &str| {
             self.required.and_then(|required| required.iter().position(|one| one == name)).unwrap_or(usize::MAX)
@@ -56,7 +56,7 @@ impl Serialize for Members<'_> {
         members.sort_by_key(|(name, _)| place(name));
         let mut out = serializer.serialize_map(Some(members.len()))?;
         for (name, value) in members {
-            out.serialize_entry(name, &Ordered(value))?;
+            out.serialize_entry(name, &SchemaOrderedJson(value))?;
         }
         out.end()
     }

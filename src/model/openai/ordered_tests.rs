@@ -17,7 +17,7 @@ fn a_schema_is_told_in_the_order_of_what_it_requires() {
             }},
         },
     });
-    let written = serde_json::to_string(&Ordered(&schema)).unwrap();
+    let written = serde_json::to_string(&SchemaOrderedJson(&schema)).unwrap();
     let place = |name: &str| written.find(&format!("\"{name}\":{{")).unwrap();
     assert!(place("proof") < place("claim") && place("claim") < place("aside"), "{written}");
     assert!(place("step") < place("at"), "{written}");
@@ -44,7 +44,7 @@ fn value() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn nothing_is_lost_or_changed(value in value()) {
-        let written = serde_json::to_string(&Ordered(&value)).unwrap();
+        let written = serde_json::to_string(&SchemaOrderedJson(&value)).unwrap();
         prop_assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
     }
 }

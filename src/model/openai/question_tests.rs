@@ -2,13 +2,13 @@ use super::*;
 
 #[test]
 fn a_parameter_can_be_left_out_once() {
-    let full = Dialect { max_tokens: true, temperature: Some(0.5) };
-    let without = full.without(Parameter::MaxTokens).unwrap();
-    assert_eq!(without, Dialect { max_tokens: false, ..full });
-    assert_eq!(without.without(Parameter::MaxTokens), None);
-    let without = full.without(Parameter::Temperature).unwrap();
-    assert_eq!(without, Dialect { temperature: None, ..full });
-    assert_eq!(without.without(Parameter::Temperature), None);
+    let full = RequestDialect { max_tokens: true, temperature: Some(0.5) };
+    let without = full.without_parameter(OptionalParameter::MaxTokens).unwrap();
+    assert_eq!(without, RequestDialect { max_tokens: false, ..full });
+    assert_eq!(without.without_parameter(OptionalParameter::MaxTokens), None);
+    let without = full.without_parameter(OptionalParameter::Temperature).unwrap();
+    assert_eq!(without, RequestDialect { temperature: None, ..full });
+    assert_eq!(without.without_parameter(OptionalParameter::Temperature), None);
 }
 
 #[test]
@@ -24,6 +24,6 @@ fn arguments_that_are_no_object_are_made_one() {
         ("just words", "{}"),
     ];
     for (written, sent) in cases {
-        assert_eq!(arguments(written), sent, "{written}");
+        assert_eq!(repair_arguments(written), sent, "{written}");
     }
 }

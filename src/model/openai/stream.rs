@@ -1,35 +1,35 @@
-//! A stream of events where a whole answer was asked for. It is an answer all the same.
+//! A reader for an event stream that an endpoint sent instead of a whole answer.
 
 use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use super::super::wire::{Fault, Mask, says_something};
+use super::super::wire::{EndpointFailure, KeyMask, has_content};
 use super::super::{ModelError, loose};
-use super::answer::text_of;
+use super::answer::content_text;
 
-/// Whether a body is made of events.
-pub(super) fn is_stream(body: &str) -> bool {
+/// Returns true if a body consists of events.
+pub(super) fn is_event_stream(body: &str) -> bool {
     ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| body.starts_with(field))
 }
 
-/// The answer that the events make together, as if it had come whole.
-pub(super) fn whole(body: &str, mask: &Mask) -> Result<Value, Fault> {
-    let mut answer = Answer::default();
+/// Returns the completion that the events make together, as if it had come whole.
+pub(super) fn assemble_completion(body: &str, mask: &KeyMask) -> Result<Value, EndpointFailure> {
+    let mut answer = StreamedAnswer::default();
     let mut is_over = false;
-    for event in events(body) {
+    for event in split_events(body) {
         if event.trim() == "[DONE]" {
             is_over = true;
             break;
         }
         let chunk: Value = serde_json::from_str(&event).map_err(|error| ModelError::Unreadable {
-            why: mask.said(&format!("an event of it is not JSON ({error})")),
+            why: mask.sanitize_message(&format!("an event of it is not JSON ({error})")),
         })?;
-        if chunk.get("error").is_some_and(says_something) {
+        if chunk.get("error").is_some_and(has_content) {
             return Ok(chunk);
         }
-        answer.add(&chunk);
+        answer.add_chunk(&chunk);
     }
     if answer.chunks == 0 {
         return Err(ModelError::Unreadable { why: "it is a stream without events".to_owned() }.into());
@@ -37,11 +37,11 @@ pub(super) fn whole(body: &str, mask: &Mask) -> Result<Value, Fault> {
     if !is_over && answer.finish_reason.is_none() {
         return Err(ModelError::Connection { said: "the stream ended before the answer did".to_owned() }.into());
     }
-    Ok(answer.completion())
+    Ok(answer.into_completion())
 }
 
-/// The data of each event. An event ends at an empty line, and its lines of data are one text.
-fn events(body: &str) -> Vec<String> {
+/// Returns the data of each event. An event ends at an empty line, and its data lines are joined.
+fn split_events(body: &str) -> Vec<String> {
     let mut events = Vec::new();
     let mut data: Option<String> = None;
     let mut is_single = true;
@@ -49,8 +49,8 @@ fn events(body: &str) -> Vec<String> {
         if let Some(value) = line.strip_prefix("data:") {
             let value = value.strip_prefix(' ').unwrap_or(value);
             match &mut data {
-                // Some leave the empty line out; a line that is whole by itself is an event by itself.
-                Some(before) if is_single && is_whole(before) => {
+                // Some leave the empty line out; a line that is complete by itself is an event by itself.
+                Some(before) if is_single && is_whole_event(before) => {
                     events.push(std::mem::replace(before, value.to_owned()));
                 }
                 Some(before) => {
@@ -72,33 +72,33 @@ fn events(body: &str) -> Vec<String> {
     events
 }
 
-fn is_whole(data: &str) -> bool {
+fn is_whole_event(data: &str) -> bool {
     data.trim() == "[DONE]" || serde_json::from_str::<IgnoredAny>(data).is_ok()
 }
 
-/// What was said so far.
+/// The parts of the answer received so far.
 #[derive(Debug, Default)]
-struct Answer {
+struct StreamedAnswer {
     chunks: usize,
     has_choices: bool,
     content: String,
     refusal: String,
-    calls: Vec<Call>,
-    /// Which call the parts of an index belong to.
+    calls: Vec<StreamedCall>,
+    /// The position of the call to which the parts of an index belong.
     by_index: HashMap<u64, usize>,
     finish_reason: Option<Value>,
     usage: Option<Value>,
 }
 
 #[derive(Debug, Default)]
-struct Call {
+struct StreamedCall {
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Answer {
-    fn add(&mut self, chunk: &Value) {
+impl StreamedAnswer {
+    fn add_chunk(&mut self, chunk: &Value) {
         self.chunks += 1;
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = Some(usage.clone());
@@ -111,17 +111,17 @@ impl Answer {
             self.finish_reason = Some(reason.clone());
         }
         let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) else { return };
-        self.content.push_str(&delta.get("content").map(text_of).unwrap_or_default());
-        self.refusal.push_str(&delta.get("refusal").map(text_of).unwrap_or_default());
+        self.content.push_str(&delta.get("content").map(content_text).unwrap_or_default());
+        self.refusal.push_str(&delta.get("refusal").map(content_text).unwrap_or_default());
         for part in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            self.add_call(part);
+            self.add_call_part(part);
         }
         if let Some(part) = delta.get("function_call").filter(|part| part.is_object()) {
-            self.add_call(&json!({"index": 0, "function": part}));
+            self.add_call_part(&json!({"index": 0, "function": part}));
         }
     }
 
-    fn add_call(&mut self, part: &Value) {
+    fn add_call_part(&mut self, part: &Value) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(part.get("id"));
         let function = part.get("function");
@@ -131,13 +131,13 @@ impl Answer {
             Some(index) => self.by_index.get(&index).copied(),
             None => self.calls.len().checked_sub(1).filter(|_| id.is_empty()),
         };
-        // Some give every call the same index and tell them apart by their ids.
+        // Some give every call the same index and distinguish them by their ids.
         let known = known.filter(|at| {
-            let is_another = |call: &Call| !id.is_empty() && !call.id.is_empty() && call.id != id;
+            let is_another = |call: &StreamedCall| !id.is_empty() && !call.id.is_empty() && call.id != id;
             !self.calls.get(*at).is_some_and(is_another)
         });
         let at = known.unwrap_or_else(|| {
-            self.calls.push(Call::default());
+            self.calls.push(StreamedCall::default());
             self.calls.len() - 1
         });
         if let Some(index) = index {
@@ -147,22 +147,22 @@ impl Answer {
         if call.id.is_empty() {
             call.id = id;
         }
-        // A name comes whole; who sends it with every part does not mean it longer each time.
+        // A name comes whole; endpoints that repeat it with every part do not extend it.
         if call.name.is_empty() {
             call.name = name;
         }
         match function.and_then(|function| function.get("arguments")) {
             Some(Value::String(part)) => call.arguments.push_str(part),
             Some(Value::Null) | None => {}
-            Some(object) => call.arguments.push_str(&loose::written(object)),
+            Some(object) => call.arguments.push_str(&loose::encode_arguments(object)),
         }
     }
 
-    fn completion(self) -> Value {
+    fn into_completion(self) -> Value {
         if !self.has_choices {
             return json!({"choices": []});
         }
-        let calls: Vec<Value> = self.calls.into_iter().map(Call::whole).collect();
+        let calls: Vec<Value> = self.calls.into_iter().map(StreamedCall::into_json).collect();
         let message = json!({"content": self.content, "refusal": self.refusal, "tool_calls": calls});
         let mut completion = Map::new();
         completion.insert("choices".to_owned(), json!([{"message": message, "finish_reason": self.finish_reason}]));
@@ -171,8 +171,8 @@ impl Answer {
     }
 }
 
-impl Call {
-    fn whole(self) -> Value {
+impl StreamedCall {
+    fn into_json(self) -> Value {
         json!({"id": self.id, "function": {"name": self.name, "arguments": self.arguments}})
     }
 }

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use super::super::answer;
 use super::*;
-use crate::model::{Finish, Reply, ToolCall};
+use crate::model::{Finish, ModelReply, ModelToolCall};
 
-fn read(body: &str) -> Result<Reply, ModelError> {
-    answer::read(body.as_bytes(), false, &Mask::new(None)).map_err(|fault| fault.error)
+fn read(body: &str) -> Result<ModelReply, ModelError> {
+    answer::read_reply(body.as_bytes(), false, &KeyMask::new(None)).map_err(|fault| fault.error)
 }
 
 fn body(chunks: &[Value]) -> String {
@@ -21,12 +21,12 @@ fn delta(delta: &Value) -> Value {
 #[track_caller]
 fn calls(parts: &[Value], expected: &[(&str, &str, &str)]) {
     let chunks: Vec<Value> = parts.iter().map(|part| delta(&json!({"tool_calls": [part]}))).collect();
-    let call = |(id, name, arguments): &(&str, &str, &str)| ToolCall {
+    let call = |(id, name, arguments): &(&str, &str, &str)| ModelToolCall {
         id: (*id).to_owned(),
         name: (*name).to_owned(),
         arguments: (*arguments).to_owned(),
     };
-    let expected: Vec<ToolCall> = expected.iter().map(call).collect();
+    let expected: Vec<ModelToolCall> = expected.iter().map(call).collect();
     assert_eq!(read(&body(&chunks)).unwrap().calls, expected, "{parts:?}");
 }
 
@@ -116,7 +116,7 @@ fn a_stream_may_be_no_answer() {
 #[test]
 fn a_stream_is_known_by_its_type_too() {
     let body = json!({"choices": [{"message": {"content": "a"}}]}).to_string();
-    assert_eq!(answer::read(body.as_bytes(), true, &Mask::new(None)).unwrap().text, "a");
+    assert_eq!(answer::read_reply(body.as_bytes(), true, &KeyMask::new(None)).unwrap().text, "a");
 }
 
 #[test]

@@ -29,12 +29,12 @@ where
     format!("http://{address}/v1")
 }
 
-async fn ask(endpoint: Endpoint) -> Result<Reply, ModelError> {
-    OpenAi::new(endpoint).unwrap().ask(&request(Form::Text)).await
+async fn ask(endpoint: ChatEndpoint) -> Result<ModelReply, ModelError> {
+    OpenAiModel::new(endpoint).unwrap().send_request(&request(RequestedFormat::Text)).await
 }
 
 /// A server that says exactly these bytes and goes.
-async fn saying(bytes: &[u8]) -> Result<Reply, ModelError> {
+async fn saying(bytes: &[u8]) -> Result<ModelReply, ModelError> {
     let bytes = bytes.to_vec();
     let url = raw(|mut stream| async move { stream.write_all(&bytes).await.unwrap() }).await;
     ask(endpoint(&url)).await
@@ -83,7 +83,10 @@ async fn a_slow_drip_is_cut_off() {
     .await;
     let after = Duration::from_millis(100);
     let started = std::time::Instant::now();
-    assert_eq!(ask(Endpoint { attempt_timeout: after, ..endpoint(&url) }).await, Err(ModelError::TimedOut { after }));
+    assert_eq!(
+        ask(ChatEndpoint { attempt_timeout: after, ..endpoint(&url) }).await,
+        Err(ModelError::TimedOut { after })
+    );
     assert!(started.elapsed() < Duration::from_secs(5));
 }
 
@@ -95,7 +98,10 @@ async fn silence_is_cut_off() {
     })
     .await;
     let after = Duration::from_millis(50);
-    assert_eq!(ask(Endpoint { attempt_timeout: after, ..endpoint(&url) }).await, Err(ModelError::TimedOut { after }));
+    assert_eq!(
+        ask(ChatEndpoint { attempt_timeout: after, ..endpoint(&url) }).await,
+        Err(ModelError::TimedOut { after })
+    );
 }
 
 #[tokio::test]
@@ -116,7 +122,7 @@ async fn an_endless_answer_is_not_read_to_its_end() {
             over.send(()).unwrap();
         })
         .await;
-        let error = ask(Endpoint { max_reply_bytes: MAX, ..endpoint(&url) }).await.unwrap_err();
+        let error = ask(ChatEndpoint { max_reply_bytes: MAX, ..endpoint(&url) }).await.unwrap_err();
         assert_eq!(error, ModelError::Oversized { max_bytes: MAX });
         is_over.await.unwrap();
         // What lies beyond the limit was on its way in buffers, not in our hands.
@@ -157,7 +163,7 @@ async fn an_answer_of_just_the_limit_is_read() {
         })
         .await;
         let max_reply_bytes = u64::try_from(max_reply_bytes).unwrap();
-        assert_eq!(ask(Endpoint { max_reply_bytes, ..endpoint(&url) }).await.is_ok(), is_read);
+        assert_eq!(ask(ChatEndpoint { max_reply_bytes, ..endpoint(&url) }).await.is_ok(), is_read);
     }
 }
 

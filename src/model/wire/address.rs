@@ -1,4 +1,4 @@
-//! Where the endpoint is, and what every request to it carries.
+//! The endpoint's address, and the headers of every request to it.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use crate::model::ModelError;
 /// A checked base URL with its key. async-openai's own configuration reads the environment and panics at a key with a
 /// line break; this one does neither.
 #[derive(Clone)]
-pub(in crate::model) struct Address {
-    /// Without a slash at the end and without a query.
+pub(in crate::model) struct EndpointAddress {
+    /// The URL without a slash at the end and without a query.
     base: String,
     query: Vec<(String, String)>,
     headers: HeaderMap,
@@ -22,9 +22,9 @@ pub(in crate::model) struct Address {
     is_loopback: bool,
 }
 
-impl Address {
+impl EndpointAddress {
     pub(in crate::model) fn new(base_url: &str, key: Option<&SecretString>) -> Result<Self, ModelError> {
-        // The URL itself is in none of these sentences: it may hold a password.
+        // The messages never contain the URL: it may hold a password.
         let wrong = |why: &str| ModelError::Misconfigured { why: why.to_owned() };
         let mut url = Url::parse(base_url.trim()).map_err(|error| ModelError::Misconfigured {
             why: format!("the base URL is no URL ({error}); it looks like https://host/v1"),
@@ -41,7 +41,7 @@ impl Address {
         }
         let query = url.query_pairs().into_owned().collect();
         url.set_query(None);
-        let is_loopback = url.host_str().is_some_and(is_loopback);
+        let is_loopback = url.host_str().is_some_and(is_loopback_host);
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
             let unfit = || wrong("the key is empty or has characters that no key has, such as a line break");
@@ -69,13 +69,13 @@ impl Address {
         self.is_https
     }
 
-    /// Whether it is this very machine.
+    /// Returns true if the endpoint is on this machine.
     pub(in crate::model) fn is_loopback(&self) -> bool {
         self.is_loopback
     }
 }
 
-impl Config for Address {
+impl Config for EndpointAddress {
     fn headers(&self) -> HeaderMap {
         self.headers.clone()
     }
@@ -97,8 +97,8 @@ impl Config for Address {
     }
 }
 
-/// `0.0.0.0` is asked by many who mean this machine.
-fn is_loopback(host: &str) -> bool {
+/// Returns true if a host is this machine; `0.0.0.0` is often meant so.
+fn is_loopback_host(host: &str) -> bool {
     let host = host.trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
         return true;

@@ -1,7 +1,7 @@
 use super::*;
 
-fn address(base_url: &str) -> Address {
-    Address::new(base_url, None).unwrap_or_else(|error| panic!("{base_url}: {error}"))
+fn address(base_url: &str) -> EndpointAddress {
+    EndpointAddress::new(base_url, None).unwrap_or_else(|error| panic!("{base_url}: {error}"))
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn what_is_no_base_url_is_refused_without_repeating_it() {
         "https://host/v1#hunter2",
         "http://host:99999/hunter2",
     ] {
-        let Err(error @ ModelError::Misconfigured { .. }) = Address::new(base_url, None).map(|_| ()) else {
+        let Err(error @ ModelError::Misconfigured { .. }) = EndpointAddress::new(base_url, None).map(|_| ()) else {
             panic!("{base_url} is taken")
         };
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
@@ -38,14 +38,16 @@ fn what_is_no_base_url_is_refused_without_repeating_it() {
 #[test]
 fn a_key_that_fits_no_header_is_refused_without_repeating_it() {
     for key in ["", " ", "sk-1234\nhunter2", "sk-1234\0hunter2", "sk-hunter2-é"] {
-        let Err(error) = Address::new("https://host/v1", Some(&SecretString::from(key))) else { panic!("taken") };
+        let Err(error) = EndpointAddress::new("https://host/v1", Some(&SecretString::from(key))) else {
+            panic!("taken")
+        };
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
     }
 }
 
 #[test]
 fn the_key_in_the_headers_is_marked_as_a_secret() {
-    let address = Address::new("https://host/v1", Some(&SecretString::from("hunter2"))).unwrap();
+    let address = EndpointAddress::new("https://host/v1", Some(&SecretString::from("hunter2"))).unwrap();
     assert_eq!(address.headers()[AUTHORIZATION], "Bearer hunter2");
     assert!(!format!("{:?}", address.headers()).contains("hunter2"));
 }

@@ -2,11 +2,11 @@ use serde_json::json;
 
 use super::*;
 
-fn fault(status: u16, body: &str) -> Fault {
-    Fault::from_status(StatusCode::from_u16(status).unwrap(), None, body, &Mask::new(None))
+fn fault(status: u16, body: &str) -> EndpointFailure {
+    EndpointFailure::from_status(StatusCode::from_u16(status).unwrap(), None, body, &KeyMask::new(None))
 }
 
-fn kind(fault: &Fault) -> String {
+fn kind(fault: &EndpointFailure) -> String {
     serde_json::to_value(&fault.error).unwrap()["kind"].as_str().unwrap().to_owned()
 }
 
@@ -67,7 +67,8 @@ fn a_model_that_is_not_there_is_not_found() {
     check(400, "parameter does not exist", "bad_request");
     let labelled = json!({"error": {"message": "no", "code": "model_not_found"}}).to_string();
     assert_eq!(kind(&fault(400, &labelled)), "not_found");
-    let Fault { error: ModelError::NotFound { said }, .. } = fault(404, r#"{"error": "model x not found"}"#) else {
+    let EndpointFailure { error: ModelError::NotFound { said }, .. } = fault(404, r#"{"error": "model x not found"}"#)
+    else {
         panic!("found")
     };
     assert_eq!(said, "model x not found", "the path is right, so there is no hint");
@@ -96,9 +97,12 @@ fn a_refused_parameter_is_recognised() {
     };
     let max_tokens =
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
-    assert_eq!(refused(max_tokens, None), Some(Parameter::MaxTokens));
-    assert_eq!(refused("`temperature` is deprecated for this model.", None), Some(Parameter::Temperature));
-    assert_eq!(refused("Unsupported value, as is max_tokens", Some("temperature")), Some(Parameter::Temperature));
+    assert_eq!(refused(max_tokens, None), Some(OptionalParameter::MaxTokens));
+    assert_eq!(refused("`temperature` is deprecated for this model.", None), Some(OptionalParameter::Temperature));
+    assert_eq!(
+        refused("Unsupported value, as is max_tokens", Some("temperature")),
+        Some(OptionalParameter::Temperature)
+    );
     assert_eq!(refused("'tools' is not supported", None), None);
     assert_eq!(fault(400, "max_tokens is too large: 5000").refused, None);
     assert_eq!(fault(400, "'max_tokens' is not allowed: this exceeds the maximum context length").refused, None);
@@ -107,7 +111,7 @@ fn a_refused_parameter_is_recognised() {
 
 #[test]
 fn an_error_that_calls_itself_a_success_is_read_by_its_words() {
-    let kind_of = |error| kind(&Fault::from_words(&Words::of(&error), &Mask::new(None)));
+    let kind_of = |error| kind(&EndpointFailure::from_refusal(&RefusalMessage::from_json(&error), &KeyMask::new(None)));
     assert_eq!(kind_of(json!({"message": "a", "code": 429})), "rate_limited");
     assert_eq!(kind_of(json!({"message": "a", "code": 502})), "server");
     assert_eq!(kind_of(json!({"message": "a", "type": "authentication_error"})), "unauthorized");

@@ -9,8 +9,8 @@ mod patience;
 mod said;
 mod words;
 
-pub(super) use address::Address;
-pub(super) use exchange::{Exchange, http_client};
-pub(super) use fault::{Fault, HINT, Parameter};
-pub(super) use said::Mask;
-pub(super) use words::{Words, is_page, says_something};
+pub(super) use address::EndpointAddress;
+pub(super) use exchange::{HttpExchange, build_http_client};
+pub(super) use fault::{EndpointFailure, HINT, OptionalParameter};
+pub(super) use said::KeyMask;
+pub(super) use words::{RefusalMessage, has_content, is_html_page};

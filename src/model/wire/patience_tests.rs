@@ -8,7 +8,7 @@ fn check(headers: &[(&str, &str)], expected: Option<u64>) {
         .iter()
         .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap()))
         .collect();
-    assert_eq!(retry_after(&headers), expected.map(Duration::from_millis), "{headers:?}");
+    assert_eq!(read_retry_after(&headers), expected.map(Duration::from_millis), "{headers:?}");
 }
 
 #[test]

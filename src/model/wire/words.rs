@@ -1,44 +1,44 @@
-//! What an endpoint says when it does not answer.
+//! The message of an endpoint's refusal.
 
 use serde_json::{Map, Value};
 
-/// A message is looked for this deep.
+/// The deepest nesting at which a message is searched.
 const MAX_DEPTH: u8 = 5;
 
-/// So many messages of a list are told.
+/// The most messages of a list that are kept.
 const MAX_MESSAGES: usize = 3;
 
-/// What a page is called, at most.
+/// The longest page title that is kept.
 const MAX_TITLE_BYTES: usize = 200;
 
-/// The words of a refusal, whoever's dialect they are in.
+/// The message of a refusal, in any vendor's dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::model) struct Words {
-    /// For people.
+pub(in crate::model) struct RefusalMessage {
+    /// The message for people.
     pub(in crate::model) message: String,
-    /// For programs: codes, types, states, the parameter. In lower case.
+    /// The labels for programs: codes, types, states, the parameter, in lower case.
     pub(in crate::model) labels: Vec<String>,
-    /// An HTTP status that stands in the body.
+    /// The HTTP status that the body contains.
     pub(in crate::model) status: Option<u16>,
-    /// Whether it was JSON, so that whoever wrote it knows the API.
+    /// True if the body was JSON, so that its author knows the API.
     pub(in crate::model) is_json: bool,
 }
 
-impl Words {
+impl RefusalMessage {
     /// Reads a body of any kind.
-    pub(in crate::model) fn read(body: &str) -> Self {
+    pub(in crate::model) fn from_body(body: &str) -> Self {
         if let Ok(value) = serde_json::from_str::<Value>(body.trim_start_matches('\u{FEFF}')) {
-            return Self::of(&value);
+            return Self::from_json(&value);
         }
-        let message = if is_page(body) { page_title(body) } else { body.trim().to_owned() };
+        let message = if is_html_page(body) { html_page_title(body) } else { body.trim().to_owned() };
         Self { message, ..Self::default() }
     }
 
     /// Reads an error that came as JSON.
-    pub(in crate::model) fn of(value: &Value) -> Self {
+    pub(in crate::model) fn from_json(value: &Value) -> Self {
         let mut words = Self { is_json: true, ..Self::default() };
         let mut messages = Vec::new();
-        words.collect(value, MAX_DEPTH, &mut messages);
+        words.collect_messages(value, MAX_DEPTH, &mut messages);
         messages.dedup();
         words.message = messages.join("; ");
         if words.message.is_empty() {
@@ -47,28 +47,27 @@ impl Words {
         words
     }
 
-    fn collect(&mut self, value: &Value, depth: u8, messages: &mut Vec<String>) {
+    fn collect_messages(&mut self, value: &Value, depth: u8, messages: &mut Vec<String>) {
         let Some(depth) = depth.checked_sub(1) else { return };
         match value {
             Value::String(text) if !text.trim().is_empty() => messages.push(text.trim().to_owned()),
             Value::Array(list) => {
                 for item in list.iter().take(MAX_MESSAGES) {
-                    self.collect(item, depth, messages);
+                    self.collect_messages(item, depth, messages);
                 }
             }
             Value::Object(object) => {
-                self.label(object);
+                self.collect_labels(object);
                 let inner = ["error", "message", "detail", "errors", "msg", "error_description", "title", "reason"];
-                if let Some(inner) = inner.iter().filter_map(|key| object.get(*key)).find(|inner| says_something(inner))
-                {
-                    self.collect(inner, depth, messages);
+                if let Some(inner) = inner.iter().filter_map(|key| object.get(*key)).find(|inner| has_content(inner)) {
+                    self.collect_messages(inner, depth, messages);
                 }
             }
             _ => {}
         }
     }
 
-    fn label(&mut self, object: &Map<String, Value>) {
+    fn collect_labels(&mut self, object: &Map<String, Value>) {
         for key in ["code", "type", "status", "param", "error_code", "error"] {
             match object.get(key) {
                 Some(Value::String(label)) if label.len() <= 100 => self.labels.push(label.to_lowercase()),
@@ -82,8 +81,8 @@ impl Words {
     }
 }
 
-/// Whether there are words in it, or may be.
-pub(in crate::model) fn says_something(value: &Value) -> bool {
+/// Returns true if the value has text, or may contain some.
+pub(in crate::model) fn has_content(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.trim().is_empty(),
         Value::Array(list) => !list.is_empty(),
@@ -92,15 +91,15 @@ pub(in crate::model) fn says_something(value: &Value) -> bool {
     }
 }
 
-/// Whether a body is a page for people.
-pub(in crate::model) fn is_page(body: &str) -> bool {
+/// Returns true if a body is an HTML page.
+pub(in crate::model) fn is_html_page(body: &str) -> bool {
     let start: String = body.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
     ["<!doctype", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag))
 }
 
-fn page_title(body: &str) -> String {
+fn html_page_title(body: &str) -> String {
     let head: String = body.chars().take(4096).collect();
-    // Lower-case ASCII keeps every place where it was.
+    // Lower-case ASCII keeps every byte position.
     let lower = head.to_ascii_lowercase();
     let title = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|start| {
         let length = lower.get(start..)?.find("</title>")?;

@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn says(body: &Value, message: &str) {
-    assert_eq!(Words::read(&body.to_string()).message, message, "{body}");
+    assert_eq!(RefusalMessage::from_body(&body.to_string()).message, message, "{body}");
 }
 
 #[test]
@@ -28,18 +28,19 @@ fn every_style_of_error_says_its_message() {
 
 #[test]
 fn codes_are_labels_or_a_status() {
-    let words = Words::read(r#"{"error": {"message": "a", "type": "Rate_Limit", "code": 429, "param": "x"}}"#);
+    let words =
+        RefusalMessage::from_body(r#"{"error": {"message": "a", "type": "Rate_Limit", "code": 429, "param": "x"}}"#);
     assert_eq!((words.labels, words.status), (vec!["rate_limit".to_owned(), "x".to_owned()], Some(429)));
     for code in ["7", "40303", "-1", "1.5", "1e30", "99999999999999999999"] {
-        assert_eq!(Words::read(&format!(r#"{{"message": "a", "code": {code}}}"#)).status, None, "{code}");
+        assert_eq!(RefusalMessage::from_body(&format!(r#"{{"message": "a", "code": {code}}}"#)).status, None, "{code}");
     }
 }
 
 #[test]
 fn a_page_is_known_by_its_title() {
-    assert_eq!(Words::read("<HTML><TITLE> Oh\nno </TITLE>").message, "an HTML page, \"Oh\nno\"");
-    assert_eq!(Words::read("<!DOCTYPE html><p>é").message, "an HTML page, untitled");
-    assert!(!is_page("<think>"));
+    assert_eq!(RefusalMessage::from_body("<HTML><TITLE> Oh\nno </TITLE>").message, "an HTML page, \"Oh\nno\"");
+    assert_eq!(RefusalMessage::from_body("<!DOCTYPE html><p>é").message, "an HTML page, untitled");
+    assert!(!is_html_page("<think>"));
 }
 
 #[test]
@@ -48,5 +49,5 @@ fn deep_errors_are_not_followed_for_ever() {
     for _ in 0..100 {
         value = json!({"error": value});
     }
-    assert!(Words::of(&value).message.starts_with(r#"{"error":"#));
+    assert!(RefusalMessage::from_json(&value).message.starts_with(r#"{"error":"#));
 }

@@ -1,59 +1,59 @@
-//! Evidence that may be looked at after every run.
+//! Evidence of harm that may be checked after every session.
 //!
-//! It is a wager against "the lesson does no harm". Runs are taken in blocks. Of a block it is known how many runs had
-//! the lesson, how many had not, and in how many the trouble came back. If the lesson does nothing, the trouble is
-//! spread over the runs as by drawing lots, whatever its rate is: the wager is on more of it among those that had the
-//! lesson, at the odds that drawing lots gives (Fisher's hypergeometric ones). Such a wager wins nothing in the
-//! long run and loses if the lesson helps, so the chance that its capital is ever multiplied by forty is one in forty at
-//! most (Ville's inequality), however long one plays and whenever one looks.
+//! It is a wager against "the lesson does no harm". Sessions are taken in blocks. For each block it is known how many
+//! sessions had the lesson, how many had not, and in how many the failure recurred. If the lesson has no effect, the
+//! recurrences are spread over the sessions at random, whatever their rate is: the wager is on more of them among the
+//! sessions with the lesson, at the odds of a random spread (Fisher's hypergeometric odds). Such a wager wins nothing
+//! in the long run and loses if the lesson helps, so the chance that its capital is ever multiplied by forty is at most
+//! one in forty (Ville's inequality), however long it runs and whenever it is checked.
 //!
-//! Three other rules were held against this one by simulation, with one run in ten held back and a rate of 0.3:
+//! Three other rules were compared with this one by simulation, with one session in ten withheld and a rate of 0.3:
 //!
-//! - Odds that follow from the holdout itself need as many runs. But if the end of three in ten exposed runs is not known,
-//!   they retire every lesson that does nothing: the odds no longer are what was said.
-//! - A likelihood ratio against the best rate without harm holds what it promises and needs nearly twice the runs.
-//! - A boundary for the score statistic by a normal mixture needs as many runs as this, but only holds as long as sums are
-//!   normal: where trouble is the rule (rates of 0.8 and 0.95) it erred in up to 5.8 % of cases with 5 % allowed, this
-//!   one in 3.3 %.
+//! - Odds that follow from the holdout itself need as many sessions. But if the outcome of three in ten exposed
+//!   sessions is unknown, they retire every lesson without effect: the odds no longer are what was assumed.
+//! - A likelihood ratio against the best rate without harm keeps its bound and needs nearly twice the sessions.
+//! - A boundary for the score statistic by a normal mixture needs as many sessions as this, but only holds as long as
+//!   sums are normal: where recurrences are frequent (rates of 0.8 and 0.95) it erred in up to 5.8 % of cases with 5 %
+//!   allowed, this one in 3.3 %.
 
-use super::{Arm, Arms, Ending, Side};
+use super::{TrialArm, TrialArms, TrialOutcome, TrialSide};
 
 #[cfg(test)]
 #[path = "evidence_tests.rs"]
 mod tests;
 
-/// The harms that are wagered on, as logarithms of how many times greater the odds of trouble are. The capital is spread
-/// evenly over them, so that a little harm is found as well as much. 0.44 is a rate of 0.4 instead of 0.3.
+/// The harms that are wagered on, as logarithms of the factor by which the odds of a recurrence grow. The capital is
+/// spread evenly over them, so that small harm is found as well as great harm. 0.44 is a rate of 0.4 instead of 0.3.
 const HARMS: [f64; 5] = [0.25, 0.5, 0.75, 1.0, 1.5];
 
-/// A block ends with so many runs, once both sides are in it. Within a block the rate of trouble is taken to be the same;
-/// from block to block it may change. Longer ones decide later, shorter ones compare fewer runs.
+/// The number of sessions that ends a block, once both sides are in it. Within a block the rate of recurrences is taken
+/// to be constant; from block to block it may change. Longer blocks decide later, shorter ones compare fewer sessions.
 const BLOCK: u64 = 20;
 
-/// The capital of the wager, and the block at hand.
+/// The capital of the wager, and the current block.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Evidence {
-    block: Arms,
-    /// By what each part of the capital was multiplied, as logarithms.
+pub(super) struct HarmEvidence {
+    block: TrialArms,
+    /// The factor by which each part of the capital was multiplied, as a logarithm.
     gains: [f64; HARMS.len()],
 }
 
-impl Evidence {
-    /// Takes in one run.
-    pub(super) fn add(&mut self, side: Side, ending: Ending) {
-        self.block.add(side, ending);
-        let Arms { exposed, withheld } = self.block;
+impl HarmEvidence {
+    /// Adds the outcome of one session.
+    pub(super) fn add_outcome(&mut self, side: TrialSide, ending: TrialOutcome) {
+        self.block.add_outcome(side, ending);
+        let TrialArms { exposed, withheld } = self.block;
         if exposed.runs == 0 || withheld.runs == 0 || exposed.runs.saturating_add(withheld.runs) < BLOCK {
             return;
         }
         for (gain, harm) in self.gains.iter_mut().zip(HARMS) {
             *gain += log_gain(harm, &exposed, &withheld);
         }
-        self.block = Arms::default();
+        self.block = TrialArms::default();
     }
 
-    /// Whether the capital is now so many times what it was.
-    pub(super) fn is_beyond(&self, times: f64) -> bool {
+    /// Returns true if the capital has grown by at least this factor.
+    pub(super) fn is_multiplied_by(&self, times: f64) -> bool {
         self.log_capital() >= times.ln()
     }
 
@@ -64,20 +64,21 @@ impl Evidence {
     }
 }
 
-/// By what a wager on this harm is multiplied in a block, as a logarithm: how much likelier the block is if there is
-/// this harm than if there is none, given how many runs of each side and how much trouble it has.
-fn log_gain(harm: f64, exposed: &Arm, withheld: &Arm) -> f64 {
+/// Returns the factor by which a block multiplies a wager on this harm, as a logarithm: how much likelier the block is
+/// with this harm than without, given the number of sessions on each side and of recurrences.
+fn log_gain(harm: f64, exposed: &TrialArm, withheld: &TrialArm) -> f64 {
     let trouble = exposed.recurred.saturating_add(withheld.recurred);
     let least = trouble.saturating_sub(withheld.runs);
     let most = trouble.min(exposed.runs);
-    // Ways to spread the trouble with `least` on the exposed side, as one; the number of ways for one more follows.
+    // The ways to spread the recurrences with `least` on the exposed side count as one; the number for one more
+    // follows.
     let (mut ways, mut even, mut uneven) = (1.0, 0.0, 0.0);
     for on_exposed in least..=most {
         let more = (on_exposed - least) as f64;
         even += ways;
         uneven += ways * (harm * more).exp();
         let movable = (exposed.runs - on_exposed) as f64 * (trouble - on_exposed) as f64;
-        // Never less than 0, as `least` leaves no more trouble than the other side has runs.
+        // Never below 0, because `least` leaves no more recurrences than the other side has sessions.
         let room = (withheld.runs + on_exposed).saturating_sub(trouble) as f64;
         ways *= movable / ((on_exposed + 1) as f64 * (room + 1.0));
     }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::{Arm, Ending, Side};
-use super::{BLOCK, Evidence, HARMS, log_gain};
+use super::super::{TrialArm, TrialOutcome, TrialSide};
+use super::{BLOCK, HARMS, HarmEvidence, log_gain};
 
 /// In how many ways `taken` of `all` can be chosen.
 fn choose(all: u64, taken: u64) -> f64 {
@@ -14,8 +14,8 @@ fn average(harm: f64, exposed: u64, withheld: u64, trouble: u64, truth: f64) -> 
     for on_exposed in trouble.saturating_sub(withheld)..=trouble.min(exposed) {
         let chance =
             choose(exposed, on_exposed) * choose(withheld, trouble - on_exposed) * truth.powf(on_exposed as f64);
-        let one = Arm { runs: exposed, recurred: on_exposed };
-        let other = Arm { runs: withheld, recurred: trouble - on_exposed };
+        let one = TrialArm { runs: exposed, recurred: on_exposed };
+        let other = TrialArm { runs: withheld, recurred: trouble - on_exposed };
         all += chance;
         sum += chance * log_gain(harm, &one, &other).exp();
     }
@@ -43,12 +43,12 @@ proptest! {
 
     #[test]
     fn the_capital_is_a_number_whatever_comes(runs in prop::collection::vec((0u8..4, 1usize..400), 1..40)) {
-        let mut evidence = Evidence::default();
+        let mut evidence = HarmEvidence::default();
         for (kind, times) in runs {
-            let side = if kind & 1 == 0 { Side::Exposed } else { Side::Withheld };
-            let ending = if kind & 2 == 0 { Ending::Recurred } else { Ending::Prevented };
+            let side = if kind & 1 == 0 { TrialSide::Exposed } else { TrialSide::Withheld };
+            let ending = if kind & 2 == 0 { TrialOutcome::Recurred } else { TrialOutcome::Prevented };
             for _ in 0..times {
-                evidence.add(side, ending);
+                evidence.add_outcome(side, ending);
                 prop_assert!(evidence.log_capital().is_finite());
             }
         }
@@ -57,16 +57,16 @@ proptest! {
 
 #[test]
 fn blocks_without_a_difference_to_see_change_nothing() {
-    let mut evidence = Evidence::default();
+    let mut evidence = HarmEvidence::default();
     for _ in 0..1_000 {
-        evidence.add(Side::Exposed, Ending::Recurred);
+        evidence.add_outcome(TrialSide::Exposed, TrialOutcome::Recurred);
     }
     assert!(evidence.log_capital().abs() < 1e-12, "nothing to compare with");
-    evidence.add(Side::Withheld, Ending::Recurred);
+    evidence.add_outcome(TrialSide::Withheld, TrialOutcome::Recurred);
     assert!(evidence.log_capital().abs() < 1e-12, "it came back everywhere");
     for _ in 0..BLOCK {
-        evidence.add(Side::Exposed, Ending::Prevented);
-        evidence.add(Side::Withheld, Ending::Prevented);
+        evidence.add_outcome(TrialSide::Exposed, TrialOutcome::Prevented);
+        evidence.add_outcome(TrialSide::Withheld, TrialOutcome::Prevented);
     }
     assert!(evidence.log_capital().abs() < 1e-12, "it came back nowhere");
 }

@@ -1,4 +1,4 @@
-//! Whether the server is alive, and how much there is.
+//! The endpoints for health, statistics, status and spending.
 
 use std::sync::Arc;
 
@@ -8,31 +8,32 @@ use axum::routing::get;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::desk::{Condition, Spend, Stats};
-use crate::serve::Served;
-use crate::serve::endpoint::Endpoint;
-use crate::serve::extract::{Answer, Asked, within};
-use crate::serve::problem::Problem;
+use crate::desk::{MemoryStats, MemoryStatus, SpendReport};
+use crate::serve::ServerState;
+use crate::serve::endpoint::ApiEndpoint;
+use crate::serve::extract::{JsonAnswer, QueryParams, check_range};
+use crate::serve::problem::HttpProblem;
 
 const MAX_DAYS: u32 = 366;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn health_endpoints() -> Vec<ApiEndpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/health", "Whether the server is alive", get(health))
-            .answers::<Health>(200, "It is"),
-        Endpoint::new(Method::GET, "/v1/stats", "How much there is of what", get(stats))
-            .answers::<Overview>(200, "Counts"),
-        Endpoint::new(Method::GET, "/v1/status", "How large and how healthy the memory is", get(status))
-            .answers::<Condition>(200, "The memory and its queue"),
-        Endpoint::new(Method::GET, "/v1/spend", "What models cost, day by day", get(spend))
-            .asks::<SpendQuery>()
-            .answers::<Spend>(200, "The last days, today included, the oldest first"),
+        ApiEndpoint::new(Method::GET, "/v1/health", "Whether the server is alive", get(get_health))
+            .with_json_response::<HealthReport>(200, "It is"),
+        ApiEndpoint::new(Method::GET, "/v1/stats", "How much there is of what", get(get_stats))
+            .with_json_response::<StatsOverview>(200, "Counts"),
+        ApiEndpoint::new(Method::GET, "/v1/status", "How large and how healthy the memory is", get(get_status))
+            .with_json_response::<MemoryStatus>(200, "The memory and its queue"),
+        ApiEndpoint::new(Method::GET, "/v1/spend", "What models cost, day by day", get(get_spend))
+            .with_query::<SpendQuery>()
+            .with_json_response::<SpendReport>(200, "The last days, today included, the oldest first"),
     ]
 }
 
 /// Whether the server is alive.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Health {
+#[schemars(rename = "Health")]
+struct HealthReport {
     /// `ok`.
     status: &'static str,
     /// Archivist's version.
@@ -43,11 +44,12 @@ struct Health {
 
 /// How much there is of what.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Overview {
+#[schemars(rename = "Overview")]
+struct StatsOverview {
     /// The name of the project's folder.
     project: String,
     #[serde(flatten)]
-    stats: Stats,
+    stats: MemoryStats,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -58,24 +60,27 @@ struct SpendQuery {
     days: Option<u32>,
 }
 
-async fn health(State(served): State<Arc<Served>>) -> Answer<Health> {
-    let writes = served.access.writes().as_str();
-    Answer(Health { status: "ok", version: env!("CARGO_PKG_VERSION"), writes })
+async fn get_health(State(served): State<Arc<ServerState>>) -> JsonAnswer<HealthReport> {
+    let writes = served.access.write_access().as_str();
+    JsonAnswer(HealthReport { status: "ok", version: env!("CARGO_PKG_VERSION"), writes })
 }
 
-async fn stats(State(served): State<Arc<Served>>) -> Result<Answer<Overview>, Problem> {
-    let stats = served.desk.stats(served.now()).await?;
+async fn get_stats(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<StatsOverview>, HttpProblem> {
+    let stats = served.desk.collect_stats(served.now()).await?;
     let root = &served.desk.project().root;
     let project = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Answer(Overview { project, stats }))
+    Ok(JsonAnswer(StatsOverview { project, stats }))
 }
 
-async fn status(State(served): State<Arc<Served>>) -> Result<Answer<Condition>, Problem> {
-    Ok(Answer(served.desk.condition(served.now()).await?))
+async fn get_status(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<MemoryStatus>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.memory_status(served.now()).await?))
 }
 
-async fn spend(State(served): State<Arc<Served>>, Asked(query): Asked<SpendQuery>) -> Result<Answer<Spend>, Problem> {
-    within("days", query.days, 1..=MAX_DAYS)?;
+async fn get_spend(
+    State(served): State<Arc<ServerState>>,
+    QueryParams(query): QueryParams<SpendQuery>,
+) -> Result<JsonAnswer<SpendReport>, HttpProblem> {
+    check_range("days", query.days, 1..=MAX_DAYS)?;
     let now = served.now();
-    Ok(Answer(served.blocking(move |served| served.desk.spend(query.days.unwrap_or(30), now)).await??))
+    Ok(JsonAnswer(served.run_blocking(move |served| served.desk.report_spend(query.days.unwrap_or(30), now)).await??))
 }

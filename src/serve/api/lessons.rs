@@ -1,4 +1,4 @@
-//! Lessons: listed, shown, written and decided about.
+//! The endpoints that list, show, write and decide about lessons.
 
 use std::sync::Arc;
 
@@ -9,57 +9,75 @@ use axum::routing::{get, post};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::desk::{Author, EffectRow, Grounds, LessonFilter, NewLesson, Version};
+use crate::desk::{LessonAuthor, LessonEffectRow, LessonEvidenceReport, LessonFilter, LessonVersion, NewLesson};
 use crate::domain::{
-    AgentMemory, ErrorFamily, Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, MemoryState, SessionId,
+    AgentMemory, ErrorFamily, FacetValues, Importance, MemoryCategory, MemoryKind, MemoryScope, MemoryState, SessionId,
     Severity,
 };
-use crate::memory::{Lesson, LessonName, Which};
-use crate::serve::Served;
-use crate::serve::endpoint::Endpoint;
-use crate::serve::extract::{Answer, Asked, Known, Said, within};
-use crate::serve::problem::Problem;
-use crate::service::Decision;
+use crate::memory::{Lesson, LessonName, LessonStateFilter};
+use crate::serve::ServerState;
+use crate::serve::endpoint::ApiEndpoint;
+use crate::serve::extract::{AcceptedWord, JsonAnswer, JsonBody, QueryParams, check_range};
+use crate::serve::problem::HttpProblem;
+use crate::service::LessonDecision;
 use crate::text::one_line;
 
-/// The most that one answer lists.
+/// The most lessons that one answer lists.
 const MAX_LISTED: u32 = 5_000;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn lesson_endpoints() -> Vec<ApiEndpoint> {
     let decided = "The lessons as they are now";
     vec![
-        Endpoint::new(Method::GET, "/v1/lessons", "Lessons, the one last known to hold first", get(list))
-            .asks::<LessonsQuery>()
-            .answers::<Vec<Lesson>>(200, "Lessons"),
-        Endpoint::new(Method::POST, "/v1/lessons", "Write a lesson, a preference or a decision", post(add))
-            .takes::<LessonBody>()
-            .answers::<AgentMemory>(201, "The lesson"),
-        Endpoint::new(Method::GET, "/v1/lessons/{id}", "A lesson in full", get(show))
-            .answers::<Lesson>(200, "The lesson"),
-        Endpoint::new(Method::GET, "/v1/lessons/{id}/why", "Why a lesson is believed", get(why))
-            .answers::<Grounds>(200, "Its words, its runs, what came of it"),
-        Endpoint::new(Method::GET, "/v1/lessons/{id}/history", "The versions of a lesson", get(history))
-            .answers::<Vec<Version>>(200, "Versions, the oldest first"),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/approve", "Let a lesson out of quarantine", post(approve))
-            .takes::<Nothing>()
-            .answers::<Vec<AgentMemory>>(200, decided),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/reject", "Do not learn a lesson again", post(reject))
-            .takes::<Reason>()
-            .answers::<Vec<AgentMemory>>(200, decided),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/promote", "Stand behind a lesson", post(promote))
-            .takes::<Nothing>()
-            .answers::<Vec<AgentMemory>>(200, decided),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/forget", "Take a lesson out of use", post(forget))
-            .takes::<Reason>()
-            .answers::<Vec<Lesson>>(200, decided),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/restore", "Bring back an earlier version", post(restore))
-            .takes::<Restoring>()
-            .answers::<Lesson>(200, "The lesson as it is now"),
-        Endpoint::new(Method::POST, "/v1/lessons/{id}/unmerge", "Make two lessons of one again", post(unmerge))
-            .takes::<Nothing>()
-            .answers::<Vec<AgentMemory>>(200, decided),
-        Endpoint::new(Method::GET, "/v1/effect", "Whether lessons help", get(effect))
-            .answers::<Vec<EffectRow>>(200, "Lessons that runs were given, those first that should be looked at"),
+        ApiEndpoint::new(Method::GET, "/v1/lessons", "Lessons, the one last known to hold first", get(list_lessons))
+            .with_query::<LessonsQuery>()
+            .with_json_response::<Vec<Lesson>>(200, "Lessons"),
+        ApiEndpoint::new(Method::POST, "/v1/lessons", "Write a lesson, a preference or a decision", post(add_lesson))
+            .with_body::<NewLessonBody>()
+            .with_json_response::<AgentMemory>(201, "The lesson"),
+        ApiEndpoint::new(Method::GET, "/v1/lessons/{id}", "A lesson in full", get(get_lesson))
+            .with_json_response::<Lesson>(200, "The lesson"),
+        ApiEndpoint::new(Method::GET, "/v1/lessons/{id}/why", "Why a lesson is believed", get(explain_lesson))
+            .with_json_response::<LessonEvidenceReport>(200, "Its words, its runs, what came of it"),
+        ApiEndpoint::new(Method::GET, "/v1/lessons/{id}/history", "The versions of a lesson", get(list_versions))
+            .with_json_response::<Vec<LessonVersion>>(200, "Versions, the oldest first"),
+        ApiEndpoint::new(
+            Method::POST,
+            "/v1/lessons/{id}/approve",
+            "Let a lesson out of quarantine",
+            post(approve_lesson),
+        )
+        .with_body::<EmptyBody>()
+        .with_json_response::<Vec<AgentMemory>>(200, decided),
+        ApiEndpoint::new(Method::POST, "/v1/lessons/{id}/reject", "Do not learn a lesson again", post(reject_lesson))
+            .with_body::<ReasonBody>()
+            .with_json_response::<Vec<AgentMemory>>(200, decided),
+        ApiEndpoint::new(Method::POST, "/v1/lessons/{id}/promote", "Stand behind a lesson", post(promote_lesson))
+            .with_body::<EmptyBody>()
+            .with_json_response::<Vec<AgentMemory>>(200, decided),
+        ApiEndpoint::new(Method::POST, "/v1/lessons/{id}/forget", "Take a lesson out of use", post(forget_lesson))
+            .with_body::<ReasonBody>()
+            .with_json_response::<Vec<Lesson>>(200, decided),
+        ApiEndpoint::new(
+            Method::POST,
+            "/v1/lessons/{id}/restore",
+            "Bring back an earlier version",
+            post(restore_lesson),
+        )
+        .with_body::<RestoreBody>()
+        .with_json_response::<Lesson>(200, "The lesson as it is now"),
+        ApiEndpoint::new(
+            Method::POST,
+            "/v1/lessons/{id}/unmerge",
+            "Make two lessons of one again",
+            post(unmerge_lesson),
+        )
+        .with_body::<EmptyBody>()
+        .with_json_response::<Vec<AgentMemory>>(200, decided),
+        ApiEndpoint::new(Method::GET, "/v1/effect", "Whether lessons help", get(list_effects))
+            .with_json_response::<Vec<LessonEffectRow>>(
+                200,
+                "Lessons that runs were given, those first that should be looked at",
+            ),
     ]
 }
 
@@ -68,15 +86,15 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 #[serde(deny_unknown_fields)]
 struct LessonsQuery {
     /// `given`: those that may be given to anybody; `live`: those in use; `all`: retired ones too.
-    which: Option<Wanted>,
+    which: Option<ListedLessonsChoice>,
     /// Only of this state.
-    state: Option<Known<MemoryState>>,
+    state: Option<AcceptedWord<MemoryState>>,
     /// Only of this kind.
-    kind: Option<Known<MemoryKind>>,
+    kind: Option<AcceptedWord<MemoryKind>>,
     /// Only of this category.
-    category: Option<Known<MemoryCategory>>,
+    category: Option<AcceptedWord<MemoryCategory>>,
     /// Only of this scope.
-    scope: Option<Known<MemoryScope>>,
+    scope: Option<AcceptedWord<MemoryScope>>,
     /// Only with this tag.
     tag: Option<String>,
     /// Only about this tool.
@@ -99,7 +117,8 @@ struct LessonsQuery {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Wanted {
+#[schemars(rename = "Wanted")]
+enum ListedLessonsChoice {
     Given,
     Live,
     All,
@@ -108,16 +127,17 @@ enum Wanted {
 /// A lesson to be written.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(in crate::serve) struct LessonBody {
+#[schemars(rename = "LessonBody")]
+pub(in crate::serve) struct NewLessonBody {
     /// What is to be remembered, in a sentence.
     #[schemars(regex(pattern = r"[\w]"))]
     pub(in crate::serve) text: String,
     /// What sort of statement it is; `preference` otherwise.
-    pub(in crate::serve) kind: Option<Known<MemoryKind>>,
+    pub(in crate::serve) kind: Option<AcceptedWord<MemoryKind>>,
     /// What it is about; follows the kind if not given.
-    pub(in crate::serve) category: Option<Known<MemoryCategory>>,
+    pub(in crate::serve) category: Option<AcceptedWord<MemoryCategory>>,
     /// The narrowest circumstance it holds in; `project` otherwise.
-    pub(in crate::serve) scope: Option<Known<MemoryScope>>,
+    pub(in crate::serve) scope: Option<AcceptedWord<MemoryScope>>,
     /// How much it matters, from 0 to 1.
     pub(in crate::serve) importance: Option<Importance>,
     /// The lesson as a rule: IF condition THEN recommendation.
@@ -125,7 +145,7 @@ pub(in crate::serve) struct LessonBody {
     /// A short paragraph with nuance.
     pub(in crate::serve) detail: Option<String>,
     /// How bad it is when it is ignored.
-    pub(in crate::serve) severity: Option<Known<Severity>>,
+    pub(in crate::serve) severity: Option<AcceptedWord<Severity>>,
     /// It never grows old.
     #[serde(default)]
     pub(in crate::serve) evergreen: bool,
@@ -153,63 +173,66 @@ pub(in crate::serve) struct LessonBody {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+#[schemars(rename = "Nothing")]
+struct EmptyBody {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Reason {
+#[schemars(rename = "Reason")]
+struct ReasonBody {
     /// Why; kept with the lesson.
     reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Restoring {
+#[schemars(rename = "Restoring")]
+struct RestoreBody {
     /// Which version, as the history counts them.
     #[schemars(range(min = 1))]
     version: u64,
 }
 
 impl LessonsQuery {
-    fn filter(self) -> Result<LessonFilter, Problem> {
-        within("limit", self.limit, 1..=MAX_LISTED)?;
-        within("offset", self.offset, 0..=1_000_000)?;
+    fn into_filter(self) -> Result<LessonFilter, HttpProblem> {
+        check_range("limit", self.limit, 1..=MAX_LISTED)?;
+        check_range("offset", self.offset, 0..=1_000_000)?;
         let session = self.session.as_deref().map(SessionId::parse).transpose();
         Ok(LessonFilter {
-            state: self.state.map(|Known(state)| state),
-            kind: self.kind.map(|Known(kind)| kind),
-            category: self.category.map(|Known(category)| category),
-            scope: self.scope.map(|Known(scope)| scope),
+            state: self.state.map(|AcceptedWord(state)| state),
+            kind: self.kind.map(|AcceptedWord(kind)| kind),
+            category: self.category.map(|AcceptedWord(category)| category),
+            scope: self.scope.map(|AcceptedWord(scope)| scope),
             tags: self.tag.into_iter().collect(),
             tool: self.tool,
             provider: self.provider,
             task: self.task,
-            session: session.map_err(|invalid| Problem::question(invalid.to_string()))?,
+            session: session.map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?,
             words: self.text.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect(),
-            ..LessonFilter::of(match self.which.unwrap_or(Wanted::Live) {
-                Wanted::Given => Which::Given,
-                Wanted::Live => Which::Live,
-                Wanted::All => Which::All,
+            ..LessonFilter::from_selection(match self.which.unwrap_or(ListedLessonsChoice::Live) {
+                ListedLessonsChoice::Given => LessonStateFilter::Given,
+                ListedLessonsChoice::Live => LessonStateFilter::Live,
+                ListedLessonsChoice::All => LessonStateFilter::All,
             })
         })
     }
 }
 
-impl LessonBody {
-    pub(in crate::serve) fn lesson(self, author: Author) -> NewLesson {
+impl NewLessonBody {
+    pub(in crate::serve) fn into_new_lesson(self, author: LessonAuthor) -> NewLesson {
         let word = |text: Option<String>| text.as_deref().map(one_line).filter(|text| !text.is_empty());
         NewLesson {
             text: self.text,
-            kind: self.kind.map_or(MemoryKind::Preference, |Known(kind)| kind),
-            category: self.category.map(|Known(category)| category),
-            scope: self.scope.map_or(MemoryScope::Project, |Known(scope)| scope),
+            kind: self.kind.map_or(MemoryKind::Preference, |AcceptedWord(kind)| kind),
+            category: self.category.map(|AcceptedWord(category)| category),
+            scope: self.scope.map_or(MemoryScope::Project, |AcceptedWord(scope)| scope),
             importance: self.importance.unwrap_or(Importance::MANUAL),
             rule: self.rule,
             detail: self.detail,
-            severity: self.severity.map(|Known(severity)| severity),
+            severity: self.severity.map(|AcceptedWord(severity)| severity),
             evergreen: self.evergreen,
             tags: self.tags.iter().map(|tag| one_line(tag)).filter(|tag| !tag.is_empty()).collect(),
-            facets: Facets {
+            facets: FacetValues {
                 task_id: word(self.task),
                 provider: word(self.provider),
                 tool: word(self.tool),
@@ -224,92 +247,108 @@ impl LessonBody {
     }
 }
 
-/// The lesson that a path names. What cannot be a name is nobody's.
-fn named(id: &str) -> Result<LessonName, Problem> {
-    LessonName::parse(id).map_err(|invalid| Problem::new(StatusCode::NOT_FOUND, invalid.to_string()))
+/// Returns the lesson name in a path. An invalid name gives 404, like a name that no lesson has.
+fn parse_lesson_name(id: &str) -> Result<LessonName, HttpProblem> {
+    LessonName::parse(id).map_err(|invalid| HttpProblem::new(StatusCode::NOT_FOUND, invalid.to_string()))
 }
 
-async fn list(
-    State(served): State<Arc<Served>>,
-    Asked(query): Asked<LessonsQuery>,
-) -> Result<Answer<Vec<Lesson>>, Problem> {
+async fn list_lessons(
+    State(served): State<Arc<ServerState>>,
+    QueryParams(query): QueryParams<LessonsQuery>,
+) -> Result<JsonAnswer<Vec<Lesson>>, HttpProblem> {
     let (limit, offset) = (query.limit.unwrap_or(MAX_LISTED), query.offset.unwrap_or_default());
-    let lessons = served.desk.lessons(&query.filter()?).await?;
+    let lessons = served.desk.list_lessons(&query.into_filter()?).await?;
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    Ok(Answer(lessons.into_iter().skip(count(offset)).take(count(limit)).collect()))
+    Ok(JsonAnswer(lessons.into_iter().skip(count(offset)).take(count(limit)).collect()))
 }
 
-async fn add(State(served): State<Arc<Served>>, Said(body): Said<LessonBody>) -> Result<impl IntoResponse, Problem> {
-    let lesson = served.desk.add(body.lesson(Author::Person), &served.ids, served.now()).await?;
-    Ok((StatusCode::CREATED, Answer(lesson)))
+async fn add_lesson(
+    State(served): State<Arc<ServerState>>,
+    JsonBody(body): JsonBody<NewLessonBody>,
+) -> Result<impl IntoResponse, HttpProblem> {
+    let lesson = served.desk.add_lesson(body.into_new_lesson(LessonAuthor::Person), &served.ids, served.now()).await?;
+    Ok((StatusCode::CREATED, JsonAnswer(lesson)))
 }
 
-async fn show(State(served): State<Arc<Served>>, Path(id): Path<String>) -> Result<Answer<Lesson>, Problem> {
-    Ok(Answer(served.desk.lesson(&named(&id)?).await.map_err(crate::desk::Refusal::from)?))
-}
-
-async fn why(State(served): State<Arc<Served>>, Path(id): Path<String>) -> Result<Answer<Grounds>, Problem> {
-    Ok(Answer(served.desk.why(&named(&id)?).await?))
-}
-
-async fn history(State(served): State<Arc<Served>>, Path(id): Path<String>) -> Result<Answer<Vec<Version>>, Problem> {
-    Ok(Answer(served.desk.versions(&named(&id)?).await?))
-}
-
-async fn decide(served: &Served, id: &str, decision: Decision) -> Result<Answer<Vec<AgentMemory>>, Problem> {
-    Ok(Answer(vec![served.desk.decide(&named(id)?, &decision, served.now()).await?]))
-}
-
-async fn approve(
-    State(served): State<Arc<Served>>,
+async fn get_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Nothing {}): Said<Nothing>,
-) -> Result<Answer<Vec<AgentMemory>>, Problem> {
-    decide(&served, &id, Decision::Approve).await
+) -> Result<JsonAnswer<Lesson>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.get_lesson(&parse_lesson_name(&id)?).await.map_err(crate::desk::RequestError::from)?))
 }
 
-async fn reject(
-    State(served): State<Arc<Served>>,
+async fn explain_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Reason { reason }): Said<Reason>,
-) -> Result<Answer<Vec<AgentMemory>>, Problem> {
+) -> Result<JsonAnswer<LessonEvidenceReport>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.explain_lesson(&parse_lesson_name(&id)?).await?))
+}
+
+async fn list_versions(
+    State(served): State<Arc<ServerState>>,
+    Path(id): Path<String>,
+) -> Result<JsonAnswer<Vec<LessonVersion>>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.list_versions(&parse_lesson_name(&id)?).await?))
+}
+
+async fn decide_on_lesson(
+    served: &ServerState,
+    id: &str,
+    decision: LessonDecision,
+) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
+    Ok(JsonAnswer(vec![served.desk.apply_decision(&parse_lesson_name(id)?, &decision, served.now()).await?]))
+}
+
+async fn approve_lesson(
+    State(served): State<Arc<ServerState>>,
+    Path(id): Path<String>,
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
+    decide_on_lesson(&served, &id, LessonDecision::Approve).await
+}
+
+async fn reject_lesson(
+    State(served): State<Arc<ServerState>>,
+    Path(id): Path<String>,
+    JsonBody(ReasonBody { reason }): JsonBody<ReasonBody>,
+) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
     let reason = reason.as_deref().map(one_line).filter(|reason| !reason.is_empty());
-    decide(&served, &id, Decision::Reject { reason }).await
+    decide_on_lesson(&served, &id, LessonDecision::Reject { reason }).await
 }
 
-async fn promote(
-    State(served): State<Arc<Served>>,
+async fn promote_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Nothing {}): Said<Nothing>,
-) -> Result<Answer<Vec<AgentMemory>>, Problem> {
-    decide(&served, &id, Decision::Promote).await
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
+    decide_on_lesson(&served, &id, LessonDecision::Promote).await
 }
 
-async fn forget(
-    State(served): State<Arc<Served>>,
+async fn forget_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Reason { reason }): Said<Reason>,
-) -> Result<Answer<Vec<Lesson>>, Problem> {
-    let forgotten = served.desk.forget(&[named(&id)?], reason.as_deref(), served.now()).await?;
-    Ok(Answer(forgotten.into_iter().map(|one| one.lesson).collect()))
+    JsonBody(ReasonBody { reason }): JsonBody<ReasonBody>,
+) -> Result<JsonAnswer<Vec<Lesson>>, HttpProblem> {
+    let forgotten = served.desk.forget_lessons(&[parse_lesson_name(&id)?], reason.as_deref(), served.now()).await?;
+    Ok(JsonAnswer(forgotten.into_iter().map(|one| one.lesson).collect()))
 }
 
-async fn restore(
-    State(served): State<Arc<Served>>,
+async fn restore_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Restoring { version }): Said<Restoring>,
-) -> Result<Answer<Lesson>, Problem> {
-    Ok(Answer(served.desk.restore(&named(&id)?, version, served.now()).await?))
+    JsonBody(RestoreBody { version }): JsonBody<RestoreBody>,
+) -> Result<JsonAnswer<Lesson>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.restore_version(&parse_lesson_name(&id)?, version, served.now()).await?))
 }
 
-async fn unmerge(
-    State(served): State<Arc<Served>>,
+async fn unmerge_lesson(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Said(Nothing {}): Said<Nothing>,
-) -> Result<Answer<Vec<AgentMemory>>, Problem> {
-    Ok(Answer(served.desk.unmerge(&named(&id)?, served.now()).await?.into()))
+    JsonBody(EmptyBody {}): JsonBody<EmptyBody>,
+) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.unmerge_lesson(&parse_lesson_name(&id)?, served.now()).await?.into()))
 }
 
-async fn effect(State(served): State<Arc<Served>>) -> Result<Answer<Vec<EffectRow>>, Problem> {
-    Ok(Answer(served.desk.effect(&[]).await?))
+async fn list_effects(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<Vec<LessonEffectRow>>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.measure_lesson_effects(&[]).await?))
 }

@@ -6,16 +6,22 @@ mod recall;
 mod reflect;
 mod runs;
 
-use super::endpoint::Endpoint;
+use super::endpoint::ApiEndpoint;
 
-pub(super) use lessons::LessonBody;
-pub(super) use recall::{FeedbackBody, Question, Recalled};
-pub(super) use reflect::{Granted, Waiting, Wish};
+pub(super) use lessons::NewLessonBody;
+pub(super) use recall::{FeedbackBody, RecallAnswer, RecallBody};
+pub(super) use reflect::{QueuedReflection, ReflectionAnswer, ReflectionBody};
 
-/// All of them, in the order of the documentation.
-pub(super) fn endpoints() -> Vec<Endpoint> {
-    [health::endpoints(), lessons::endpoints(), recall::endpoints(), runs::endpoints(), reflect::endpoints()]
-        .into_iter()
-        .flatten()
-        .collect()
+/// Returns all endpoints, in the order of the documentation.
+pub(super) fn api_endpoints() -> Vec<ApiEndpoint> {
+    [
+        health::health_endpoints(),
+        lessons::lesson_endpoints(),
+        recall::recall_endpoints(),
+        runs::episode_endpoints(),
+        reflect::reflect_endpoints(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

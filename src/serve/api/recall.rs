@@ -1,4 +1,4 @@
-//! Lessons for a prompt, and what is said of them afterwards.
+//! The endpoints that recall lessons for a prompt and record feedback on them.
 
 use std::sync::Arc;
 
@@ -9,38 +9,44 @@ use axum::routing::post;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::complaint;
-use crate::desk::{self, Evidence, Noted, Opinion, Reply, role};
+use crate::context::identify_error;
+use crate::desk::{self, FeedbackEvidence, LessonOpinion, RecallReply, RecordedFeedback, parse_role};
 use crate::domain::{EvidenceLevel, FeedbackVerdict, MemoryKind, MemoryQuery, MemoryScope, RunId};
 use crate::memory::LessonName;
-use crate::recall::{Point, Profile, Style};
+use crate::recall::{LessonBlockStyle, Point, RankingProfile};
 use crate::redact::Redactor;
-use crate::serve::Served;
-use crate::serve::access::Wish;
-use crate::serve::endpoint::Endpoint;
-use crate::serve::extract::{Answer, Known, Said, within};
-use crate::serve::problem::Problem;
+use crate::serve::ServerState;
+use crate::serve::access::Permission;
+use crate::serve::endpoint::ApiEndpoint;
+use crate::serve::extract::{AcceptedWord, JsonAnswer, JsonBody, check_range};
+use crate::serve::problem::HttpProblem;
 use crate::text::one_line;
 
-/// Nobody asks for more.
+/// The most lessons and tokens that a request may ask for.
 const MAX_LESSONS: u32 = 1_000;
 const MAX_TOKENS: u32 = 1_000_000;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn recall_endpoints() -> Vec<ApiEndpoint> {
     vec![
-        Endpoint::new(Method::POST, "/v1/recall", "Lessons that help with a matter", post(recall))
-            .takes::<Question>()
-            .answers::<Recalled>(200, "Lessons, the best first; none where nothing helps"),
-        Endpoint::new(Method::POST, "/v1/feedback", "Say that lessons held or were noise in a run", post(feedback))
-            .takes::<FeedbackBody>()
-            .answers::<Vec<Noted>>(200, "What was noted"),
+        ApiEndpoint::new(Method::POST, "/v1/recall", "Lessons that help with a matter", post(handle_recall))
+            .with_body::<RecallBody>()
+            .with_json_response::<RecallAnswer>(200, "Lessons, the best first; none where nothing helps"),
+        ApiEndpoint::new(
+            Method::POST,
+            "/v1/feedback",
+            "Say that lessons held or were noise in a run",
+            post(handle_feedback),
+        )
+        .with_body::<FeedbackBody>()
+        .with_json_response::<Vec<RecordedFeedback>>(200, "What was noted"),
     ]
 }
 
 /// What it is about, and for whom.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
-pub(in crate::serve) struct Question {
+#[schemars(rename = "Question")]
+pub(in crate::serve) struct RecallBody {
     /// What it is about, in plain words.
     pub(in crate::serve) text: Option<String>,
     /// The output of something that failed: its fix comes first.
@@ -48,9 +54,9 @@ pub(in crate::serve) struct Question {
     /// Tags that would be welcome.
     pub(in crate::serve) tags: Vec<String>,
     /// Only lessons of this scope.
-    pub(in crate::serve) scope: Option<Known<MemoryScope>>,
+    pub(in crate::serve) scope: Option<AcceptedWord<MemoryScope>>,
     /// Only lessons of this kind.
-    pub(in crate::serve) kind: Option<Known<MemoryKind>>,
+    pub(in crate::serve) kind: Option<AcceptedWord<MemoryKind>>,
     /// Which task.
     pub(in crate::serve) task: Option<String>,
     /// Which tool.
@@ -74,9 +80,9 @@ pub(in crate::serve) struct Question {
     #[schemars(range(min = 0, max = 1_000_000))]
     pub(in crate::serve) budget: Option<u32>,
     /// How the block is written.
-    pub(in crate::serve) style: Option<BlockStyle>,
+    pub(in crate::serve) style: Option<BlockStyleChoice>,
     /// By what lessons are put in order.
-    pub(in crate::serve) profile: Option<Profile>,
+    pub(in crate::serve) profile: Option<RankingProfile>,
     /// The run that gets them; it is noted that it did.
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"))]
     pub(in crate::serve) run: Option<String>,
@@ -87,7 +93,8 @@ pub(in crate::serve) struct Question {
 /// How a block is written.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::serve) enum BlockStyle {
+#[schemars(rename = "BlockStyle")]
+pub(in crate::serve) enum BlockStyleChoice {
     ProjectLessons,
     KnownIssues,
     Patterns,
@@ -97,9 +104,10 @@ pub(in crate::serve) enum BlockStyle {
 /// Lessons that were found.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct Recalled {
+#[schemars(rename = "Recalled")]
+pub(in crate::serve) struct RecallAnswer {
     #[serde(flatten)]
-    pub(in crate::serve) reply: Reply,
+    pub(in crate::serve) reply: RecallReply,
     /// What a prompt gets; empty where there is nothing to say.
     pub(in crate::serve) block: String,
 }
@@ -108,7 +116,7 @@ pub(in crate::serve) struct Recalled {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(in crate::serve) struct FeedbackBody {
     /// Whether the lessons held, with proof, or were noise.
-    pub(in crate::serve) verdict: Verdict,
+    pub(in crate::serve) verdict: FeedbackChoice,
     /// Short names or ids.
     #[schemars(length(min = 1, max = 100))]
     pub(in crate::serve) lessons: Vec<String>,
@@ -125,20 +133,20 @@ pub(in crate::serve) struct FeedbackBody {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Said")]
-pub(in crate::serve) enum Verdict {
+pub(in crate::serve) enum FeedbackChoice {
     Validate,
     Ignore,
 }
 
-impl Question {
-    /// What the desk is asked.
-    pub(in crate::serve) fn asked(self, ours: MemoryQuery) -> Result<desk::Asked, Problem> {
-        within("max", self.max, 1..=MAX_LESSONS)?;
-        within("budget", self.budget, 0..=MAX_TOKENS)?;
+impl RecallBody {
+    /// Converts the body into a request to the façade, starting from the project's own query.
+    pub(in crate::serve) fn into_recall_request(self, ours: MemoryQuery) -> Result<desk::RecallRequest, HttpProblem> {
+        check_range("max", self.max, 1..=MAX_LESSONS)?;
+        check_range("budget", self.budget, 0..=MAX_TOKENS)?;
         let word = |text: Option<String>| text.as_deref().map(one_line).filter(|text| !text.is_empty());
         let mut query = ours;
-        query.scope = self.scope.map(|Known(scope)| scope);
-        query.kind = self.kind.map(|Known(kind)| kind);
+        query.scope = self.scope.map(|AcceptedWord(scope)| scope);
+        query.kind = self.kind.map(|AcceptedWord(kind)| kind);
         query.text = self.text;
         query.tags = self.tags;
         query.facets.task_id = word(self.task);
@@ -149,45 +157,45 @@ impl Question {
         query.facets.component = word(self.component);
         query.facets.phase = word(self.phase);
         if let Some(output) = &self.error {
-            let complaint = complaint(query.facets.tool.as_deref(), output, &Redactor::new())
-                .ok_or_else(|| Problem::question("the output tells of no failure"))?;
+            let complaint = identify_error(query.facets.tool.as_deref(), output, &Redactor::new())
+                .ok_or_else(|| HttpProblem::bad_request("the output tells of no failure"))?;
             query.facets.error_family = Some(complaint.family);
             query.text.get_or_insert(complaint.headline);
         }
         let run = self.run.as_deref().map(RunId::parse).transpose();
         let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        Ok(desk::Asked {
+        Ok(desk::RecallRequest {
             point: word(self.point).map(Point::from),
             style: match self.style {
-                None | Some(BlockStyle::ProjectLessons) => Style::ProjectLessons,
-                Some(BlockStyle::KnownIssues) => Style::KnownIssues,
-                Some(BlockStyle::Patterns) => Style::Patterns,
-                Some(BlockStyle::SystemReminder) => Style::SystemReminder,
+                None | Some(BlockStyleChoice::ProjectLessons) => LessonBlockStyle::ProjectLessons,
+                Some(BlockStyleChoice::KnownIssues) => LessonBlockStyle::KnownIssues,
+                Some(BlockStyleChoice::Patterns) => LessonBlockStyle::Patterns,
+                Some(BlockStyleChoice::SystemReminder) => LessonBlockStyle::SystemReminder,
             },
             profile: self.profile,
             items: self.max.map(number),
             tokens: self.budget.map(number),
-            run: run.map_err(|invalid| Problem::question(invalid.to_string()))?,
+            run: run.map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?,
             by_meaning: self.by_meaning,
-            ..desk::Asked::about(query)
+            ..desk::RecallRequest::for_query(query)
         })
     }
 }
 
 impl FeedbackBody {
-    pub(in crate::serve) fn opinion(&self) -> Result<(Vec<LessonName>, Opinion), Problem> {
-        let unclear = |why: String| Problem::question(why);
+    pub(in crate::serve) fn to_lesson_opinion(&self) -> Result<(Vec<LessonName>, LessonOpinion), HttpProblem> {
+        let unclear = |why: String| HttpProblem::bad_request(why);
         if self.lessons.is_empty() {
             return Err(unclear("no lesson is named".to_owned()));
         }
         let names: Result<Vec<LessonName>, _> = self.lessons.iter().map(|name| LessonName::parse(name)).collect();
-        let opinion = Opinion {
+        let opinion = LessonOpinion {
             verdict: match self.verdict {
-                Verdict::Validate => FeedbackVerdict::Validated,
-                Verdict::Ignore => FeedbackVerdict::Ignored,
+                FeedbackChoice::Validate => FeedbackVerdict::Validated,
+                FeedbackChoice::Ignore => FeedbackVerdict::Ignored,
             },
-            role: self.role.as_deref().map(role).transpose().map_err(unclear)?,
-            evidence: Evidence {
+            role: self.role.as_deref().map(parse_role).transpose().map_err(unclear)?,
+            evidence: FeedbackEvidence {
                 run: RunId::parse(&self.run).map_err(|invalid| unclear(invalid.to_string()))?,
                 text: self.evidence.clone(),
                 stated: None::<EvidenceLevel>,
@@ -197,35 +205,35 @@ impl FeedbackBody {
     }
 }
 
-async fn recall(
-    State(served): State<Arc<Served>>,
+async fn handle_recall(
+    State(served): State<Arc<ServerState>>,
     head: Parts,
-    Said(question): Said<Question>,
-) -> Result<Answer<Recalled>, Problem> {
-    // What a run was given is noted, and not everybody may write.
+    JsonBody(question): JsonBody<RecallBody>,
+) -> Result<JsonAnswer<RecallAnswer>, HttpProblem> {
+    // An injection into a session is recorded, and not every client may write.
     if question.run.is_some() {
-        served.access.check(&head, Wish::Write)?;
+        served.access.check_request(&head, Permission::Write)?;
     }
-    Ok(Answer(served.recall(question).await?))
+    Ok(JsonAnswer(served.recall_lessons(question).await?))
 }
 
-async fn feedback(
-    State(served): State<Arc<Served>>,
-    Said(body): Said<FeedbackBody>,
-) -> Result<Answer<Vec<Noted>>, Problem> {
-    let (names, opinion) = body.opinion()?;
-    Ok(Answer(served.desk.feedback(&names, &opinion, served.now()).await?))
+async fn handle_feedback(
+    State(served): State<Arc<ServerState>>,
+    JsonBody(body): JsonBody<FeedbackBody>,
+) -> Result<JsonAnswer<Vec<RecordedFeedback>>, HttpProblem> {
+    let (names, opinion) = body.to_lesson_opinion()?;
+    Ok(JsonAnswer(served.desk.record_feedback(&names, &opinion, served.now()).await?))
 }
 
-impl Served {
-    /// Lessons for a prompt, and a note of it where a run gets them.
-    pub(in crate::serve) async fn recall(&self, question: Question) -> Result<Recalled, Problem> {
-        let asked = question.asked(self.desk.question())?;
+impl ServerState {
+    /// Recalls lessons for a prompt, and records the injection if a session gets them.
+    pub(in crate::serve) async fn recall_lessons(&self, question: RecallBody) -> Result<RecallAnswer, HttpProblem> {
+        let asked = question.into_recall_request(self.desk.new_query())?;
         let (run, point) = (asked.run.clone(), asked.point.clone());
-        let found = self.desk.recall(asked, self.now()).await?;
+        let found = self.desk.recall_lessons(asked, self.now()).await?;
         if let Some(run) = &run {
-            self.desk.note(&found, run, point.as_ref(), self.now()).await?;
+            self.desk.record_injections(&found, run, point.as_ref(), self.now()).await?;
         }
-        Ok(Recalled { reply: Reply::of(&found.block, found.level), block: found.block.text })
+        Ok(RecallAnswer { reply: RecallReply::from_block(&found.block, found.level), block: found.block.text })
     }
 }

@@ -1,4 +1,4 @@
-//! Runs, their logs around a quotation, and the queue of those that wait.
+//! The endpoints for episodes, their steps, and the job queue.
 
 use std::sync::Arc;
 
@@ -8,30 +8,36 @@ use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::desk::{EpisodeQuestion, Jobs, Steps};
+use crate::desk::{EpisodeListFilter, EpisodeSteps, JobQueueStatus};
 use crate::domain::{Episode, EpisodeId, SessionId};
-use crate::serve::Served;
-use crate::serve::endpoint::Endpoint;
-use crate::serve::extract::{Answer, Asked, within};
-use crate::serve::problem::Problem;
+use crate::serve::ServerState;
+use crate::serve::endpoint::ApiEndpoint;
+use crate::serve::extract::{JsonAnswer, QueryParams, check_range};
+use crate::serve::problem::HttpProblem;
 
-/// The most that one answer lists.
+/// The most episodes that one answer lists.
 const MAX_LISTED: u32 = 5_000;
 
-/// The most steps on either side of one that is asked for.
+/// The most steps on either side of the requested one.
 const MAX_AROUND: u32 = 20;
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn episode_endpoints() -> Vec<ApiEndpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/episodes", "Runs that lessons were learned from, the last first", get(list))
-            .asks::<EpisodesQuery>()
-            .answers::<Vec<Episode>>(200, "Runs"),
-        Endpoint::new(Method::GET, "/v1/episodes/{id}", "One run", get(show)).answers::<Episode>(200, "The run"),
-        Endpoint::new(Method::GET, "/v1/episodes/{id}/steps", "The log of a run around one step", get(steps))
-            .asks::<StepsQuery>()
-            .answers::<Steps>(200, "Steps, without secrets"),
-        Endpoint::new(Method::GET, "/v1/jobs", "What waits to be reflected on", get(jobs))
-            .answers::<Jobs>(200, "Jobs, those that are done among them"),
+        ApiEndpoint::new(
+            Method::GET,
+            "/v1/episodes",
+            "Runs that lessons were learned from, the last first",
+            get(list_episodes),
+        )
+        .with_query::<EpisodesQuery>()
+        .with_json_response::<Vec<Episode>>(200, "Runs"),
+        ApiEndpoint::new(Method::GET, "/v1/episodes/{id}", "One run", get(get_episode))
+            .with_json_response::<Episode>(200, "The run"),
+        ApiEndpoint::new(Method::GET, "/v1/episodes/{id}/steps", "The log of a run around one step", get(get_steps))
+            .with_query::<StepsQuery>()
+            .with_json_response::<EpisodeSteps>(200, "Steps, without secrets"),
+        ApiEndpoint::new(Method::GET, "/v1/jobs", "What waits to be reflected on", get(list_jobs))
+            .with_json_response::<JobQueueStatus>(200, "Jobs, those that are done among them"),
     ]
 }
 
@@ -67,42 +73,47 @@ struct StepsQuery {
     trajectory: Option<String>,
 }
 
-fn named(id: &str) -> Result<EpisodeId, Problem> {
-    EpisodeId::parse(id).map_err(|invalid| Problem::new(StatusCode::NOT_FOUND, invalid.to_string()))
+fn parse_episode_id(id: &str) -> Result<EpisodeId, HttpProblem> {
+    EpisodeId::parse(id).map_err(|invalid| HttpProblem::new(StatusCode::NOT_FOUND, invalid.to_string()))
 }
 
-async fn list(
-    State(served): State<Arc<Served>>,
-    Asked(query): Asked<EpisodesQuery>,
-) -> Result<Answer<Vec<Episode>>, Problem> {
-    within("days", query.days, 0..=36_500)?;
-    within("limit", query.limit, 1..=MAX_LISTED)?;
-    within("offset", query.offset, 0..=1_000_000)?;
+async fn list_episodes(
+    State(served): State<Arc<ServerState>>,
+    QueryParams(query): QueryParams<EpisodesQuery>,
+) -> Result<JsonAnswer<Vec<Episode>>, HttpProblem> {
+    check_range("days", query.days, 0..=36_500)?;
+    check_range("limit", query.limit, 1..=MAX_LISTED)?;
+    check_range("offset", query.offset, 0..=1_000_000)?;
     let session = query.session.as_deref().map(SessionId::parse).transpose();
-    let session = session.map_err(|invalid| Problem::question(invalid.to_string()))?;
-    let asked = EpisodeQuestion { session, task: query.task, days: query.days };
-    let episodes = served.desk.episodes(&asked, served.now()).await?;
+    let session = session.map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?;
+    let asked = EpisodeListFilter { session, task: query.task, days: query.days };
+    let episodes = served.desk.list_episodes(&asked, served.now()).await?;
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let (limit, offset) = (query.limit.unwrap_or(MAX_LISTED), query.offset.unwrap_or_default());
-    Ok(Answer(episodes.into_iter().skip(count(offset)).take(count(limit)).collect()))
+    Ok(JsonAnswer(episodes.into_iter().skip(count(offset)).take(count(limit)).collect()))
 }
 
-async fn show(State(served): State<Arc<Served>>, Path(id): Path<String>) -> Result<Answer<Episode>, Problem> {
-    Ok(Answer(served.desk.episode(&named(&id)?).await?))
-}
-
-async fn steps(
-    State(served): State<Arc<Served>>,
+async fn get_episode(
+    State(served): State<Arc<ServerState>>,
     Path(id): Path<String>,
-    Asked(query): Asked<StepsQuery>,
-) -> Result<Answer<Steps>, Problem> {
-    within("step", Some(query.step), 1..=u32::MAX)?;
-    within("around", query.around, 0..=MAX_AROUND)?;
-    let around = query.around.unwrap_or(3);
-    Ok(Answer(served.desk.steps(&named(&id)?, query.trajectory.as_deref(), query.step, around).await?))
+) -> Result<JsonAnswer<Episode>, HttpProblem> {
+    Ok(JsonAnswer(served.desk.get_episode(&parse_episode_id(&id)?).await?))
 }
 
-async fn jobs(State(served): State<Arc<Served>>) -> Result<Answer<Jobs>, Problem> {
+async fn get_steps(
+    State(served): State<Arc<ServerState>>,
+    Path(id): Path<String>,
+    QueryParams(query): QueryParams<StepsQuery>,
+) -> Result<JsonAnswer<EpisodeSteps>, HttpProblem> {
+    check_range("step", Some(query.step), 1..=u32::MAX)?;
+    check_range("around", query.around, 0..=MAX_AROUND)?;
+    let around = query.around.unwrap_or(3);
+    Ok(JsonAnswer(
+        served.desk.read_steps_around(&parse_episode_id(&id)?, query.trajectory.as_deref(), query.step, around).await?,
+    ))
+}
+
+async fn list_jobs(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<JobQueueStatus>, HttpProblem> {
     let now = served.now();
-    Ok(Answer(served.desk.jobs(now).await?))
+    Ok(JsonAnswer(served.desk.queue_status(now).await?))
 }

@@ -1,4 +1,4 @@
-//! The last events, and whoever goes through them.
+//! The buffer of recent events, and the listeners that read it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,48 +10,48 @@ use serde_json::json;
 use tokio::sync::watch as channel;
 
 use crate::domain::HudMessage;
-use crate::hud::{Bell, Feed, Follower, Told};
-use crate::memory::Stamp;
-use crate::serve::Served;
+use crate::hud::{FeedFollower, FeedListener, FeedMessage, MemoryFeed};
+use crate::memory::MemoryStamp;
+use crate::serve::ServerState;
 
 #[cfg(test)]
 #[path = "hub_tests.rs"]
 mod tests;
 
-/// How often the feed and the memory are looked at.
+/// The interval at which the feed and the memory are polled.
 const PACE: Duration = Duration::from_millis(150);
 
-/// The same where both are on a server that says when there is something new.
+/// The polling interval if both are on a server that sends notifications.
 const FAR_PACE: Duration = Duration::from_secs(2);
 
-/// However often it says so, it is not asked more often than this.
+/// The minimum pause between two queries to such a server, however often it notifies.
 const BREATH: Duration = Duration::from_millis(25);
 
-/// Whoever comes to listen waits no longer than this for the first look at a feed that is far.
+/// The longest wait of a starting server for the first read of a remote feed.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// After something was written, the memory gets to look after its index no more often than this: what the index does not
-/// cover is held in memory, and a server stays.
+/// The minimum interval of index maintenance after writes: records that the index does not cover are held in memory,
+/// and a server runs for long.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// So many events are kept for those who are behind.
+/// The number of events kept for slow listeners.
 const KEPT: usize = 16_384;
 
-/// So many are handed over at once.
+/// The most events that a listener gets at once.
 const AT_ONCE: usize = 512;
 
-/// One thing that happened, ready to be sent.
+/// One event, ready to be sent.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
-    /// Where it stands in the feed. News of the memory stand in no feed.
+pub(super) struct ServerEvent {
+    /// The position in the feed. Changes of the memory are not part of the feed.
     id: Option<u64>,
     pub(super) name: &'static str,
-    /// JSON on one line.
+    /// The content as JSON on one line.
     pub(super) data: Arc<str>,
 }
 
-impl Event {
-    fn told(told: &Told) -> Option<Self> {
+impl ServerEvent {
+    fn from_feed_message(told: &FeedMessage) -> Option<Self> {
         let name = match told.message {
             HudMessage::ArchivistReflectionStart { .. } => "archivist_reflection_start",
             HudMessage::ArchivistReflectionComplete { .. } => "archivist_reflection_complete",
@@ -62,17 +62,17 @@ impl Event {
         Some(Self { id: Some(told.id), name, data: data.into() })
     }
 
-    fn changed(stamp: &Stamp) -> Self {
+    fn memory_changed(stamp: &MemoryStamp) -> Self {
         let data = json!({ "type": "memory_changed", "stamp": stamp }).to_string();
         Self { id: None, name: "memory_changed", data: data.into() }
     }
 
-    fn lost(count: u64) -> Self {
+    fn events_lost(count: u64) -> Self {
         Self { id: None, name: "lost", data: json!({ "type": "lost", "count": count }).to_string().into() }
     }
 
-    /// As it stands in a stream of events.
-    pub(super) fn write(&self, stream: &mut String) {
+    /// Appends the event in the format of server-sent events.
+    pub(super) fn write_to_stream(&self, stream: &mut String) {
         use std::fmt::Write;
         if let Some(id) = self.id {
             // Writing to a string does not fail.
@@ -82,53 +82,53 @@ impl Event {
     }
 }
 
-/// The last events, numbered as they came.
+/// The recent events, numbered in order of arrival.
 #[derive(Debug)]
-pub(crate) struct Hub {
-    kept: RwLock<Kept>,
+pub(crate) struct EventHub {
+    kept: RwLock<EventBuffer>,
     head: channel::Sender<u64>,
-    feed: Feed,
-    /// Where in the feed the first event stands that can come in; nobody knows before the first look.
+    feed: MemoryFeed,
+    /// The feed position from which on events arrive; `None` before the first read.
     begun: channel::Sender<Option<u64>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    events: VecDeque<Event>,
-    /// How many came before the first one that is kept.
+struct EventBuffer {
+    events: VecDeque<ServerEvent>,
+    /// The number of events before the first one that is kept.
     gone: u64,
-    /// How far the feed was read.
+    /// The position up to which the feed was read.
     feed: Option<u64>,
 }
 
-impl Hub {
-    pub(crate) fn new(feed: Feed) -> Self {
-        let at = feed.from_here().map(|reader| reader.position());
-        let kept = Kept { feed: at, ..Kept::default() };
+impl EventHub {
+    pub(crate) fn new(feed: MemoryFeed) -> Self {
+        let at = feed.follow_from_now().map(|reader| reader.read_position());
+        let kept = EventBuffer { feed: at, ..EventBuffer::default() };
         Self { kept: RwLock::new(kept), head: channel::Sender::new(0), feed, begun: channel::Sender::new(at) }
     }
 
-    /// Goes on where the feed was read to, or begins.
-    async fn reader(&self) -> io::Result<Follower> {
+    /// Opens a reader where the feed was read to, or at its end the first time.
+    async fn open_reader(&self) -> io::Result<FeedFollower> {
         let at = self.kept.read().unwrap_or_else(PoisonError::into_inner).feed;
         if let Some(at) = at {
-            return Ok(self.feed.after(at));
+            return Ok(self.feed.follow_after(at));
         }
-        let reader = self.feed.lately(0).await?;
-        self.push([], Some(reader.position()));
-        self.begun.send_replace(Some(reader.position()));
+        let reader = self.feed.follow_recent(0).await?;
+        self.push([], Some(reader.read_position()));
+        self.begun.send_replace(Some(reader.read_position()));
         Ok(reader)
     }
 
-    /// Waits for the first look at the feed, so that whoever comes hears everything from then on.
-    pub(crate) async fn begun(&self) {
+    /// Waits for the first read of the feed, so that listeners get everything from then on.
+    pub(crate) async fn wait_until_started(&self) {
         let mut begun = self.begun.subscribe();
-        // One that cannot be read now may be read later.
+        // A feed that cannot be read now may be readable later.
         let _ = tokio::time::timeout(BEGINNING, begun.wait_for(Option::is_some)).await;
     }
 
-    /// Takes events in, and wakes whoever waits for them.
-    fn push(&self, events: impl IntoIterator<Item = Event>, feed: Option<u64>) {
+    /// Adds events and wakes the listeners.
+    fn push(&self, events: impl IntoIterator<Item = ServerEvent>, feed: Option<u64>) {
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         kept.events.extend(events);
         kept.feed = feed.or(kept.feed);
@@ -140,40 +140,40 @@ impl Hub {
         self.head.send_replace(head);
     }
 
-    /// Somebody who listens from now on, or from behind the event of this id.
-    pub(super) fn listen(&self, after: Option<u64>) -> Listener {
+    /// Returns a listener that starts now, or after the event of this id.
+    pub(super) fn add_listener(&self, after: Option<u64>) -> EventListener {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
         let (at, feed) = (kept.gone + kept.events.len() as u64, kept.feed);
         drop(kept);
-        let replay = after.map(|id| Replay { reader: self.feed.after(id), until: feed });
-        Listener { at, replay, head: self.head.subscribe() }
+        let replay = after.map(|id| EventReplay { reader: self.feed.follow_after(id), until: feed });
+        EventListener { at, replay, head: self.head.subscribe() }
     }
 }
 
-/// Somebody who goes through the events at a pace of their own.
+/// A reader of the events at its own pace.
 #[derive(Debug)]
-pub(super) struct Listener {
+pub(super) struct EventListener {
     at: u64,
-    replay: Option<Replay>,
+    replay: Option<EventReplay>,
     head: channel::Receiver<u64>,
 }
 
-/// What was told before somebody came to listen.
+/// The events from before a listener came.
 #[derive(Debug)]
-struct Replay {
-    reader: Follower,
-    /// What comes behind this one is in the hub. None: all that comes into the hub.
+struct EventReplay {
+    reader: FeedFollower,
+    /// The last position to replay; later events are in the hub. `None` stands for the position where the hub started.
     until: Option<u64>,
 }
 
-impl Listener {
-    /// The next events; waits until there are any. `None` once there will be none.
-    pub(super) async fn next(&mut self, hub: &Hub) -> Option<Vec<Event>> {
-        if let Some(events) = self.replayed(hub).await {
+impl EventListener {
+    /// Returns the next events, waiting until there are any, or `None` once there will be none.
+    pub(super) async fn next(&mut self, hub: &EventHub) -> Option<Vec<ServerEvent>> {
+        if let Some(events) = self.next_replayed(hub).await {
             return Some(events);
         }
         loop {
-            let events = self.take(hub);
+            let events = self.take_buffered(hub);
             if !events.is_empty() {
                 return Some(events);
             }
@@ -181,22 +181,23 @@ impl Listener {
         }
     }
 
-    /// What comes next of what was told before. Whoever asks may lose patience and ask again.
-    async fn replayed(&mut self, hub: &Hub) -> Option<Vec<Event>> {
+    /// Returns the next events from before the listener came. The future may be dropped and the call repeated.
+    async fn next_replayed(&mut self, hub: &EventHub) -> Option<Vec<ServerEvent>> {
         let replay = self.replay.as_mut()?;
         let until = match replay.until {
             Some(until) => until,
-            None => *replay.until.insert(hub.beginning().await),
+            None => *replay.until.insert(hub.first_position().await),
         };
         let told = loop {
-            match replay.reader.news().await {
+            match replay.reader.read_new_messages().await {
                 Ok(told) => break told,
-                // A server comes back, and whoever listens must not miss anything for it.
-                Err(_) if hub.feed.is_far() => tokio::time::sleep(FAR_PACE).await,
+                // A server comes back, and a listener must not miss an event because of the outage.
+                Err(_) if hub.feed.is_remote() => tokio::time::sleep(FAR_PACE).await,
                 Err(_) => break Vec::new(),
             }
         };
-        let before: Vec<Event> = told.iter().filter(|told| told.id <= until).filter_map(Event::told).collect();
+        let before: Vec<ServerEvent> =
+            told.iter().filter(|told| told.id <= until).filter_map(ServerEvent::from_feed_message).collect();
         let is_all = before.len() < told.len() || told.is_empty();
         if is_all {
             self.replay = None;
@@ -204,42 +205,42 @@ impl Listener {
         (!before.is_empty()).then_some(before)
     }
 
-    fn take(&mut self, hub: &Hub) -> Vec<Event> {
+    fn take_buffered(&mut self, hub: &EventHub) -> Vec<ServerEvent> {
         self.head.mark_unchanged();
         let kept = hub.kept.read().unwrap_or_else(PoisonError::into_inner);
         let missed = kept.gone.saturating_sub(self.at);
         self.at += missed;
         let skipped = usize::try_from(self.at - kept.gone).unwrap_or(usize::MAX);
-        let mut events: Vec<Event> = kept.events.iter().skip(skipped).take(AT_ONCE).cloned().collect();
+        let mut events: Vec<ServerEvent> = kept.events.iter().skip(skipped).take(AT_ONCE).cloned().collect();
         drop(kept);
         self.at += events.len() as u64;
         if missed > 0 {
-            events.insert(0, Event::lost(missed));
+            events.insert(0, ServerEvent::events_lost(missed));
         }
         events
     }
 }
 
-/// Looks at the feed and at the memory until the server ends.
-pub(crate) async fn watch(served: Arc<Served>) {
+/// Polls the feed and the memory until the server stops.
+pub(crate) async fn watch_changes(served: Arc<ServerState>) {
     let hub = &served.hub;
     let mut reader = None;
     let mut stamp = None;
     let (mut looked_after, mut is_written) = (Instant::now(), false);
-    let mut bell = hub.feed.listen();
-    let mut pace = tokio::time::interval(if hub.feed.is_far() { FAR_PACE } else { PACE });
+    let mut bell = hub.feed.start_listener();
+    let mut pace = tokio::time::interval(if hub.feed.is_remote() { FAR_PACE } else { PACE });
     pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        tick(&mut pace, &mut bell).await;
-        if let Err(error) = hub.read_on(&mut reader).await {
-            // It goes on where it was once that is possible.
+        wait_for_tick(&mut pace, &mut bell).await;
+        if let Err(error) = hub.read_new_events(&mut reader).await {
+            // Reading continues at the same position once that is possible.
             tracing::debug!(%error, "the feed could not be looked at");
         }
-        match served.desk.stamp().await {
+        match served.desk.change_stamp().await {
             Ok(found) if stamp.as_ref() != Some(&found) => {
-                // The first look only learns how things are.
+                // The first read only records the current state.
                 if stamp.replace(found.clone()).is_some() {
-                    served.hub.push([Event::changed(&found)], None);
+                    served.hub.push([ServerEvent::memory_changed(&found)], None);
                 }
                 is_written = true;
             }
@@ -247,41 +248,41 @@ pub(crate) async fn watch(served: Arc<Served>) {
             Err(error) => tracing::debug!(%error, "the memory could not be looked at"),
         }
         if is_written && looked_after.elapsed() >= UPKEEP {
-            served.desk.memory.maintain().await;
+            served.desk.memory.run_maintenance().await;
             (looked_after, is_written) = (Instant::now(), false);
         }
-        if hub.feed.is_far() {
+        if hub.feed.is_remote() {
             tokio::time::sleep(BREATH).await;
         }
     }
 }
 
-/// Done when it is time for a look, or there is something to see.
-async fn tick(pace: &mut tokio::time::Interval, bell: &mut Bell) {
+/// Waits until the next poll is due or the feed has news.
+async fn wait_for_tick(pace: &mut tokio::time::Interval, bell: &mut FeedListener) {
     tokio::select! {
         _ = pace.tick() => {}
-        () = bell.rung() => pace.reset(),
+        () = bell.wait_for_news() => pace.reset(),
     }
 }
 
-impl Hub {
-    /// Takes in what was told since the last look.
-    async fn read_on(&self, reader: &mut Option<Follower>) -> io::Result<()> {
+impl EventHub {
+    /// Takes in the messages since the last read.
+    async fn read_new_events(&self, reader: &mut Option<FeedFollower>) -> io::Result<()> {
         let reader = match reader {
             Some(reader) => reader,
-            None => reader.insert(self.reader().await?),
+            None => reader.insert(self.open_reader().await?),
         };
         loop {
-            let told = reader.news().await?;
+            let told = reader.read_new_messages().await?;
             if told.is_empty() {
                 return Ok(());
             }
-            self.push(told.iter().filter_map(Event::told), Some(reader.position()));
+            self.push(told.iter().filter_map(ServerEvent::from_feed_message), Some(reader.read_position()));
         }
     }
 
-    /// Where the feed was first looked at; waits until it was.
-    async fn beginning(&self) -> u64 {
+    /// Returns the feed position of the first read, waiting for it if necessary.
+    async fn first_position(&self) -> u64 {
         let mut begun = self.begun.subscribe();
         let begun = begun.wait_for(Option::is_some).await;
         // The sender lives as long as the hub does.
@@ -289,9 +290,9 @@ impl Hub {
     }
 }
 
-/// Events as one piece of a stream.
-pub(super) fn written(events: &[Event]) -> Bytes {
+/// Renders events as one chunk of a stream.
+pub(super) fn render_events(events: &[ServerEvent]) -> Bytes {
     let mut stream = String::new();
-    events.iter().for_each(|event| event.write(&mut stream));
+    events.iter().for_each(|event| event.write_to_stream(&mut stream));
     stream.into()
 }

@@ -1,7 +1,8 @@
-//! What happens, told to everybody who listens: as a stream of events, or over a WebSocket.
+//! Events for all listeners, as a stream of server-sent events or over a WebSocket.
 //!
-//! `hub.rs` looks at the feed and at the memory several times a second, or when a server says that there is something new,
-//! and keeps the last events; every listener goes through them at its own pace. One that is too slow misses some and is told how many. Nobody waits for anybody.
+//! `hub.rs` polls the feed and the memory several times a second, or when a server notifies it, and keeps the last
+//! events; every listener reads them at its own pace. A listener that is too slow misses events and is told how many.
+//! No listener waits for another.
 
 mod hub;
 mod socket;
@@ -12,33 +13,43 @@ use axum::routing::get;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::endpoint::Endpoint;
+use super::endpoint::ApiEndpoint;
 
-pub(super) use hub::{Hub, watch};
+pub(super) use hub::{EventHub, watch_changes};
 
-pub(super) fn endpoints() -> Vec<Endpoint> {
+pub(super) fn event_endpoints() -> Vec<ApiEndpoint> {
     vec![
-        Endpoint::new(Method::GET, "/v1/events", "What happens, as server-sent events", get(stream::listen))
-            .asks::<Since>()
-            .answers_as(200, "Events, one after the other, for as long as the client listens", "text/event-stream"),
-        Endpoint::new(Method::GET, "/v1/events/socket", "What happens, over a WebSocket", get(socket::listen))
-            .asks::<Since>()
-            .switches("Messages, one after the other"),
+        ApiEndpoint::new(Method::GET, "/v1/events", "What happens, as server-sent events", get(stream::handle_stream))
+            .with_query::<EventsQuery>()
+            .with_other_response(
+                200,
+                "Events, one after the other, for as long as the client listens",
+                "text/event-stream",
+            ),
+        ApiEndpoint::new(
+            Method::GET,
+            "/v1/events/socket",
+            "What happens, over a WebSocket",
+            get(socket::handle_socket),
+        )
+        .with_query::<EventsQuery>()
+        .with_protocol_switch("Messages, one after the other"),
     ]
 }
 
 /// From where on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Since {
+#[schemars(rename = "Since")]
+pub(super) struct EventsQuery {
     /// Everything that is still known behind the event of this id; 0 for all of it. Without it, what happens from now
     /// on.
     after: Option<u64>,
 }
 
-impl Since {
-    /// What a browser that comes back says in a header wins: it has seen more since it first asked.
-    fn position(&self, headers: &HeaderMap) -> Option<u64> {
+impl EventsQuery {
+    /// Returns the start position. The header of a browser that reconnects wins, because it is newer than the query.
+    fn start_position(&self, headers: &HeaderMap) -> Option<u64> {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
         last.or(self.after)
     }

@@ -1,4 +1,4 @@
-//! The same over a WebSocket: one message for each event, as the HUD of OpenAgents takes them.
+//! Events over a WebSocket: one message for each event, in the format of the HUD of OpenAgents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,53 +10,53 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{SinkExt, StreamExt};
 use tokio::time::timeout;
 
-use super::Since;
-use crate::serve::Served;
-use crate::serve::extract::Asked;
-use crate::serve::limits::Seat;
-use crate::serve::problem::Problem;
+use super::EventsQuery;
+use crate::serve::ServerState;
+use crate::serve::extract::QueryParams;
+use crate::serve::limits::ListenerSlot;
+use crate::serve::problem::HttpProblem;
 
-/// A listener has nothing to say.
+/// The limit for messages from a listener, which is not expected to send any.
 const MAX_HEARD_BYTES: usize = 4 * 1024;
 
-/// A listener that takes longer for a message is gone.
+/// The time after which a listener that does not take a message is dropped.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub(super) async fn listen(
-    State(served): State<Arc<Served>>,
-    Asked(since): Asked<Since>,
+pub(super) async fn handle_socket(
+    State(served): State<Arc<ServerState>>,
+    QueryParams(since): QueryParams<EventsQuery>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(_) => {
-            return Problem::new(StatusCode::UPGRADE_REQUIRED, "this is for WebSockets")
+            return HttpProblem::new(StatusCode::UPGRADE_REQUIRED, "this is for WebSockets")
                 .with_hint("/v1/events tells the same as a stream")
                 .into_response();
         }
     };
-    let seat = match served.limits.seat() {
+    let seat = match served.limits.reserve_listener_slot() {
         Ok(seat) => seat,
         Err(problem) => return problem.into_response(),
     };
-    let after = since.position(&headers);
+    let after = since.start_position(&headers);
     let upgrade = upgrade.max_message_size(MAX_HEARD_BYTES).max_frame_size(MAX_HEARD_BYTES);
-    upgrade.on_upgrade(move |socket| tell(served, socket, after, seat))
+    upgrade.on_upgrade(move |socket| send_events(served, socket, after, seat))
 }
 
-async fn tell(served: Arc<Served>, socket: WebSocket, after: Option<u64>, _seat: Seat) {
-    let mut listener = served.hub.listen(after);
+async fn send_events(served: Arc<ServerState>, socket: WebSocket, after: Option<u64>, _seat: ListenerSlot) {
+    let mut listener = served.hub.add_listener(after);
     let (mut to, mut from) = socket.split();
     loop {
         let events = tokio::select! {
             events = listener.next(&served.hub) => events,
-            // Pings are answered by reading; anything else means that the other side is done.
+            // Reading answers pings; any other message means that the client is done.
             heard = from.next() => match heard {
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Text(_))) => continue,
                 _ => break,
             },
-            () = served.ending() => None,
+            () = served.wait_for_shutdown() => None,
         };
         let Some(events) = events else { break };
         for event in events {
@@ -70,6 +70,6 @@ async fn tell(served: Arc<Served>, socket: WebSocket, after: Option<u64>, _seat:
             return;
         }
     }
-    // Nobody is left to hear that the goodbye failed.
+    // The client is gone, so a failed close does not matter.
     let _ = timeout(PATIENCE, to.close()).await;
 }

@@ -1,4 +1,4 @@
-//! Server-sent events.
+//! Events as server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,53 +11,52 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tokio::time::timeout;
 
-use super::Since;
-use super::hub::{Listener, written};
-use crate::serve::Served;
-use crate::serve::extract::Asked;
-use crate::serve::limits::Seat;
-use crate::serve::problem::Problem;
+use super::EventsQuery;
+use super::hub::{EventListener, render_events};
+use crate::serve::ServerState;
+use crate::serve::extract::QueryParams;
+use crate::serve::limits::ListenerSlot;
+use crate::serve::problem::HttpProblem;
 
-/// When nothing happens, something is said so often all the same: proxies close what is silent, and a client that is
-/// gone is noticed.
+/// The interval of keep-alive comments: proxies close silent connections, and a client that is gone is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Somebody who listens, and the place they take up.
-struct Listening {
-    served: Arc<Served>,
-    listener: Listener,
-    _seat: Seat,
+/// A listener, and the slot that it occupies.
+struct SseStream {
+    served: Arc<ServerState>,
+    listener: EventListener,
+    _seat: ListenerSlot,
     has_begun: bool,
 }
 
-pub(super) async fn listen(
-    State(served): State<Arc<Served>>,
-    Asked(since): Asked<Since>,
+pub(super) async fn handle_stream(
+    State(served): State<Arc<ServerState>>,
+    QueryParams(since): QueryParams<EventsQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let seat = served.limits.seat()?;
-    let listener = served.hub.listen(since.position(&headers));
-    let listening = Listening { served, listener, _seat: seat, has_begun: false };
+) -> Result<Response, HttpProblem> {
+    let seat = served.limits.reserve_listener_slot()?;
+    let listener = served.hub.add_listener(since.start_position(&headers));
+    let listening = SseStream { served, listener, _seat: seat, has_begun: false };
     let pieces = stream::unfold(listening, |mut listening| async move {
-        let piece = listening.next().await?;
+        let piece = listening.next_chunk().await?;
         Some((Ok::<Bytes, Infallible>(piece), listening))
     });
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, Body::from_stream(pieces)).into_response())
 }
 
-impl Listening {
-    async fn next(&mut self) -> Option<Bytes> {
+impl SseStream {
+    async fn next_chunk(&mut self) -> Option<Bytes> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            // The client knows at once that it is heard.
+            // The client learns at once that it is connected.
             return Some(Bytes::from_static(b": listening\n\n"));
         }
         tokio::select! {
             heard = timeout(HEARTBEAT, self.listener.next(&self.served.hub)) => match heard {
-                Ok(events) => events.map(|events| written(&events)),
+                Ok(events) => events.map(|events| render_events(&events)),
                 Err(_) => Some(Bytes::from_static(b": still here\n\n")),
             },
-            () = self.served.ending() => None,
+            () = self.served.wait_for_shutdown() => None,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What an agent may say. Each type has fewer fields than its sister in `api/`: an agent pays for reading every one.
+//! The arguments of the tools. Each type has fewer fields than its counterpart in `api/`: an agent pays for reading
+//! each.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -8,9 +9,9 @@ use serde_json::Value;
 
 use crate::domain::{MemoryCategory, MemoryKind, MemoryScope};
 use crate::redact::Redactor;
-use crate::serve::api::{FeedbackBody, LessonBody, Question, Wish};
-use crate::serve::extract::{Known, within};
-use crate::serve::problem::Problem;
+use crate::serve::api::{FeedbackBody, NewLessonBody, RecallBody, ReflectionBody};
+use crate::serve::extract::{AcceptedWord, check_range};
+use crate::serve::problem::HttpProblem;
 
 #[cfg(test)]
 #[path = "arguments_tests.rs"]
@@ -27,32 +28,33 @@ const MAX_TOKENS: u32 = 4_000;
 const MAX_SENTENCE: usize = 500;
 const MAX_PARAGRAPH: usize = 4_000;
 
-/// The longest question, output of a failure or proof.
+/// The longest query, output of a failure or proof.
 const MAX_MATTER: usize = 16_000;
 
-/// The longest name of a tool, a path, a run or a tag.
+/// The longest name of a tool, a path, a session or a tag.
 const MAX_WORD: usize = 200;
 
 /// The most tags of a lesson and logs of one session, and the most lessons that are judged at once.
 const MAX_NAMED: usize = 20;
 const MAX_JUDGED: usize = 100;
 
-/// Reads the arguments of a call.
-pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Problem> {
+/// Parses the arguments of a call.
+pub(super) fn parse_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, HttpProblem> {
     let arguments = Value::Object(arguments);
     let length = arguments.to_string().len();
     if length > MAX_ARGUMENT_BYTES {
-        return Err(Problem::question(format!("the arguments are {length} bytes long"))
+        return Err(HttpProblem::bad_request(format!("the arguments are {length} bytes long"))
             .with_hint(format!("{MAX_ARGUMENT_BYTES} bytes is the most; send what matters")));
     }
     serde_json::from_value(arguments)
-        .map_err(|error| Problem::question(format!("the arguments cannot be understood: {error}")))
+        .map_err(|error| HttpProblem::bad_request(format!("the arguments cannot be understood: {error}")))
 }
 
 /// What lessons are wanted for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
-pub(super) struct Recalling {
+#[schemars(rename = "Recalling")]
+pub(super) struct RecallArguments {
     /// What you are about to do, or what went wrong: a sentence or two in plain words.
     #[schemars(length(max = 16_000))]
     text: Option<String>,
@@ -69,7 +71,7 @@ pub(super) struct Recalling {
     #[schemars(length(max = 200))]
     task: Option<String>,
     /// Only lessons of this kind.
-    kind: Option<Known<MemoryKind>>,
+    kind: Option<AcceptedWord<MemoryKind>>,
     /// At most this many lessons.
     #[schemars(range(min = 1, max = 20))]
     max: Option<u32>,
@@ -81,20 +83,20 @@ pub(super) struct Recalling {
     run: Option<String>,
 }
 
-impl Recalling {
-    /// Whether something will be noted of it.
-    pub(super) fn is_noted(&self) -> bool {
+impl RecallArguments {
+    /// Returns true if the recall will be recorded as an injection.
+    pub(super) fn is_recorded(&self) -> bool {
         self.run.is_some()
     }
 
-    pub(super) fn question(self) -> Result<Question, Problem> {
-        within("max", self.max, 1..=MAX_LESSONS)?;
-        within("budget", self.budget, 0..=MAX_TOKENS)?;
-        no_longer("text", self.text.as_deref(), MAX_MATTER)?;
-        no_longer("error", self.error.as_deref(), MAX_MATTER)?;
+    pub(super) fn into_recall_body(self) -> Result<RecallBody, HttpProblem> {
+        check_range("max", self.max, 1..=MAX_LESSONS)?;
+        check_range("budget", self.budget, 0..=MAX_TOKENS)?;
+        check_length("text", self.text.as_deref(), MAX_MATTER)?;
+        check_length("error", self.error.as_deref(), MAX_MATTER)?;
         let words = [("tool", &self.tool), ("component", &self.component), ("task", &self.task)];
-        words.into_iter().try_for_each(|(name, word)| no_longer(name, word.as_deref(), MAX_WORD))?;
-        Ok(Question {
+        words.into_iter().try_for_each(|(name, word)| check_length(name, word.as_deref(), MAX_WORD))?;
+        Ok(RecallBody {
             text: self.text,
             error: self.error,
             tool: self.tool,
@@ -104,7 +106,7 @@ impl Recalling {
             max: self.max,
             budget: self.budget,
             run: self.run,
-            ..Question::default()
+            ..RecallBody::default()
         })
     }
 }
@@ -112,7 +114,8 @@ impl Recalling {
 /// What is to be remembered.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Recording {
+#[schemars(rename = "Recording")]
+pub(super) struct RecordLessonArguments {
     /// What later sessions should know, in one sentence that makes sense without this conversation.
     #[schemars(length(min = 1, max = 500))]
     text: String,
@@ -124,11 +127,11 @@ pub(super) struct Recording {
     detail: Option<String>,
     /// `lesson`: learned from what happened (this, if you say nothing); `fact`: how things are; `decision`: settled,
     /// with reasons; `preference`: how a person wants it; `note`: a remark.
-    kind: Option<Known<MemoryKind>>,
+    kind: Option<AcceptedWord<MemoryKind>>,
     /// What it is about.
-    category: Option<Known<MemoryCategory>>,
+    category: Option<AcceptedWord<MemoryCategory>>,
     /// Where it holds; `project` otherwise. `tool`, `component` and `task` need the field of that name.
-    scope: Option<Holds>,
+    scope: Option<LessonScopeChoice>,
     /// The tool or program it is about.
     #[schemars(length(max = 200))]
     tool: Option<String>,
@@ -147,7 +150,8 @@ pub(super) struct Recording {
 /// Where a lesson holds, as far as an agent can tell.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-enum Holds {
+#[schemars(rename = "Holds")]
+enum LessonScopeChoice {
     Global,
     Project,
     Tool,
@@ -155,38 +159,38 @@ enum Holds {
     Task,
 }
 
-impl From<Holds> for MemoryScope {
-    fn from(holds: Holds) -> Self {
+impl From<LessonScopeChoice> for MemoryScope {
+    fn from(holds: LessonScopeChoice) -> Self {
         match holds {
-            Holds::Global => Self::Global,
-            Holds::Project => Self::Project,
-            Holds::Tool => Self::Tool,
-            Holds::Component => Self::Component,
-            Holds::Task => Self::Task,
+            LessonScopeChoice::Global => Self::Global,
+            LessonScopeChoice::Project => Self::Project,
+            LessonScopeChoice::Tool => Self::Tool,
+            LessonScopeChoice::Component => Self::Component,
+            LessonScopeChoice::Task => Self::Task,
         }
     }
 }
 
-impl Recording {
-    /// The lesson as it is written down: what an agent copies out of its session may hold secrets.
-    pub(super) fn body(self) -> Result<LessonBody, Problem> {
-        no_longer("text", Some(&self.text), MAX_SENTENCE)?;
-        no_longer("rule", self.rule.as_deref(), MAX_SENTENCE)?;
-        no_longer("detail", self.detail.as_deref(), MAX_PARAGRAPH)?;
+impl RecordLessonArguments {
+    /// Converts the arguments into a lesson without secrets, which an agent may have copied from its session.
+    pub(super) fn into_lesson_body(self) -> Result<NewLessonBody, HttpProblem> {
+        check_length("text", Some(&self.text), MAX_SENTENCE)?;
+        check_length("rule", self.rule.as_deref(), MAX_SENTENCE)?;
+        check_length("detail", self.detail.as_deref(), MAX_PARAGRAPH)?;
         let words = [("tool", &self.tool), ("component", &self.component), ("task", &self.task)];
-        words.into_iter().try_for_each(|(name, word)| no_longer(name, word.as_deref(), MAX_WORD))?;
-        no_more("tags", self.tags.len(), MAX_NAMED)?;
-        self.tags.iter().try_for_each(|tag| no_longer("tags", Some(tag), MAX_WORD))?;
+        words.into_iter().try_for_each(|(name, word)| check_length(name, word.as_deref(), MAX_WORD))?;
+        check_count("tags", self.tags.len(), MAX_NAMED)?;
+        self.tags.iter().try_for_each(|tag| check_length("tags", Some(tag), MAX_WORD))?;
         let redactor = Redactor::new();
         let clean = |text: String| redactor.redact(&text).text.into_owned();
-        Ok(LessonBody {
+        Ok(NewLessonBody {
             text: clean(self.text),
-            kind: Some(self.kind.unwrap_or(Known(MemoryKind::Lesson))),
+            kind: Some(self.kind.unwrap_or(AcceptedWord(MemoryKind::Lesson))),
             category: self.category,
-            scope: self.scope.map(|holds| Known(holds.into())),
+            scope: self.scope.map(|holds| AcceptedWord(holds.into())),
             importance: None,
             rule: self.rule.map(clean),
-            detail: self.detail.map(|detail| clean(detail.replace(is_hidden, " "))),
+            detail: self.detail.map(|detail| clean(detail.replace(is_hidden_character, " "))),
             severity: None,
             evergreen: false,
             tags: self.tags.into_iter().map(clean).collect(),
@@ -202,20 +206,21 @@ impl Recording {
     }
 }
 
-/// Turns feedback down that is too long.
-pub(super) fn bounded(body: FeedbackBody) -> Result<FeedbackBody, Problem> {
-    no_more("lessons", body.lessons.len(), MAX_JUDGED)?;
-    body.lessons.iter().try_for_each(|name| no_longer("lessons", Some(name), MAX_WORD))?;
-    no_longer("run", Some(&body.run), MAX_WORD)?;
-    no_longer("role", body.role.as_deref(), MAX_WORD)?;
-    no_longer("evidence", body.evidence.as_deref(), MAX_MATTER)?;
+/// Refuses feedback that is too long.
+pub(super) fn check_feedback_length(body: FeedbackBody) -> Result<FeedbackBody, HttpProblem> {
+    check_count("lessons", body.lessons.len(), MAX_JUDGED)?;
+    body.lessons.iter().try_for_each(|name| check_length("lessons", Some(name), MAX_WORD))?;
+    check_length("run", Some(&body.run), MAX_WORD)?;
+    check_length("role", body.role.as_deref(), MAX_WORD)?;
+    check_length("evidence", body.evidence.as_deref(), MAX_MATTER)?;
     Ok(body)
 }
 
 /// Which lesson.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asking {
+#[schemars(rename = "Asking")]
+pub(super) struct WhyArguments {
     /// The lesson's short name, as in `m-001`, or its id.
     #[schemars(length(min = 1, max = 200))]
     pub(super) lesson: String,
@@ -224,7 +229,8 @@ pub(super) struct Asking {
 /// Which session to learn from.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Reflecting {
+#[schemars(rename = "Reflecting")]
+pub(super) struct ReflectArguments {
     /// The session's id, as its agent names it. Its logs are looked for.
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"))]
     session: Option<String>,
@@ -238,46 +244,52 @@ pub(super) struct Reflecting {
     wait: bool,
 }
 
-impl Reflecting {
-    pub(super) fn wish(self) -> Result<Wish, Problem> {
-        no_more("files", self.files.len(), MAX_NAMED)?;
-        self.files.iter().try_for_each(|file| no_longer("files", Some(file), MAX_PARAGRAPH))?;
-        no_longer("task", self.task.as_deref(), MAX_WORD)?;
-        Ok(Wish { session: self.session, files: self.files, scenario: None, task: self.task, wait: self.wait })
+impl ReflectArguments {
+    pub(super) fn into_reflection_body(self) -> Result<ReflectionBody, HttpProblem> {
+        check_count("files", self.files.len(), MAX_NAMED)?;
+        self.files.iter().try_for_each(|file| check_length("files", Some(file), MAX_PARAGRAPH))?;
+        check_length("task", self.task.as_deref(), MAX_WORD)?;
+        Ok(ReflectionBody {
+            session: self.session,
+            files: self.files,
+            scenario: None,
+            task: self.task,
+            wait: self.wait,
+        })
     }
 }
 
-/// Nothing but a task, for a prompt.
+/// The arguments of the prompt: an optional task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Starting {
+pub(super) struct SessionStartArguments {
     task: Option<String>,
 }
 
-impl Starting {
-    pub(super) fn task(self) -> Result<Option<String>, Problem> {
-        no_longer("task", self.task.as_deref(), MAX_MATTER)?;
+impl SessionStartArguments {
+    pub(super) fn into_task(self) -> Result<Option<String>, HttpProblem> {
+        check_length("task", self.task.as_deref(), MAX_MATTER)?;
         Ok(self.task.filter(|task| !task.trim().is_empty()))
     }
 }
 
-/// Lines and tabs may stand in a paragraph; nothing else that steers a terminal may.
-fn is_hidden(c: char) -> bool {
+/// Returns true for control characters other than line breaks and tabs, which could control a terminal.
+fn is_hidden_character(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-fn no_longer(name: &str, text: Option<&str>, most: usize) -> Result<(), Problem> {
+fn check_length(name: &str, text: Option<&str>, most: usize) -> Result<(), HttpProblem> {
     match text.map(|text| text.chars().count()) {
         Some(length) if length > most => {
-            Err(Problem::question(format!("`{name}` has {length} characters; {most} is the most")))
+            Err(HttpProblem::bad_request(format!("`{name}` has {length} characters; {most} is the most")))
         }
         _ => Ok(()),
     }
 }
 
-fn no_more(name: &str, count: usize, most: usize) -> Result<(), Problem> {
+fn check_count(name: &str, count: usize, most: usize) -> Result<(), HttpProblem> {
     if count > most {
-        return Err(Problem::question(format!("`{name}` names {count}; {most} is the most")));
+        return Err(HttpProblem::bad_request(format!("`{name}` names {count}; {most} is the most")));
     }
     Ok(())
 }

@@ -6,12 +6,12 @@ fn object(value: Value) -> JsonObject {
     value.as_object().cloned().unwrap()
 }
 
-fn why(problem: &Problem) -> String {
-    problem.told().1.to_owned()
+fn why(problem: &HttpProblem) -> String {
+    problem.as_parts().1.to_owned()
 }
 
 #[track_caller]
-fn turned_down<T: std::fmt::Debug>(read: Result<T, Problem>, expected: &str) {
+fn turned_down<T: std::fmt::Debug>(read: Result<T, HttpProblem>, expected: &str) {
     let found = why(&read.unwrap_err());
     assert!(found.contains(expected), "{found}");
 }
@@ -19,30 +19,36 @@ fn turned_down<T: std::fmt::Debug>(read: Result<T, Problem>, expected: &str) {
 #[test]
 fn arguments_are_bounded_before_they_are_read() {
     let long = object(json!({"text": "x".repeat(MAX_ARGUMENT_BYTES)}));
-    turned_down(read::<Recalling>(long), "bytes long");
+    turned_down(parse_arguments::<RecallArguments>(long), "bytes long");
 }
 
 #[test]
 fn a_misspelt_name_is_an_error() {
-    turned_down(read::<Recalling>(object(json!({"txt": "x"}))), "unknown field `txt`");
-    turned_down(read::<Recording>(object(json!({}))), "missing field `text`");
-    turned_down(read::<Recording>(object(json!({"text": "x", "state": "active"}))), "unknown field `state`");
-    turned_down(read::<Recording>(object(json!({"text": "x", "importance": 1}))), "unknown field `importance`");
+    turned_down(parse_arguments::<RecallArguments>(object(json!({"txt": "x"}))), "unknown field `txt`");
+    turned_down(parse_arguments::<RecordLessonArguments>(object(json!({}))), "missing field `text`");
+    turned_down(
+        parse_arguments::<RecordLessonArguments>(object(json!({"text": "x", "state": "active"}))),
+        "unknown field `state`",
+    );
+    turned_down(
+        parse_arguments::<RecordLessonArguments>(object(json!({"text": "x", "importance": 1}))),
+        "unknown field `importance`",
+    );
 }
 
 #[test]
 fn every_field_has_its_length() {
-    let recalling = |arguments| read::<Recalling>(object(arguments)).unwrap().question();
+    let recalling = |arguments| parse_arguments::<RecallArguments>(object(arguments)).unwrap().into_recall_body();
     turned_down(recalling(json!({"text": "é".repeat(MAX_MATTER + 1)})), "`text` has 16001 characters");
     turned_down(recalling(json!({"tool": "x".repeat(MAX_WORD + 1)})), "`tool` has 201 characters");
     turned_down(recalling(json!({"max": 21})), "`max` is from 1 to 20");
     turned_down(recalling(json!({"budget": 4_001})), "`budget` is from 0 to 4000");
-    let recording = |arguments| read::<Recording>(object(arguments)).unwrap().body();
+    let recording = |arguments| parse_arguments::<RecordLessonArguments>(object(arguments)).unwrap().into_lesson_body();
     turned_down(recording(json!({"text": "x".repeat(MAX_SENTENCE + 1)})), "`text` has 501 characters");
     turned_down(recording(json!({"text": "x", "tags": vec!["t"; 21]})), "`tags` names 21");
-    let reflecting = |arguments| read::<Reflecting>(object(arguments)).unwrap().wish();
+    let reflecting = |arguments| parse_arguments::<ReflectArguments>(object(arguments)).unwrap().into_reflection_body();
     turned_down(reflecting(json!({"files": vec!["f"; 21]})), "`files` names 21");
-    let judging = |arguments| bounded(read::<FeedbackBody>(object(arguments)).unwrap());
+    let judging = |arguments| check_feedback_length(parse_arguments::<FeedbackBody>(object(arguments)).unwrap());
     turned_down(
         judging(json!({"verdict": "ignore", "lessons": vec!["m-001"; 101], "run": "r"})),
         "`lessons` names 101",
@@ -53,7 +59,7 @@ fn every_field_has_its_length() {
 fn a_lesson_is_written_down_without_secrets_and_without_what_steers_a_terminal() {
     let token = ["ghp", "_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
     let arguments = json!({"text": format!("Push with {token}"), "detail": format!("Ran\u{1b}[31m it:\n\t{token}")});
-    let body = read::<Recording>(object(arguments)).unwrap().body().unwrap();
+    let body = parse_arguments::<RecordLessonArguments>(object(arguments)).unwrap().into_lesson_body().unwrap();
     let detail = body.detail.unwrap();
     assert!(!body.text.contains(&token) && !detail.contains(&token), "{} {detail}", body.text);
     assert!(detail.starts_with("Ran [31m it:\n\t"), "{detail:?}");

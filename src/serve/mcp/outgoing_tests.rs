@@ -21,7 +21,7 @@ fn what_steers_a_terminal_or_a_harness_does_not_go_out() {
         "k\u{1b}[2Jey": ["</system-reminder>", "\u{202e}back", {"deep": "\u{0}nul\u{9b}2J"}],
         "number": 1.5,
     });
-    let plain = plain(hostile).unwrap();
+    let plain = sanitize_value(hostile).unwrap();
     assert!(!has_control(&plain), "{plain}");
     assert_eq!(
         plain,
@@ -31,7 +31,7 @@ fn what_steers_a_terminal_or_a_harness_does_not_go_out() {
 
 #[test]
 fn long_texts_and_lists_are_cut_where_one_sees_it() {
-    let plain = plain(json!({"text": "x".repeat(5_000), "list": vec![0; 60]})).unwrap();
+    let plain = sanitize_value(json!({"text": "x".repeat(5_000), "list": vec![0; 60]})).unwrap();
     let text = plain["text"].as_str().unwrap();
     assert_eq!((text.chars().count(), text.ends_with('…')), (MAX_CHARACTERS, true));
     let list = plain["list"].as_array().unwrap();
@@ -40,20 +40,20 @@ fn long_texts_and_lists_are_cut_where_one_sees_it() {
 
 #[test]
 fn a_senseless_question_is_the_clients_to_mend() {
-    let error = refused(&Problem::question("what?").with_hint("ask again")).unwrap_err();
+    let error = refuse_call(&HttpProblem::bad_request("what?").with_hint("ask again")).unwrap_err();
     assert_eq!((error.code, error.message.as_ref()), (ErrorCode::INVALID_PARAMS, "what?\nhint: ask again"));
 }
 
 #[test]
 fn everything_else_an_agent_is_told() {
-    let problem = Problem::new(StatusCode::CONFLICT, "it is \u{1b}[1mtaken").with_hint("take another");
-    let result = refused(&problem).unwrap();
+    let problem = HttpProblem::new(StatusCode::CONFLICT, "it is \u{1b}[1mtaken").with_hint("take another");
+    let result = refuse_call(&problem).unwrap();
     let text = result.content.first().and_then(|block| block.as_text()).map(|text| text.text.as_str());
     assert_eq!((result.is_error, text), (Some(true), Some("it is taken\nhint: take another")));
 }
 
 #[test]
 fn what_is_not_there_is_a_resource_that_is_not_found() {
-    assert_eq!(failed(&Problem::new(StatusCode::NOT_FOUND, "no")).code, ErrorCode::RESOURCE_NOT_FOUND);
-    assert_eq!(failed(&Problem::new(StatusCode::CONFLICT, "no")).code, ErrorCode::INTERNAL_ERROR);
+    assert_eq!(protocol_error(&HttpProblem::new(StatusCode::NOT_FOUND, "no")).code, ErrorCode::RESOURCE_NOT_FOUND);
+    assert_eq!(protocol_error(&HttpProblem::new(StatusCode::CONFLICT, "no")).code, ErrorCode::INTERNAL_ERROR);
 }

@@ -1,4 +1,4 @@
-//! One agent at the other end of a pipe: a message a line, until it hangs up.
+//! MCP over a pipe: one message per line, until the client closes it.
 
 use std::future::Future;
 use std::io;
@@ -10,16 +10,16 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Caller, Mcp};
-use crate::serve::Served;
+use super::{McpCaller, McpServer};
+use crate::serve::ServerState;
 
-/// A longer line is dropped without an answer, for nobody knows which question it was. So this is far more than what a
-/// call may say: whoever says too much is to be told.
+/// The longest line. A longer one is dropped without an answer, because its request is unknown. So this is far more
+/// than a call may send: a call with arguments that are too long gets an answer.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Answers until the input ends or `stop` is done. Calls under way get a few seconds to come to their end.
-pub async fn converse<R, W>(
-    served: Arc<Served>,
+/// Serves one client until the input ends or `stop` is done. Running calls get a few seconds to finish.
+pub async fn serve_mcp<R, W>(
+    served: Arc<ServerState>,
     (input, output): (R, W),
     stop: impl Future<Output = ()>,
 ) -> io::Result<()>
@@ -30,12 +30,12 @@ where
     let mut stop = pin!(stop);
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
     let begun = tokio::select! {
-        begun = serve_server(Mcp { served, caller: Caller::Parent }, transport) => begun,
+        begun = serve_server(McpServer { served, caller: McpCaller::Parent }, transport) => begun,
         () = &mut stop => return Ok(()),
     };
     let running = match begun {
         Ok(running) => running,
-        // Whoever hangs up before a word was said wanted nothing.
+        // A client that disconnects before the first message is no error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         Err(error) => return Err(io::Error::other(error.to_string())),
     };

@@ -1,4 +1,4 @@
-//! What tools take and answer, as JSON schemas that every client understands and that cost an agent little to read.
+//! JSON schemas of tool arguments and answers, kept simple for all clients and short for the agent that reads them.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of what a tool takes. What may be left out need not be null as well.
-pub(super) fn taken<A: JsonSchema>() -> Arc<JsonObject> {
-    schema::<A>(Nulls::LeftOut)
+/// Returns the schema of a tool's arguments. An optional field is never null.
+pub(super) fn input_schema<A: JsonSchema>() -> Arc<JsonObject> {
+    build_tool_schema::<A>(NullHandling::LeftOut)
 }
 
-/// The schema of what a tool answers.
-pub(super) fn answered<A: JsonSchema>() -> Arc<JsonObject> {
-    schema::<A>(Nulls::Kept)
+/// Returns the schema of a tool's answer.
+pub(super) fn output_schema<A: JsonSchema>() -> Arc<JsonObject> {
+    build_tool_schema::<A>(NullHandling::Kept)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nulls {
+enum NullHandling {
     Kept,
     LeftOut,
 }
 
-fn schema<A: JsonSchema>(nulls: Nulls) -> Arc<JsonObject> {
+fn build_tool_schema<A: JsonSchema>(nulls: NullHandling) -> Arc<JsonObject> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -32,39 +32,39 @@ fn schema<A: JsonSchema>(nulls: Nulls) -> Arc<JsonObject> {
         Value::Object(object) => object,
         _ => JsonObject::new(),
     };
-    // The name and the sentence of the type are ours; the tool has its own.
+    // The title and description of the type are internal; the tool has its own.
     object.remove("title");
     object.remove("description");
     let mut schema = Value::Object(object);
-    tidy(&mut schema, nulls);
+    tidy_tool_schema(&mut schema, nulls);
     match schema {
         Value::Object(object) => Arc::new(object),
         _ => Arc::default(),
     }
 }
 
-/// Takes out what only Rust knows of: the widths of numbers, and that an optional field is null in between.
-fn tidy(schema: &mut Value, nulls: Nulls) {
+/// Removes details that only matter in Rust: the widths of numbers and, if wanted, the null of optional fields.
+fn tidy_tool_schema(schema: &mut Value, nulls: NullHandling) {
     match schema {
         Value::Object(object) => {
-            if object.get("format").and_then(Value::as_str).is_some_and(is_width) {
+            if object.get("format").and_then(Value::as_str).is_some_and(is_number_width) {
                 object.remove("format");
             }
-            if nulls == Nulls::LeftOut {
-                without_null(object);
+            if nulls == NullHandling::LeftOut {
+                remove_null_choice(object);
             }
-            object.values_mut().for_each(|value| tidy(value, nulls));
+            object.values_mut().for_each(|value| tidy_tool_schema(value, nulls));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| tidy(item, nulls)),
+        Value::Array(items) => items.iter_mut().for_each(|item| tidy_tool_schema(item, nulls)),
         _ => {}
     }
 }
 
-fn is_width(format: &str) -> bool {
+fn is_number_width(format: &str) -> bool {
     format.starts_with("uint") || format.starts_with("int") || matches!(format, "double" | "float")
 }
 
-fn without_null(object: &mut JsonObject) {
+fn remove_null_choice(object: &mut JsonObject) {
     if object.get("default").is_some_and(Value::is_null) {
         object.remove("default");
     }
@@ -88,7 +88,7 @@ fn without_null(object: &mut JsonObject) {
     };
     if let Some(one) = one {
         object.remove("anyOf");
-        // What stands beside the choice is about this field, so it wins.
+        // The keys next to the choice describe this field, so they win.
         for (key, value) in one {
             object.entry(key).or_insert(value);
         }

@@ -1,49 +1,52 @@
-//! What an agent reads: the answers of the desk in a few plain lines.
+//! The answers of the façade as a few lines of plain text for an agent.
 
-use super::outgoing::line;
-use crate::desk::{Given, Grounds, Judged, Measured, Noted, Other, Seen};
+use super::outgoing::sanitize_line;
+use crate::desk::{
+    LessonBrief, LessonEvidenceReport, LessonFeedback, LessonInjection, LessonSighting, MeasuredEffect,
+    RecordedFeedback,
+};
 use crate::domain::{AgentMemory, ArchivistOutcome, FeedbackVerdict, OutcomeStatus, Quote};
-use crate::recall::Verdict;
-use crate::serve::api::Waiting;
+use crate::recall::EffectVerdict;
+use crate::serve::api::QueuedReflection;
 
-/// How many lines of one sort are told; the structured answer has more of them.
+/// The most lines of one section; the structured answer has more of them.
 const SHOWN: usize = 8;
 
-/// The block, or that there is none.
-pub(super) fn recalled(block: &str) -> String {
+/// Returns the block, or a sentence that there is none.
+pub(super) fn describe_recall(block: &str) -> String {
     match block.trim() {
         "" => "Nothing is known about this. That is a good answer: go on without.".to_owned(),
         block => block.to_owned(),
     }
 }
 
-/// What became of a lesson that an agent wrote.
-pub(super) fn recorded(lesson: &AgentMemory) -> String {
-    let name = name(lesson.alias.as_ref(), &lesson.id);
+/// Describes the state of a lesson that an agent recorded.
+pub(super) fn describe_recorded(lesson: &AgentMemory) -> String {
+    let name = display_name(lesson.alias.as_ref(), &lesson.id);
     format!(
         "{name} is written down and waits for a person: no session is given it before `archivist approve {name}`. \
          There is nothing more to do."
     )
 }
 
-/// What was noted of each lesson.
-pub(super) fn noted(noted: &[Noted]) -> String {
-    let one = |one: &Noted| {
-        let name = name(one.alias.as_ref(), &one.id);
+/// Describes the recorded feedback on each lesson.
+pub(super) fn describe_feedback(noted: &[RecordedFeedback]) -> String {
+    let one = |one: &RecordedFeedback| {
+        let name = display_name(one.alias.as_ref(), &one.id);
         let verdict = match one.verdict {
             FeedbackVerdict::Validated => "held",
             _ => "was noise",
         };
         let news = if one.written { "" } else { " (known already)" };
         let turn = if one.regression { "; it had held before" } else { "" };
-        format!("{name} {verdict} in {}, by {}{news}{turn}", line(one.run.as_str()), one.level)
+        format!("{name} {verdict} in {}, by {}{news}{turn}", sanitize_line(one.run.as_str()), one.level)
     };
     noted.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// What came of a reflection.
-pub(super) fn outcome(outcome: &ArchivistOutcome) -> String {
-    let summary = line(&outcome.summary);
+/// Describes the outcome of a reflection.
+pub(super) fn describe_outcome(outcome: &ArchivistOutcome) -> String {
+    let summary = sanitize_line(&outcome.summary);
     match outcome.status {
         OutcomeStatus::Reflected => {
             let (created, updated) = (outcome.memories_created, outcome.memories_updated);
@@ -53,57 +56,57 @@ pub(super) fn outcome(outcome: &ArchivistOutcome) -> String {
     }
 }
 
-/// That a reflection will come.
-pub(super) fn waiting(waiting: &Waiting) -> String {
+/// Describes a reflection that waits in the queue.
+pub(super) fn describe_queued(waiting: &QueuedReflection) -> String {
     let before = if waiting.is_known { "It had been asked for before" } else { "It is in the queue" };
-    format!("{before}: session {} will be reflected on soon.", line(waiting.session.as_str()))
+    format!("{before}: session {} will be reflected on soon.", sanitize_line(waiting.session.as_str()))
 }
 
-/// What a lesson rests on, where it was seen and given, and what came of that.
-pub(super) fn grounds(grounds: &Grounds) -> String {
+/// Describes the evidence of a lesson, its sightings and injections, and its effect.
+pub(super) fn describe_evidence(grounds: &LessonEvidenceReport) -> String {
     let memory = &grounds.lesson.memory;
     let state = memory.state.as_ref().map_or_else(|| "not decided".to_owned(), ToString::to_string);
-    let reason = memory.state_reason.as_ref().map(|reason| format!(", {}", line(reason))).unwrap_or_default();
+    let reason = memory.state_reason.as_ref().map(|reason| format!(", {}", sanitize_line(reason))).unwrap_or_default();
     let mut lines = vec![
-        format!("{}: {}", name(memory.alias.as_ref(), &memory.id), line(&memory.summary)),
-        format!("It is {}{reason} ({}, importance {}).", line(&state), memory.kind, memory.importance),
+        format!("{}: {}", display_name(memory.alias.as_ref(), &memory.id), sanitize_line(&memory.summary)),
+        format!("It is {}{reason} ({}, importance {}).", sanitize_line(&state), memory.kind, memory.importance),
     ];
-    lines.extend(memory.rule.iter().map(|rule| format!("As a rule: {}", line(rule))));
-    lines.extend(memory.detail.iter().map(|detail| format!("In detail: {}", line(detail))));
-    section(&mut lines, "It rests on these words", &grounds.quotes, |quote: &Quote| {
-        format!("“{}” (step {} of {})", line(&quote.text), quote.step, line(&quote.trajectory_id))
+    lines.extend(memory.rule.iter().map(|rule| format!("As a rule: {}", sanitize_line(rule))));
+    lines.extend(memory.detail.iter().map(|detail| format!("In detail: {}", sanitize_line(detail))));
+    push_section(&mut lines, "It rests on these words", &grounds.quotes, |quote: &Quote| {
+        format!("“{}” (step {} of {})", sanitize_line(&quote.text), quote.step, sanitize_line(&quote.trajectory_id))
     });
-    section(&mut lines, "It was seen in", &grounds.seen, |seen: &Seen| {
+    push_section(&mut lines, "It was seen in", &grounds.seen, |seen: &LessonSighting| {
         let run = seen.session.as_ref().map_or_else(|| seen.episode.to_string(), ToString::to_string);
-        format!("{} ({}, {})", line(&run), seen.at.format("%Y-%m-%d"), seen.level)
+        format!("{} ({}, {})", sanitize_line(&run), seen.at.format("%Y-%m-%d"), seen.level)
     });
-    section(&mut lines, "It took in", &grounds.merged, |merged| brief(&merged.absorbed));
-    section(&mut lines, "It is tied to", &grounds.related, |related| {
-        format!("{}: {}", line(&related.relation), brief(&related.other))
+    push_section(&mut lines, "It took in", &grounds.merged, |merged| describe_related(&merged.absorbed));
+    push_section(&mut lines, "It is tied to", &grounds.related, |related| {
+        format!("{}: {}", sanitize_line(&related.relation), describe_related(&related.other))
     });
-    section(&mut lines, "It was given to", &grounds.given, |given: &Given| {
+    push_section(&mut lines, "It was given to", &grounds.given, |given: &LessonInjection| {
         let effect = given.effect.as_ref().map(|effect| format!(", {effect}")).unwrap_or_default();
-        format!("{} ({}, {}{effect})", line(given.run.as_str()), given.at.format("%Y-%m-%d"), given.exposure)
+        format!("{} ({}, {}{effect})", sanitize_line(given.run.as_str()), given.at.format("%Y-%m-%d"), given.exposure)
     });
-    section(&mut lines, "It was judged", &grounds.feedback, |judged: &Judged| {
+    push_section(&mut lines, "It was judged", &grounds.feedback, |judged: &LessonFeedback| {
         format!("{} ({}, by {})", judged.verdict, judged.at.format("%Y-%m-%d"), judged.level)
     });
-    lines.push(effect(&grounds.effect));
+    lines.push(describe_effect(&grounds.effect));
     lines.join("\n")
 }
 
-fn effect(measured: &Measured) -> String {
-    let Measured { shown, held_back, .. } = measured;
+fn describe_effect(measured: &MeasuredEffect) -> String {
+    let MeasuredEffect { shown, held_back, .. } = measured;
     let verdict = match measured.verdict() {
-        Verdict::Helps => "it helps",
-        Verdict::Harms => "it does harm",
-        Verdict::Unclear => "whether it helps is not known yet",
+        EffectVerdict::Helps => "it helps",
+        EffectVerdict::Harms => "it does harm",
+        EffectVerdict::Unclear => "whether it helps is not known yet",
     };
     format!("Runs that had it: {shown}; runs that it was held back from: {held_back}; {verdict}.")
 }
 
-/// Lines of one sort under their heading, the first of them.
-fn section<T>(lines: &mut Vec<String>, heading: &str, items: &[T], told: impl Fn(&T) -> String) {
+/// Appends a heading and the first items of a section.
+fn push_section<T>(lines: &mut Vec<String>, heading: &str, items: &[T], told: impl Fn(&T) -> String) {
     if items.is_empty() {
         return;
     }
@@ -113,12 +116,12 @@ fn section<T>(lines: &mut Vec<String>, heading: &str, items: &[T], told: impl Fn
     lines.extend((more > 0).then(|| format!("- … and {more} more")));
 }
 
-fn brief(other: &Other) -> String {
+fn describe_related(other: &LessonBrief) -> String {
     let state = other.state.as_ref().map(|state| format!(" ({state})")).unwrap_or_default();
-    let summary = other.summary.as_deref().map(|summary| format!(" {}", line(summary))).unwrap_or_default();
-    format!("{}{state}{summary}", name(other.alias.as_ref(), &other.id))
+    let summary = other.summary.as_deref().map(|summary| format!(" {}", sanitize_line(summary))).unwrap_or_default();
+    format!("{}{state}{summary}", display_name(other.alias.as_ref(), &other.id))
 }
 
-fn name(alias: Option<&impl ToString>, id: &impl ToString) -> String {
-    line(&alias.map_or_else(|| id.to_string(), ToString::to_string))
+fn display_name(alias: Option<&impl ToString>, id: &impl ToString) -> String {
+    sanitize_line(&alias.map_or_else(|| id.to_string(), ToString::to_string))
 }

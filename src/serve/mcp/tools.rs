@@ -1,4 +1,4 @@
-//! The tools: what an agent can do, and the words by which it knows when to.
+//! The tools, with the descriptions by which an agent knows when to call them.
 
 use axum::http::StatusCode;
 use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
@@ -7,15 +7,17 @@ use rmcp::{ErrorData, RoleServer};
 use schemars::JsonSchema;
 use serde_json::json;
 
-use super::arguments::{Asking, Recalling, Recording, Reflecting, bounded, read};
-use super::outgoing::{MAX_LISTED, answer, refused};
-use super::schema::{answered, taken};
-use super::{Mcp, told};
-use crate::desk::{Author, Reply};
+use super::arguments::{
+    RecallArguments, RecordLessonArguments, ReflectArguments, WhyArguments, check_feedback_length, parse_arguments,
+};
+use super::outgoing::{MAX_LISTED, refuse_call, tool_answer};
+use super::schema::{input_schema, output_schema};
+use super::{McpServer, told};
+use crate::desk::{LessonAuthor, RecallReply};
 use crate::domain::{AgentMemory, MemoryState};
 use crate::memory::LessonName;
-use crate::serve::api::{FeedbackBody, Granted, Recalled};
-use crate::serve::problem::Problem;
+use crate::serve::api::{FeedbackBody, RecallAnswer, ReflectionAnswer};
+use crate::serve::problem::HttpProblem;
 
 #[cfg(test)]
 #[path = "tools_tests.rs"]
@@ -52,111 +54,125 @@ only if a person asks for it, or for another session that you know was never ref
 session you are in: its log is not finished. Without `wait` it is put into a queue and you are told so at once. That \
 nothing was learned is a good answer.";
 
-/// All tools, in the order in which an agent needs them.
-pub(super) fn all() -> Vec<Tool> {
-    // A note that a run was given lessons changes none of them.
+/// Returns all tools, in the order in which an agent needs them.
+pub(super) fn all_tools() -> Vec<Tool> {
+    // Recording an injection does not change any lesson.
     let reads = ToolAnnotations::new().read_only(true).open_world(false);
     let adds = ToolAnnotations::new().read_only(false).destructive(false).open_world(false);
     vec![
-        tool::<Recalling>("recall", "Recall lessons", RECALL, reads.clone())
-            .with_raw_output_schema(answered::<Reply>()),
-        tool::<Recording>("record_lesson", "Propose a lesson", RECORD_LESSON, adds.clone().idempotent(false)),
-        tool::<FeedbackBody>("feedback", "Judge lessons", FEEDBACK, adds.clone().idempotent(true)),
-        tool::<Asking>("why", "Why a lesson is believed", WHY, reads),
-        tool::<Reflecting>("reflect_session", "Learn from a session", REFLECT_SESSION, adds.idempotent(true)),
+        build_tool::<RecallArguments>("recall", "Recall lessons", RECALL, reads.clone())
+            .with_raw_output_schema(output_schema::<RecallReply>()),
+        build_tool::<RecordLessonArguments>(
+            "record_lesson",
+            "Propose a lesson",
+            RECORD_LESSON,
+            adds.clone().idempotent(false),
+        ),
+        build_tool::<FeedbackBody>("feedback", "Judge lessons", FEEDBACK, adds.clone().idempotent(true)),
+        build_tool::<WhyArguments>("why", "Why a lesson is believed", WHY, reads),
+        build_tool::<ReflectArguments>(
+            "reflect_session",
+            "Learn from a session",
+            REFLECT_SESSION,
+            adds.idempotent(true),
+        ),
     ]
 }
 
-fn tool<A: JsonSchema>(
+fn build_tool<A: JsonSchema>(
     name: &'static str,
     title: &str,
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(name, description, taken::<A>()).with_title(title).with_annotations(annotations)
+    Tool::new(name, description, input_schema::<A>()).with_title(title).with_annotations(annotations)
 }
 
-impl Mcp {
-    /// Does what a tool of this name does.
-    pub(super) async fn call(
+impl McpServer {
+    /// Runs the tool of this name.
+    pub(super) async fn run_tool(
         &self,
         name: &str,
         arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let done = match name {
-            "recall" => self.recall(arguments, context).await,
+            "recall" => self.recall_lessons(arguments, context).await,
             "record_lesson" => self.record_lesson(arguments, context).await,
-            "feedback" => self.feedback(arguments, context).await,
-            "why" => self.why(arguments).await,
+            "feedback" => self.record_feedback(arguments, context).await,
+            "why" => self.explain_lesson(arguments).await,
             "reflect_session" => self.reflect_session(arguments, context).await,
-            other => Err(Problem::question(format!("there is no tool `{other}`")).with_hint("tools/list names them")),
+            other => {
+                Err(HttpProblem::bad_request(format!("there is no tool `{other}`")).with_hint("tools/list names them"))
+            }
         };
-        done.unwrap_or_else(|problem| refused(&problem))
+        done.unwrap_or_else(|problem| refuse_call(&problem))
     }
 
-    async fn recall(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
-        let asked: Recalling = read(arguments)?;
-        if asked.is_noted() {
-            self.may_write(context)?;
+    async fn recall_lessons(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
+        let asked: RecallArguments = parse_arguments(arguments)?;
+        if asked.is_recorded() {
+            self.check_write_permission(context)?;
         }
-        let Recalled { mut reply, block } = self.served.recall(asked.question()?).await?;
-        // A model reads this as well: what is held back from its run must not come by this way.
+        let RecallAnswer { mut reply, block } = self.served.recall_lessons(asked.into_recall_body()?).await?;
+        // A model reads this as well: a lesson withheld from its session must not reach it this way.
         reply.items.retain(|item| item.exposed);
         reply.dropped += reply.items.len().saturating_sub(MAX_LISTED);
         reply.items.truncate(MAX_LISTED);
-        Ok(answer(told::recalled(&block), reply))
+        Ok(tool_answer(told::describe_recall(&block), reply))
     }
 
     async fn record_lesson(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
-        let body = read::<Recording>(arguments)?.body()?;
-        self.may_write(context)?;
+        let body = parse_arguments::<RecordLessonArguments>(arguments)?.into_lesson_body()?;
+        self.check_write_permission(context)?;
         let served = &self.served;
-        let lesson = served.desk.add(body.lesson(Author::Agent), &served.ids, served.now()).await?;
+        let lesson =
+            served.desk.add_lesson(body.into_new_lesson(LessonAuthor::Agent), &served.ids, served.now()).await?;
         let kept = json!({"id": lesson.id, "alias": lesson.alias, "state": lesson.state, "summary": lesson.summary});
-        Ok(answer(told::recorded(&lesson), kept))
+        Ok(tool_answer(told::describe_recorded(&lesson), kept))
     }
 
-    async fn feedback(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
-        let (names, opinion) = bounded(read::<FeedbackBody>(arguments)?)?.opinion()?;
-        self.may_write(context)?;
-        let noted = self.served.desk.feedback(&names, &opinion, self.served.now()).await?;
-        Ok(answer(told::noted(&noted), json!({"noted": noted})))
+    async fn record_feedback(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
+        let (names, opinion) =
+            check_feedback_length(parse_arguments::<FeedbackBody>(arguments)?)?.to_lesson_opinion()?;
+        self.check_write_permission(context)?;
+        let noted = self.served.desk.record_feedback(&names, &opinion, self.served.now()).await?;
+        Ok(tool_answer(told::describe_feedback(&noted), json!({"noted": noted})))
     }
 
-    async fn why(&self, arguments: JsonObject) -> Done {
-        let Asking { lesson } = read(arguments)?;
-        let name = LessonName::parse(&lesson).map_err(|invalid| Problem::question(invalid.to_string()))?;
-        let mut grounds = self.served.desk.why(&name).await?;
-        grounds.lesson.memory = shown(grounds.lesson.memory, &lesson)?;
+    async fn explain_lesson(&self, arguments: JsonObject) -> Done {
+        let WhyArguments { lesson } = parse_arguments(arguments)?;
+        let name = LessonName::parse(&lesson).map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?;
+        let mut grounds = self.served.desk.explain_lesson(&name).await?;
+        grounds.lesson.memory = prepare_for_agent(grounds.lesson.memory, &lesson)?;
         for related in &mut grounds.related {
             if related.other.state == Some(MemoryState::Quarantined) {
                 related.other.summary = None;
             }
         }
-        Ok(answer(told::grounds(&grounds), &grounds))
+        Ok(tool_answer(told::describe_evidence(&grounds), &grounds))
     }
 
     async fn reflect_session(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
-        let wish = read::<Reflecting>(arguments)?.wish()?;
-        self.may_write(context)?;
-        Ok(match self.served.reflect(wish).await? {
-            Granted::Done(outcome) => answer(told::outcome(&outcome), outcome),
-            Granted::Waiting(waiting) => answer(told::waiting(&waiting), waiting),
+        let wish = parse_arguments::<ReflectArguments>(arguments)?.into_reflection_body()?;
+        self.check_write_permission(context)?;
+        Ok(match self.served.reflect_on_session(wish).await? {
+            ReflectionAnswer::Done(outcome) => tool_answer(told::describe_outcome(&outcome), outcome),
+            ReflectionAnswer::Waiting(waiting) => tool_answer(told::describe_queued(&waiting), waiting),
         })
     }
 }
 
-/// What a call comes to: an answer, if it can be written, or why there is none.
-type Done = Result<Result<CallToolResult, ErrorData>, Problem>;
+/// The result of a call: an answer, if it can be written, or the problem that prevented it.
+type Done = Result<Result<CallToolResult, ErrorData>, HttpProblem>;
 
-/// A lesson as an agent may read it. One that no person has looked at it may not: its words may be anybody's.
-pub(super) fn shown(mut memory: AgentMemory, name: &str) -> Result<AgentMemory, Problem> {
+/// Prepares a lesson for an agent, or refuses it in quarantine: nobody has approved its words yet.
+pub(super) fn prepare_for_agent(mut memory: AgentMemory, name: &str) -> Result<AgentMemory, HttpProblem> {
     if memory.state == Some(MemoryState::Quarantined) {
-        return Err(Problem::new(StatusCode::NOT_FOUND, format!("lesson {name} waits for a person"))
+        return Err(HttpProblem::new(StatusCode::NOT_FOUND, format!("lesson {name} waits for a person"))
             .with_hint(format!("`archivist show {name}` shows it to one, `archivist approve {name}` lets it out")));
     }
-    // It is searched by its situation, which is never shown; and what it took in has names and states of its own.
+    // The situation is for search only and never shown, and the merged lessons have names and states of their own.
     memory.situation = None;
     memory.merges.clear();
     Ok(memory)

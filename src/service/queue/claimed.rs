@@ -1,141 +1,141 @@
-//! A job that is in a worker's hands.
+//! A job that a worker has claimed, in files.
 
 use std::path::PathBuf;
 
 use super::error::QueueError;
-use super::folder::{Done, Folders, Place, append, rename, touch};
+use super::folder::{FileActionResult, JobFolder, QueueFolders, append_text, move_file, touch_file};
 use super::job::{Job, JobName};
-use super::record::Happened;
-use super::token::Token;
+use super::record::JobEvent;
+use super::token::WorkerToken;
 use crate::domain::Timestamp;
 
-/// A longer note or error says no more.
+/// The most characters of a note or an error.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
-/// A job that was taken. Whoever takes too long without a sign of life loses it.
+/// The file of a claimed job. A worker that sends no heartbeat within the lease loses it.
 #[derive(Debug)]
-pub struct Claimed {
-    folders: Folders,
+pub struct ClaimedJobFile {
+    folders: QueueFolders,
     name: JobName,
     path: PathBuf,
     job: Job,
 }
 
-/// Whether a job was still the worker's own.
+/// Tells whether a claimed job still belonged to the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
-    /// It was, and what was asked for is done.
+pub enum JobOwnership {
+    /// It did, and the operation was carried out.
     Yes,
-    /// Somebody else has it by now, and will settle it.
+    /// Another worker has it by now, and will finish it.
     Lost,
 }
 
-impl Claimed {
-    pub(super) fn new(folders: &Folders, name: JobName, token: &Token, job: Job) -> Self {
-        let path = folders.claimed(&name, token);
+impl ClaimedJobFile {
+    pub(super) fn new(folders: &QueueFolders, name: JobName, token: &WorkerToken, job: Job) -> Self {
+        let path = folders.claimed_path(&name, token);
         Self { folders: folders.clone(), name, path, job }
     }
 
-    /// What it is called.
+    /// Returns the job's name.
     pub fn name(&self) -> &JobName {
         &self.name
     }
 
-    /// What is to be done.
+    /// Returns the claimed job.
     pub fn job(&self) -> &Job {
         &self.job
     }
 
-    /// Shows that the worker lives.
-    pub fn heartbeat(&self, now: Timestamp) -> Result<Settled, QueueError> {
-        touch(&self.path, now).map(Settled::from)
+    /// Renews the lease by touching the file.
+    pub fn send_heartbeat(&self, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        touch_file(&self.path, now).map(JobOwnership::from)
     }
 
-    /// It is done, with this result.
-    pub fn done(&self, note: &str, now: Timestamp) -> Result<Settled, QueueError> {
-        // Without its note it is done all the same.
-        self.say(&Happened::done(&short(note), now), now);
-        self.move_to(Place::Done)
+    /// Completes the job with this result.
+    pub fn complete(&self, note: &str, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        // The job is done even if its note cannot be written.
+        self.try_append_event(&JobEvent::completed(&shorten_note(note), now), now);
+        self.move_to_folder(JobFolder::Done)
     }
 
-    /// It failed, and is to be tried again. Where the failure cannot be written down the job stays where it is until its
-    /// lease ends, so that no failure goes uncounted.
-    pub fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
-        self.fail(error, Some(not_before), now).and_then(|settled| self.back(settled))
+    /// Records a failed attempt and returns the job to the queue. If the failure cannot be written, the job stays
+    /// claimed until its lease ends, so that every failure is counted.
+    pub fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.record_failure(error, Some(not_before), now).and_then(|settled| self.return_to_queue(settled))
     }
 
-    /// It is too early for it, and nobody's failure.
-    pub fn put_off(&self, until: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
-        self.write(&Happened::put_off(now, until), now).and_then(|settled| self.back(settled))
+    /// Returns the job to the queue until a later time, without counting a failure.
+    pub fn postpone(&self, until: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.append_event(&JobEvent::postponed(now, until), now).and_then(|settled| self.return_to_queue(settled))
     }
 
-    /// It will never be done, for this reason, and waits for a person.
-    pub fn bury(&self, reason: &str, now: Timestamp) -> Result<Settled, QueueError> {
-        self.say(&Happened::buried(&short(reason), now), now);
-        self.move_to(Place::Dead)
+    /// Marks the job dead for this reason; a person has to look at it.
+    pub fn mark_dead(&self, reason: &str, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.try_append_event(&JobEvent::marked_dead(&shorten_note(reason), now), now);
+        self.move_to_folder(JobFolder::Dead)
     }
 
-    /// Gives it back as it was, for somebody else.
-    pub fn release(&self) -> Result<Settled, QueueError> {
-        self.move_to(Place::New)
+    /// Returns the job to the queue unchanged.
+    pub fn release(&self) -> Result<JobOwnership, QueueError> {
+        self.move_to_folder(JobFolder::New)
     }
 
-    /// Forgets it: another queue has it.
+    /// Deletes the file, since another queue has the job.
     #[cfg(feature = "postgres")]
-    pub(super) fn hand_on(&self) -> Result<Settled, QueueError> {
-        super::folder::remove(&self.path).map(Settled::from)
+    pub(super) fn delete_file(&self) -> Result<JobOwnership, QueueError> {
+        super::folder::remove_file(&self.path).map(JobOwnership::from)
     }
 
-    /// Notes that a try failed.
-    pub(super) fn fail(
+    /// Records a failed attempt.
+    pub(super) fn record_failure(
         &self,
         error: &str,
         not_before: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<Settled, QueueError> {
-        self.write(&Happened::failed(&short(error), now, not_before), now)
+    ) -> Result<JobOwnership, QueueError> {
+        self.append_event(&JobEvent::attempt_failed(&shorten_note(error), now, not_before), now)
     }
 
-    fn back(&self, written: Settled) -> Result<Settled, QueueError> {
+    fn return_to_queue(&self, written: JobOwnership) -> Result<JobOwnership, QueueError> {
         match written {
-            Settled::Yes => self.move_to(Place::New),
-            Settled::Lost => Ok(Settled::Lost),
+            JobOwnership::Yes => self.move_to_folder(JobFolder::New),
+            JobOwnership::Lost => Ok(JobOwnership::Lost),
         }
     }
 
-    fn move_to(&self, place: Place) -> Result<Settled, QueueError> {
-        let to = self.folders.path(place, &self.name);
-        match rename(&self.path, &to)? {
-            // Somebody may have tidied up the folder that it goes to.
-            Done::Gone if self.path.exists() => {
-                self.folders.make_place(place)?;
-                rename(&self.path, &to).map(Settled::from)
+    fn move_to_folder(&self, place: JobFolder) -> Result<JobOwnership, QueueError> {
+        let to = self.folders.job_path(place, &self.name);
+        match move_file(&self.path, &to)? {
+            // Another process may have removed the target folder.
+            FileActionResult::Gone if self.path.exists() => {
+                self.folders.create_folder(place)?;
+                move_file(&self.path, &to).map(JobOwnership::from)
             }
-            done => Ok(Settled::from(done)),
+            done => Ok(JobOwnership::from(done)),
         }
     }
 
-    fn write(&self, happened: &Happened, now: Timestamp) -> Result<Settled, QueueError> {
-        let line = happened.line().map_err(QueueError::Encode)?;
-        append(&self.path, &line, now).map(Settled::from)
+    fn append_event(&self, happened: &JobEvent, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        let line = happened.to_line().map_err(QueueError::Encode)?;
+        append_text(&self.path, &line, now).map(JobOwnership::from)
     }
 
-    fn say(&self, happened: &Happened, now: Timestamp) {
-        if let Err(error) = self.write(happened, now) {
+    fn try_append_event(&self, happened: &JobEvent, now: Timestamp) {
+        if let Err(error) = self.append_event(happened, now) {
             tracing::warn!(job = %self.name, %error, "what came of a job could not be noted");
         }
     }
 }
 
-impl From<Done> for Settled {
-    fn from(done: Done) -> Self {
+impl From<FileActionResult> for JobOwnership {
+    fn from(done: FileActionResult) -> Self {
         match done {
-            Done::Yes => Self::Yes,
-            Done::Gone => Self::Lost,
+            FileActionResult::Yes => Self::Yes,
+            FileActionResult::Gone => Self::Lost,
         }
     }
 }
 
-pub(super) fn short(note: &str) -> String {
+pub(super) fn shorten_note(note: &str) -> String {
     note.chars().take(MAX_NOTE_CHARACTERS).collect()
 }

@@ -1,52 +1,52 @@
-//! What can go wrong with a queue, told so that a person knows the next step.
+//! The errors of a queue, with hints for the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::memory::MemoryError;
 
-/// What can go wrong with a queue.
+/// The error of a queue operation.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
-    /// The system said no.
+    /// A file operation failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was being done, as in "cannot read".
+        /// The operation, as in "cannot read".
         doing: &'static str,
-        /// To which file.
+        /// The affected file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A folder of the queue is a symbolic link.
     #[error("{} is a symbolic link; Archivist does not write through links", path.display())]
     Symlink {
-        /// The link.
+        /// The link's path.
         path: PathBuf,
     },
-    /// Nobody would read so long a job.
+    /// The job is too large to be read again.
     #[error("a job of {bytes} bytes is too long; {most} are allowed")]
     TooLarge {
-        /// Its length.
+        /// The job's size.
         bytes: usize,
-        /// What is allowed.
+        /// The allowed size.
         most: usize,
     },
     /// A job could not be written as JSON.
     #[error("cannot write a job as JSON: {0}")]
     Encode(serde_json::Error),
-    /// The server that holds the fleet's queue said no.
+    /// The server of the fleet's queue returned an error.
     #[error(transparent)]
     Fleet(#[from] MemoryError),
 }
 
 impl QueueError {
-    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn from_io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }
 
-    /// What the person in front of it can do, where there is something.
+    /// Returns the next step that a person can take, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Symlink { .. } => Some("put a real folder there, or point `memory.dir` at another directory".into()),
@@ -68,17 +68,17 @@ impl QueueError {
         }
     }
 
-    /// Whether the fault is Archivist's own.
+    /// Returns true if the fault is Archivist's own.
     pub fn is_ours(&self) -> bool {
         match self {
             Self::Encode(_) => true,
-            Self::Fleet(error) => error.is_ours(),
+            Self::Fleet(error) => error.is_internal_fault(),
             Self::Io { .. } | Self::Symlink { .. } | Self::TooLarge { .. } => false,
         }
     }
 
-    /// Whether nothing is wrong but that the server is away.
-    pub(crate) fn may_pass(&self) -> bool {
+    /// Returns true if the only problem is that the server is unreachable.
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::Fleet(MemoryError::Unreachable { .. }))
     }
 }

@@ -1,7 +1,7 @@
-//! The queue of a fleet: jobs on a server, for workers on any number of machines.
+//! The job queue of a fleet: jobs on a server, for workers on any number of machines.
 //!
-//! Hooks know nothing of it. They write the files of this machine's queue, which are only the *spool* here: whoever works
-//! for the fleet hands them on first. While the server is away they stay where they are.
+//! Hooks do not use it. They write the files of the local queue, which is only the *spool* here: a worker of the fleet
+//! forwards them to the server first. While the server is unreachable they stay in the spool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,24 +9,25 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::runtime::{Builder, Runtime};
 
-use super::claimed::{Settled, short};
+use super::claimed::{JobOwnership, shorten_note};
 use super::error::QueueError;
-use super::folder::{MAX_JOB_BYTES, Place};
-use super::job::{Attempt, Job, JobName, Urgency};
-use super::list::{Lease, Listed, put_in_order};
-use super::slot::Slot;
-use super::source::{Beat, Held, Intake, JobSource, Post};
+use super::folder::{JobFolder, MAX_JOB_BYTES};
+use super::job::{FailedAttempt, Job, JobName, JobUrgency};
+use super::list::{LeaseState, ListedJob, sort_listed_jobs};
+use super::slot::WorkerSlotLock;
+use super::source::{ClaimedJob, Heartbeat, JobSource, JobSubmitter, WorkerSlot};
 use super::survey::{LONGEST_WAIT, WORKER_DIED};
-use super::token::Token;
-use super::{Enqueued, Queue, later};
+use super::token::WorkerToken;
+use super::{EnqueueResult, JobQueue, add_duration};
 use crate::domain::Timestamp;
 use crate::memory::MemoryError;
-use crate::memory::postgres::Server;
+use crate::memory::postgres::PostgresServer;
 use crate::memory::postgres::jobs::{
-    Ask, Claiming, Fate, Fencing, Grip, JobPlace, JobRow, JobTable, NewJob, Scope, TakenJob,
+    ClaimRequest, ClaimedJobRow, EnqueueOutcome, FencingOutcome, JobClaimToken, JobDisposition, JobRow, JobRowState,
+    JobScope, JobTable, NewJob,
 };
 
-/// So many jobs are handed on before one is worked on.
+/// The most jobs that are forwarded before one is worked on.
 const HANDED_ON: u32 = 50;
 
 /// The jobs of one project in a fleet.
@@ -36,92 +37,101 @@ pub struct FleetQueue {
     bank: String,
 }
 
-/// For whom a worker works.
+/// The projects that a worker works for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// For its own project.
+pub enum WorkerReach {
+    /// Its own project only.
     Own,
-    /// For every project that it may see.
+    /// Every project that it may see.
     All,
 }
 
-/// What a worker of a fleet works from.
+/// The source of jobs for a worker of a fleet.
 #[derive(Debug)]
-pub struct FleetSource {
+pub struct FleetJobSource {
     own: FleetQueue,
-    spool: Queue,
-    scope: Scope,
+    spool: JobQueue,
+    scope: JobScope,
     per_project: u32,
 }
 
 impl FleetQueue {
-    /// The jobs of the project with this key. Nothing is asked yet.
-    pub fn new(server: Arc<Server>, bank: impl Into<String>) -> Self {
+    /// Makes the queue of the project with this bank key, without contacting the server.
+    pub fn new(server: Arc<PostgresServer>, bank: impl Into<String>) -> Self {
         Self { table: JobTable::new(server), bank: bank.into() }
     }
 
-    /// Asks for a job, which is on the server when this returns. A job that was put aside gets another chance.
-    pub async fn enqueue(&self, job: &Job, now: Timestamp) -> Result<Enqueued, QueueError> {
+    /// Enqueues a job, which is stored on the server when this returns. A dead job gets another chance.
+    pub async fn enqueue(&self, job: &Job, now: Timestamp) -> Result<EnqueueResult, QueueError> {
         let record = serde_json::to_string(job).map_err(QueueError::Encode)?;
         if record.len() > MAX_JOB_BYTES {
             return Err(QueueError::TooLarge { bytes: record.len(), most: MAX_JOB_BYTES });
         }
         let asked = NewJob {
             name: job.name().to_string(),
-            subject: job.errand.subject(),
-            urgency: rank(job.urgency),
+            subject: job.errand.subject_key(),
+            urgency: urgency_to_rank(job.urgency),
             log_bytes: job.log_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX)),
-            enqueued_at: sane(job.enqueued_at),
-            // How long is all that another clock may say.
-            delay: job.not_before.map(|at| until(at, now)).filter(|wait| *wait <= LONGEST_WAIT).unwrap_or_default(),
+            enqueued_at: clamp_timestamp(job.enqueued_at),
+            // Clocks may differ between machines, so only the remaining delay is sent.
+            delay: job
+                .not_before
+                .map(|at| time_until(at, now))
+                .filter(|wait| *wait <= LONGEST_WAIT)
+                .unwrap_or_default(),
             attempts: i32::try_from(job.attempts.len()).unwrap_or(i32::MAX),
             record,
             is_repeatable: job.errand.is_repeatable(),
         };
-        Ok(match self.table.ask(&self.bank, &asked).await? {
-            Ask::New => Enqueued::New,
-            Ask::Known => Enqueued::Known,
+        Ok(match self.table.enqueue_job(&self.bank, &asked).await? {
+            EnqueueOutcome::New => EnqueueResult::New,
+            EnqueueOutcome::Known => EnqueueResult::Known,
         })
     }
 
-    /// Everything that lies in the queue: what waits first, the oldest first.
-    pub async fn jobs(&self, now: Timestamp) -> Result<Vec<Listed>, QueueError> {
-        let rows = self.table.list(&self.bank).await?;
-        let mut listed: Vec<Listed> = rows.into_iter().map(|row| shown(row, now)).collect();
-        put_in_order(&mut listed);
+    /// Lists all jobs of the queue: waiting ones first, the oldest first.
+    pub async fn list_jobs(&self, now: Timestamp) -> Result<Vec<ListedJob>, QueueError> {
+        let rows = self.table.list_jobs(&self.bank).await?;
+        let mut listed: Vec<ListedJob> = rows.into_iter().map(|row| list_row(row, now)).collect();
+        sort_listed_jobs(&mut listed);
         Ok(listed)
     }
 
-    /// Changes whenever a job comes, goes or is settled.
-    pub async fn stamp(&self) -> Result<String, MemoryError> {
-        Ok(format!("{:08x}", self.table.changes(&self.bank).await?))
+    /// Returns a stamp that changes whenever a job is added, claimed or finished.
+    pub async fn change_stamp(&self) -> Result<String, MemoryError> {
+        Ok(format!("{:08x}", self.table.change_count(&self.bank).await?))
     }
 }
 
 #[async_trait]
-impl Intake for FleetQueue {
-    async fn ask(&self, job: &Job, now: Timestamp) -> Result<Enqueued, QueueError> {
+impl JobSubmitter for FleetQueue {
+    async fn submit_job(&self, job: &Job, now: Timestamp) -> Result<EnqueueResult, QueueError> {
         self.enqueue(job, now).await
     }
 }
 
-impl FleetSource {
-    /// The jobs of this project, or of all, of which so many of one project are worked on at once; and the spool that is
-    /// handed on to this project's queue.
-    pub fn new(own: FleetQueue, spool: Queue, reach: Reach, per_project: u32) -> Self {
+impl FleetJobSource {
+    /// Makes a source for the jobs of this project or of all projects, with a limit on concurrent jobs per project. The
+    /// spool is forwarded to this project's queue.
+    pub fn new(own: FleetQueue, spool: JobQueue, reach: WorkerReach, per_project: u32) -> Self {
         let scope = match reach {
-            Reach::Own => Scope::Bank(own.bank.clone()),
-            Reach::All => Scope::All,
+            WorkerReach::Own => JobScope::Bank(own.bank.clone()),
+            WorkerReach::All => JobScope::All,
         };
         Self { own, spool, scope, per_project }
     }
 
-    /// Hands on what hooks wrote, and says how much that was. A job is on the server before its file goes, so that one may
-    /// be handed on twice; the second time it is known.
-    pub async fn hand_on(&self, token: &Token, lease: Duration, now: Timestamp) -> Result<u32, QueueError> {
+    /// Forwards the jobs that hooks wrote, and returns their number. A job is stored on the server before its file is
+    /// deleted, so it may be forwarded twice; the second time it is known.
+    pub async fn forward_spooled_jobs(
+        &self,
+        token: &WorkerToken,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<u32, QueueError> {
         let mut handed_on = 0;
         while handed_on < HANDED_ON {
-            let claimed = match self.spool.claim(token, lease, now) {
+            let claimed = match self.spool.claim_job(token, lease, now) {
                 Ok(Some(claimed)) => claimed,
                 Ok(None) => break,
                 Err(error) => {
@@ -130,8 +140,8 @@ impl FleetSource {
                 }
             };
             let settled = match self.own.enqueue(claimed.job(), now).await {
-                // It is the fleet's to remember: asked for again, it may be more urgent, or get another chance.
-                Ok(_) => claimed.hand_on(),
+                // The server decides what a repeated job means: it may raise the urgency, or revive a dead job.
+                Ok(_) => claimed.delete_file(),
                 Err(error) => {
                     claimed.release()?;
                     return Err(error);
@@ -147,34 +157,39 @@ impl FleetSource {
 }
 
 #[async_trait]
-impl JobSource for FleetSource {
-    /// There are as many workers as there are. The lock only shows hooks that somebody looks after the spool.
-    async fn post(&self, most: u32) -> Result<Option<Box<dyn Post>>, QueueError> {
-        let slot = self.spool.slot(most).unwrap_or_else(|error| {
+impl JobSource for FleetJobSource {
+    /// Always succeeds: a fleet has no limit of workers. The lock only shows hooks that a worker serves the spool.
+    async fn acquire_slot(&self, most: u32) -> Result<Option<Box<dyn WorkerSlot>>, QueueError> {
+        let slot = self.spool.lock_worker_slot(most).unwrap_or_else(|error| {
             tracing::debug!(%error, "hooks will not know that a worker runs");
             None
         });
-        Ok(Some(Box::new(FleetPost { _slot: slot })))
+        Ok(Some(Box::new(FleetWorkerSlot { _slot: slot })))
     }
 
-    async fn claim(&self, token: &Token, lease: Duration, now: Timestamp) -> Result<Option<Arc<dyn Held>>, QueueError> {
-        self.hand_on(token, lease, now).await?;
-        let claiming = Claiming {
+    async fn claim_job(
+        &self,
+        token: &WorkerToken,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Option<Arc<dyn ClaimedJob>>, QueueError> {
+        self.forward_spooled_jobs(token, lease, now).await?;
+        let claiming = ClaimRequest {
             worker: token.as_str(),
             lease,
             per_bank: self.per_project,
-            mourning: &|record, at| mourned(record, at),
+            mourning: &|record, at| record_worker_death(record, at),
         };
         let table = &self.own.table;
-        while let Some(taken) = table.claim(&self.scope, &claiming).await? {
-            let TakenJob { grip, bank, name, urgency, record } = taken;
-            match read(&name, urgency, &record) {
+        while let Some(taken) = table.claim_job(&self.scope, &claiming).await? {
+            let ClaimedJobRow { grip, bank, name, urgency, record } = taken;
+            match parse_row(&name, urgency, &record) {
                 Ok((name, job)) => {
-                    return Ok(Some(Arc::new(FleetClaimed { table: table.clone(), grip, bank, name, job })));
+                    return Ok(Some(Arc::new(FleetClaimedJob { table: table.clone(), grip, bank, name, job })));
                 }
                 Err(why) => {
                     tracing::warn!(job = name, why, "a job of the fleet cannot be read and was put aside");
-                    table.settle(&grip, Fate::Dead(&why)).await?;
+                    table.finish_job(&grip, JobDisposition::Dead(&why)).await?;
                 }
             }
         }
@@ -183,46 +198,46 @@ impl JobSource for FleetSource {
 
     async fn next_due(&self, lease: Duration, now: Timestamp) -> Result<Option<Timestamp>, QueueError> {
         let here = self.spool.next_due(lease, now).unwrap_or_default();
-        let there = self.own.table.next_due(&self.scope, self.per_project).await?;
-        Ok(here.into_iter().chain(there.map(|wait| later(now, wait))).min())
+        let there = self.own.table.time_until_due(&self.scope, self.per_project).await?;
+        Ok(here.into_iter().chain(there.map(|wait| add_duration(now, wait))).min())
     }
 
-    async fn prune(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
-        let here = self.spool.prune(keep_done, now)?;
-        Ok(here + self.own.table.prune(&self.scope, keep_done).await?)
+    async fn prune_done_jobs(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
+        let here = self.spool.prune_done_jobs(keep_done, now)?;
+        Ok(here + self.own.table.prune_done_jobs(&self.scope, keep_done).await?)
     }
 }
 
-/// Shows hooks that somebody works here, where that was not shown already.
+/// Shows hooks that a worker runs here, unless another worker shows it already.
 #[derive(Debug)]
-struct FleetPost {
-    _slot: Option<Slot>,
+struct FleetWorkerSlot {
+    _slot: Option<WorkerSlotLock>,
 }
 
-impl Post for FleetPost {
+impl WorkerSlot for FleetWorkerSlot {
     fn is_valid(&self) -> bool {
         true
     }
 }
 
-/// A job of a fleet in a worker's hands.
+/// A job of a fleet that a worker has claimed.
 #[derive(Debug)]
-struct FleetClaimed {
+struct FleetClaimedJob {
     table: JobTable,
-    grip: Grip,
+    grip: JobClaimToken,
     bank: String,
     name: JobName,
     job: Job,
 }
 
-impl FleetClaimed {
-    async fn settle(&self, fate: Fate<'_>) -> Result<Settled, QueueError> {
-        Ok(self.table.settle(&self.grip, fate).await?.into())
+impl FleetClaimedJob {
+    async fn finish_job(&self, fate: JobDisposition<'_>) -> Result<JobOwnership, QueueError> {
+        Ok(self.table.finish_job(&self.grip, fate).await?.into())
     }
 }
 
 #[async_trait]
-impl Held for FleetClaimed {
+impl ClaimedJob for FleetClaimedJob {
     fn name(&self) -> &JobName {
         &self.name
     }
@@ -231,130 +246,131 @@ impl Held for FleetClaimed {
         &self.job
     }
 
-    fn bank(&self) -> Option<&str> {
+    fn bank_key(&self) -> Option<&str> {
         Some(&self.bank)
     }
 
-    fn heart(self: Arc<Self>, lease: Duration) -> Box<dyn Beat> {
-        Box::new(Heart { claimed: self, lease, way: None })
+    fn create_heartbeat(self: Arc<Self>, lease: Duration) -> Box<dyn Heartbeat> {
+        Box::new(FleetHeartbeat { claimed: self, lease, way: None })
     }
 
-    async fn done(&self, note: &str, _: Timestamp) -> Result<Settled, QueueError> {
-        self.settle(Fate::Done(&short(note))).await
+    async fn complete(&self, note: &str, _: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.finish_job(JobDisposition::Done(&shorten_note(note))).await
     }
 
-    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
-        let (mut job, error) = (self.job.clone(), short(error));
-        job.attempts.push(Attempt { at: now, error: error.clone() });
+    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        let (mut job, error) = (self.job.clone(), shorten_note(error));
+        job.attempts.push(FailedAttempt { at: now, error: error.clone() });
         let record = serde_json::to_string(&job).map_err(QueueError::Encode)?;
-        self.settle(Fate::Failed { error: &error, record: &record, delay: until(not_before, now) }).await
+        self.finish_job(JobDisposition::Failed { error: &error, record: &record, delay: time_until(not_before, now) })
+            .await
     }
 
-    async fn put_off(&self, at: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
-        self.settle(Fate::Later(until(at, now))).await
+    async fn postpone(&self, at: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.finish_job(JobDisposition::Later(time_until(at, now))).await
     }
 
-    async fn bury(&self, reason: &str, _: Timestamp) -> Result<Settled, QueueError> {
-        self.settle(Fate::Dead(&short(reason))).await
+    async fn mark_dead(&self, reason: &str, _: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.finish_job(JobDisposition::Dead(&shorten_note(reason))).await
     }
 
-    async fn release(&self) -> Result<Settled, QueueError> {
-        self.settle(Fate::Back).await
+    async fn release(&self) -> Result<JobOwnership, QueueError> {
+        self.finish_job(JobDisposition::Back).await
     }
 }
 
-/// Gives signs of life over a connection and a runtime of its own, whatever the job does to those of its worker. Both are
-/// made with the first sign: most jobs are done before it.
-struct Heart {
-    claimed: Arc<FleetClaimed>,
+/// Sends heartbeats over its own connection and runtime, so that the job cannot block them. Both are created at the
+/// first heartbeat, since most jobs end before it.
+struct FleetHeartbeat {
+    claimed: Arc<FleetClaimedJob>,
     lease: Duration,
     way: Option<(Runtime, JobTable)>,
 }
 
-impl Beat for Heart {
-    fn beat(&mut self, _: Timestamp) -> Result<Settled, QueueError> {
+impl Heartbeat for FleetHeartbeat {
+    fn send_heartbeat(&mut self, _: Timestamp) -> Result<JobOwnership, QueueError> {
         let way = match self.way.take() {
             Some(way) => way,
             None => {
                 let runtime = Builder::new_current_thread().enable_all().build();
                 let runtime =
-                    runtime.map_err(QueueError::io("start a runtime for", self.claimed.name.as_str().as_ref()))?;
-                (runtime, self.claimed.table.apart())
+                    runtime.map_err(QueueError::from_io("start a runtime for", self.claimed.name.as_str().as_ref()))?;
+                (runtime, self.claimed.table.with_own_connection())
             }
         };
         let (runtime, table) = self.way.insert(way);
-        let beaten = runtime.block_on(table.beat(&self.claimed.grip, self.lease, self.lease / 4));
+        let beaten = runtime.block_on(table.renew_lease(&self.claimed.grip, self.lease, self.lease / 4));
         Ok(beaten?.into())
     }
 }
 
-impl From<Fencing> for Settled {
-    fn from(fencing: Fencing) -> Self {
+impl From<FencingOutcome> for JobOwnership {
+    fn from(fencing: FencingOutcome) -> Self {
         match fencing {
-            Fencing::Passed => Self::Yes,
-            Fencing::Stopped => Self::Lost,
+            FencingOutcome::Passed => Self::Yes,
+            FencingOutcome::Stopped => Self::Lost,
         }
     }
 }
 
-/// What a row says is to be done, or why that cannot be read.
-fn read(name: &str, urgency: i16, record: &str) -> Result<(JobName, Job), String> {
+/// Parses the job of a row, or returns why it cannot be read.
+fn parse_row(name: &str, urgency: i16, record: &str) -> Result<(JobName, Job), String> {
     let name = JobName::parse(name).map_err(|invalid| invalid.to_string())?;
     let job: Job = serde_json::from_str(record).map_err(|error| error.to_string())?;
-    Ok((name, Job { urgency: ranked(urgency), not_before: None, ..job }))
+    Ok((name, Job { urgency: rank_to_urgency(urgency), not_before: None, ..job }))
 }
 
-fn shown(row: JobRow, now: Timestamp) -> Listed {
+fn list_row(row: JobRow, now: Timestamp) -> ListedJob {
     let place = match row.place {
-        JobPlace::Waiting => Place::New,
-        JobPlace::Claimed => Place::Claimed,
-        JobPlace::Dead => Place::Dead,
-        JobPlace::Done => Place::Done,
+        JobRowState::Waiting => JobFolder::New,
+        JobRowState::Claimed => JobFolder::Claimed,
+        JobRowState::Dead => JobFolder::Dead,
+        JobRowState::Done => JobFolder::Done,
     };
-    let job = read(&row.name, row.urgency, &row.record).map(|(_, job)| Job { not_before: row.not_before, ..job });
+    let job = parse_row(&row.name, row.urgency, &row.record).map(|(_, job)| Job { not_before: row.not_before, ..job });
     let age = job.as_ref().ok().and_then(|job| (now - job.enqueued_at).to_std().ok()).unwrap_or_default();
-    let lease = if row.is_lost { Lease::Expired } else { Lease::Held };
-    Listed {
+    let lease = if row.is_lost { LeaseState::Expired } else { LeaseState::Held };
+    ListedJob {
         name: row.name,
         place,
         job,
         note: row.note,
         age,
-        worker: row.worker.and_then(|worker| Token::parse(&worker).ok()),
-        lease: (place == Place::Claimed).then_some(lease),
+        worker: row.worker.and_then(|worker| WorkerToken::parse(&worker).ok()),
+        lease: (place == JobFolder::Claimed).then_some(lease),
     }
 }
 
-/// The text of a job whose worker died.
-fn mourned(record: &str, at: Timestamp) -> Option<String> {
+/// Returns the record of a job with the death of its worker added as a failed attempt.
+fn record_worker_death(record: &str, at: Timestamp) -> Option<String> {
     let mut job: Job = serde_json::from_str(record).ok()?;
-    job.attempts.push(Attempt { at, error: WORKER_DIED.to_owned() });
+    job.attempts.push(FailedAttempt { at, error: WORKER_DIED.to_owned() });
     serde_json::to_string(&job).ok()
 }
 
-fn rank(urgency: Urgency) -> i16 {
+fn urgency_to_rank(urgency: JobUrgency) -> i16 {
     match urgency {
-        Urgency::Over => 0,
-        Urgency::Pause => 1,
-        Urgency::Sweep => 2,
+        JobUrgency::Over => 0,
+        JobUrgency::Pause => 1,
+        JobUrgency::Sweep => 2,
     }
 }
 
-fn ranked(urgency: i16) -> Urgency {
+fn rank_to_urgency(urgency: i16) -> JobUrgency {
     match urgency {
-        ..=0 => Urgency::Over,
-        1 => Urgency::Pause,
-        2.. => Urgency::Sweep,
+        ..=0 => JobUrgency::Over,
+        1 => JobUrgency::Pause,
+        2.. => JobUrgency::Sweep,
     }
 }
 
-/// How long it is until then.
-fn until(at: Timestamp, now: Timestamp) -> Duration {
+/// Returns the time from now until then, or zero.
+fn time_until(at: Timestamp, now: Timestamp) -> Duration {
     (at - now).to_std().unwrap_or_default()
 }
 
-/// A moment that a server has a place for.
-fn sane(at: Timestamp) -> Timestamp {
+/// Limits a time to the range that the server can store.
+fn clamp_timestamp(at: Timestamp) -> Timestamp {
     let last = Timestamp::from_timestamp(253_402_300_799, 0).unwrap_or(at);
     at.clamp(Timestamp::UNIX_EPOCH, last)
 }

@@ -1,7 +1,7 @@
-//! The folders of a queue and the few things that are done to the files in them.
+//! The folders of a queue and the operations on the files in them.
 //!
-//! A job changes its folder by `rename` and in no other way: of several who want it exactly one gets it, and there is no
-//! moment in which it is nowhere. Links are never followed.
+//! A job moves between folders only by `rename`: of several workers that want it exactly one gets it, and it is never
+//! missing in between. Symbolic links are never followed.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,19 +13,20 @@ use serde::Serialize;
 
 use super::error::QueueError;
 use super::job::JobName;
-use super::token::Token;
+use super::token::WorkerToken;
 use crate::domain::Timestamp;
 
-/// A longer file is no job.
+/// The size limit of a job's file.
 pub(super) const MAX_JOB_BYTES: usize = 1024 * 1024;
 
-/// The folder of the queue in the directory of a memory.
+/// The queue's folder in the directory of a memory.
 const QUEUE: &str = "queue";
 
 /// Where a job lies. If it is in two places at once, the later of them counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Place {
+#[schemars(rename = "Place")]
+pub enum JobFolder {
     /// It waits.
     New,
     /// A worker has it.
@@ -36,11 +37,11 @@ pub enum Place {
     Done,
 }
 
-impl Place {
-    /// All of them, what counts least first.
+impl JobFolder {
+    /// All folders, in rising order of precedence.
     pub const ALL: [Self; 4] = [Self::New, Self::Claimed, Self::Dead, Self::Done];
 
-    /// The name of its folder.
+    /// Returns the name of the folder.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -51,73 +52,73 @@ impl Place {
     }
 }
 
-/// Where the files of one queue lie.
+/// The folders of one queue.
 #[derive(Debug, Clone)]
-pub(super) struct Folders {
+pub(super) struct QueueFolders {
     memory: PathBuf,
     queue: PathBuf,
 }
 
-impl Folders {
-    pub(super) fn of(memory: &Path) -> Self {
+impl QueueFolders {
+    pub(super) fn for_memory(memory: &Path) -> Self {
         Self { memory: memory.to_owned(), queue: memory.join(QUEUE) }
     }
 
-    pub(super) fn queue(&self) -> &Path {
+    pub(super) fn queue_dir(&self) -> &Path {
         &self.queue
     }
 
-    pub(super) fn folder(&self, place: Place) -> PathBuf {
+    pub(super) fn folder_path(&self, place: JobFolder) -> PathBuf {
         self.queue.join(place.as_str())
     }
 
-    pub(super) fn path(&self, place: Place, name: &JobName) -> PathBuf {
-        self.folder(place).join(name.as_str())
+    pub(super) fn job_path(&self, place: JobFolder, name: &JobName) -> PathBuf {
+        self.folder_path(place).join(name.as_str())
     }
 
-    /// Where a job lies that a worker has.
-    pub(super) fn claimed(&self, name: &JobName, token: &Token) -> PathBuf {
-        self.folder(Place::Claimed).join(format!("{name}.{token}"))
+    /// Returns the path of a job that a worker has claimed.
+    pub(super) fn claimed_path(&self, name: &JobName, token: &WorkerToken) -> PathBuf {
+        self.folder_path(JobFolder::Claimed).join(format!("{name}.{token}"))
     }
 
-    /// Makes what is missing and refuses what leads elsewhere.
-    pub(super) fn make(&self) -> Result<(), QueueError> {
+    /// Creates all missing folders, and returns an error if one is a symbolic link.
+    pub(super) fn create_all(&self) -> Result<(), QueueError> {
         if !self.memory.is_dir() {
-            std::fs::create_dir_all(&self.memory).map_err(QueueError::io("create", &self.memory))?;
+            std::fs::create_dir_all(&self.memory).map_err(QueueError::from_io("create", &self.memory))?;
         }
-        if make_folder(&self.queue)? {
+        if create_private_folder(&self.queue)? {
             self.hide_from_git();
         }
-        Place::ALL.into_iter().try_for_each(|place| make_folder(&self.folder(place)).map(drop))
+        JobFolder::ALL.into_iter().try_for_each(|place| create_private_folder(&self.folder_path(place)).map(drop))
     }
 
-    /// Makes one folder of a queue that is there.
-    pub(super) fn make_place(&self, place: Place) -> Result<(), QueueError> {
-        make_folder(&self.folder(place)).map(drop)
+    /// Creates one folder of an existing queue.
+    pub(super) fn create_folder(&self, place: JobFolder) -> Result<(), QueueError> {
+        create_private_folder(&self.folder_path(place)).map(drop)
     }
 
-    /// The entries of a folder, in the order of their names; none if there is no such folder.
-    pub(super) fn entries(&self, place: Place) -> Result<Vec<Entry>, QueueError> {
-        let folder = self.folder(place);
+    /// Lists the entries of a folder, sorted by name; none if the folder does not exist.
+    pub(super) fn list_entries(&self, place: JobFolder) -> Result<Vec<QueueEntry>, QueueError> {
+        let folder = self.folder_path(place);
         if is_link(&self.queue) || is_link(&folder) {
             return Err(QueueError::Symlink { path: folder });
         }
         let found = match std::fs::read_dir(&folder) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(QueueError::io("read", &folder)(error)),
+            Err(error) => return Err(QueueError::from_io("read", &folder)(error)),
         };
         let mut entries = Vec::new();
         for entry in found {
-            let entry = entry.map_err(QueueError::io("read", &folder))?;
-            // What is gone by now has been taken by somebody.
-            entries.extend(Entry::at(entry.path()));
+            let entry = entry.map_err(QueueError::from_io("read", &folder))?;
+            // A file that is gone by now was taken by another worker.
+            entries.extend(QueueEntry::from_path(entry.path()));
         }
         entries.sort_by(|one, other| one.file_name.cmp(&other.file_name));
         Ok(entries)
     }
 
-    /// The memory's own list says it where it was written lately; else the queue says it for itself.
+    /// Writes a `.gitignore` into the queue, unless the memory's own one lists it already.
     fn hide_from_git(&self) {
         let listed = std::fs::read_to_string(self.memory.join(".gitignore")).unwrap_or_default();
         if listed.lines().any(|line| line.trim() == "queue/") {
@@ -129,77 +130,77 @@ impl Folders {
     }
 }
 
-/// Something that lies in a folder.
+/// An entry of a queue folder.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct QueueEntry {
     pub(super) path: PathBuf,
     pub(super) file_name: String,
     metadata: Metadata,
 }
 
-impl Entry {
-    /// What lies there, if anything does.
-    pub(super) fn at(path: PathBuf) -> Option<Self> {
+impl QueueEntry {
+    /// Returns the entry at a path, if it exists.
+    pub(super) fn from_path(path: PathBuf) -> Option<Self> {
         let metadata = path.symlink_metadata().ok()?;
         let file_name = path.file_name()?.to_string_lossy().into_owned();
         Some(Self { path, file_name, metadata })
     }
 
-    /// How far its time of change is from now, and on which side.
-    pub(super) fn touched(&self, now: Timestamp) -> Touched {
+    /// Returns the distance of its modification time from now, in the past or the future.
+    pub(super) fn age_at(&self, now: Timestamp) -> FileAge {
         let modified = self.metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
         match SystemTime::from(now).duration_since(modified) {
-            Ok(ago) => Touched::Ago(ago),
-            Err(ahead) => Touched::Ahead(ahead.duration()),
+            Ok(ago) => FileAge::Ago(ago),
+            Err(ahead) => FileAge::Ahead(ahead.duration()),
         }
     }
 
-    /// Reads it, if it is a file of sensible length.
-    pub(super) fn read(&self) -> Result<Vec<u8>, Unread> {
+    /// Reads the file, if it is a regular file within the size limit.
+    pub(super) fn read_bytes(&self) -> Result<Vec<u8>, EntryReadError> {
         if self.metadata.is_symlink() {
-            return Err(Unread::No("it is a symbolic link".to_owned()));
+            return Err(EntryReadError::No("it is a symbolic link".to_owned()));
         }
         if !self.metadata.is_file() {
-            return Err(Unread::No("it is not a file".to_owned()));
+            return Err(EntryReadError::No("it is not a file".to_owned()));
         }
-        let open = open(OpenOptions::new().read(true), &self.path);
+        let open = open_plain_file(OpenOptions::new().read(true), &self.path);
         let mut bytes = Vec::new();
         let most = u64::try_from(MAX_JOB_BYTES).unwrap_or(u64::MAX);
         match open.and_then(|file| file.take(most + 1).read_to_end(&mut bytes)) {
-            Ok(_) if bytes.len() > MAX_JOB_BYTES => Err(Unread::No("it is too long".to_owned())),
+            Ok(_) if bytes.len() > MAX_JOB_BYTES => Err(EntryReadError::No("it is too long".to_owned())),
             Ok(_) => Ok(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Unread::Gone),
-            Err(error) => Err(Unread::No(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(EntryReadError::Gone),
+            Err(error) => Err(EntryReadError::No(error.to_string())),
         }
     }
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 #[derive(Debug)]
-pub(super) enum Unread {
-    /// Somebody took it meanwhile.
+pub(super) enum EntryReadError {
+    /// Another process took it in the meantime.
     Gone,
-    /// For this reason.
+    /// It cannot be read, for this reason.
     No(String),
 }
 
-/// When a file was last touched, as seen from now. The clock may have been set back meanwhile.
+/// The age of a file's last modification. It may lie in the future if the clock was set back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Touched {
+pub(super) enum FileAge {
     Ago(Duration),
     Ahead(Duration),
 }
 
-impl Touched {
-    /// How long ago it was, if it was not in the future.
-    pub(super) fn ago(self) -> Duration {
+impl FileAge {
+    /// Returns how long ago it was, or zero if it is in the future.
+    pub(super) fn time_ago(self) -> Duration {
         match self {
             Self::Ago(ago) => ago,
             Self::Ahead(_) => Duration::ZERO,
         }
     }
 
-    /// Whether it was within this time of now, on either side.
+    /// Returns true if it is within this time of now, in either direction.
     pub(super) fn is_within(self, time: Duration) -> bool {
         match self {
             Self::Ago(distance) | Self::Ahead(distance) => distance < time,
@@ -207,69 +208,69 @@ impl Touched {
     }
 }
 
-/// What became of an attempt to do something to a file that others may take away.
+/// The result of an operation on a file that other processes may take away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum FileActionResult {
     Yes,
-    /// There is no such file any more.
+    /// The file no longer exists.
     Gone,
 }
 
-/// Moves a file. Of several who move the same file, exactly one does.
-pub(super) fn rename(from: &Path, to: &Path) -> Result<Done, QueueError> {
-    if_there(std::fs::rename(from, to)).map_err(QueueError::io("move", from))
+/// Moves a file. Of several processes that move the same file, exactly one succeeds.
+pub(super) fn move_file(from: &Path, to: &Path) -> Result<FileActionResult, QueueError> {
+    missing_as_gone(std::fs::rename(from, to)).map_err(QueueError::from_io("move", from))
 }
 
-/// Deletes a file that another one says everything of.
-pub(super) fn remove(path: &Path) -> Result<Done, QueueError> {
-    if_there(std::fs::remove_file(path)).map_err(QueueError::io("remove", path))
+/// Deletes a file that is no longer needed.
+pub(super) fn remove_file(path: &Path) -> Result<FileActionResult, QueueError> {
+    missing_as_gone(std::fs::remove_file(path)).map_err(QueueError::from_io("remove", path))
 }
 
-/// Gives a file a time of change: a sign of life.
-pub(super) fn touch(path: &Path, at: Timestamp) -> Result<Done, QueueError> {
-    let touched = open(OpenOptions::new().read(true), path).and_then(|file| file.set_modified(at.into()));
-    if_there(touched).map_err(QueueError::io("touch", path))
+/// Sets a file's modification time, as a heartbeat.
+pub(super) fn touch_file(path: &Path, at: Timestamp) -> Result<FileActionResult, QueueError> {
+    let touched = open_plain_file(OpenOptions::new().read(true), path).and_then(|file| file.set_modified(at.into()));
+    missing_as_gone(touched).map_err(QueueError::from_io("touch", path))
 }
 
-/// Adds to a file that is there.
-pub(super) fn append(path: &Path, text: &str, at: Timestamp) -> Result<Done, QueueError> {
-    let appended = open(OpenOptions::new().append(true), path).and_then(|mut file| {
+/// Appends to an existing file.
+pub(super) fn append_text(path: &Path, text: &str, at: Timestamp) -> Result<FileActionResult, QueueError> {
+    let appended = open_plain_file(OpenOptions::new().append(true), path).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.set_modified(at.into())
     });
-    if_there(appended).map_err(QueueError::io("write", path))
+    missing_as_gone(appended).map_err(QueueError::from_io("write", path))
 }
 
-/// Makes a file that was not there, on disk when this returns; `None` if it was there.
-pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<Option<()>, QueueError> {
+/// Creates a new file and syncs it to disk; `None` if it exists already.
+pub(super) fn create_file(path: &Path, bytes: &[u8]) -> Result<Option<()>, QueueError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = match open(&mut options, path) {
+    let mut file = match open_plain_file(&mut options, path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-        Err(error) => return Err(QueueError::io("create", path)(error)),
+        Err(error) => return Err(QueueError::from_io("create", path)(error)),
     };
     if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
         // A job that was refused must not be found later.
         let _ = std::fs::remove_file(path);
-        return Err(QueueError::io("write", path)(error));
+        return Err(QueueError::from_io("write", path)(error));
     }
     Ok(Some(()))
 }
 
-/// Opens a file for its lock.
-pub(super) fn open_lock(path: &Path) -> io::Result<File> {
+/// Opens a file for locking, and creates it if needed.
+pub(super) fn open_lock_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    open(&mut options, path)
+    open_plain_file(&mut options, path)
 }
 
-/// Opens a file, and nothing but a file: a link may lead anywhere, and a pipe makes wait.
-pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+/// Opens a regular file only: a symbolic link may lead anywhere, and a pipe would block.
+pub(super) fn open_plain_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path)?;
@@ -277,16 +278,16 @@ pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if is_file { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")) }
 }
 
-fn if_there(result: io::Result<()>) -> io::Result<Done> {
+fn missing_as_gone(result: io::Result<()>) -> io::Result<FileActionResult> {
     match result {
-        Ok(()) => Ok(Done::Yes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Done::Gone),
+        Ok(()) => Ok(FileActionResult::Yes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FileActionResult::Gone),
         Err(error) => Err(error),
     }
 }
 
-/// Makes a folder that only its owner may enter; says whether it had to.
-fn make_folder(folder: &Path) -> Result<bool, QueueError> {
+/// Creates a folder that only its owner may enter, and returns true if it was missing.
+fn create_private_folder(folder: &Path) -> Result<bool, QueueError> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -294,7 +295,7 @@ fn make_folder(folder: &Path) -> Result<bool, QueueError> {
         Ok(()) => Ok(true),
         Err(_) if is_link(folder) => Err(QueueError::Symlink { path: folder.to_owned() }),
         Err(_) if folder.is_dir() => Ok(false),
-        Err(error) => Err(QueueError::io("create", folder)(error)),
+        Err(error) => Err(QueueError::from_io("create", folder)(error)),
     }
 }
 

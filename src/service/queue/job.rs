@@ -1,98 +1,98 @@
-//! What is to be done, and what came of trying.
+//! A job and the failed attempts at it.
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Extra, Invalid, ReflectionTrigger, Timestamp};
+use crate::domain::{Extra, InvalidValue, ReflectionTrigger, Timestamp};
 
 #[cfg(test)]
 #[path = "job_tests.rs"]
 mod tests;
 
-/// How many digits of the hash of project and session stand in a job's name.
+/// The number of hash digits of project and session in a job's name.
 const NAME_DIGITS: usize = 16;
 
-/// The ending of every job's name.
+/// The file extension of every job's name.
 const ENDING: &str = ".json";
 
-/// One thing to be done.
+/// One job of the queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
-    /// What is to be done.
-    pub errand: Errand,
-    /// Whose hook asked for it, such as `claude-code`.
+    /// The kind of job, with its parameters.
+    pub errand: JobKind,
+    /// The agent whose hook submitted it, such as `claude-code`.
     pub agent: String,
-    /// On which event, as that agent calls it.
+    /// The event that caused it, as that agent calls it.
     pub event: String,
-    /// How soon.
-    pub urgency: Urgency,
-    /// How long the session's log was, where somebody knew.
+    /// The urgency of the job.
+    pub urgency: JobUrgency,
+    /// The size of the session's log when the job was submitted, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// When it was asked for.
+    /// The time when it was submitted.
     pub enqueued_at: Timestamp,
-    /// Nobody takes it before this moment.
+    /// The time before which it must not be claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
-    /// The tries that failed, oldest first.
+    /// The failed attempts, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attempts: Vec<Attempt>,
-    /// What this version does not know.
+    pub attempts: Vec<FailedAttempt>,
+    /// Fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What a job is about.
+/// The kind of work that a job asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Errand {
-    /// A session is to be reflected on.
+pub enum JobKind {
+    /// Reflect on a session.
     Reflect(ReflectionTrigger),
-    /// Sessions that nobody told of are to be looked for.
+    /// Search for sessions that no hook reported.
     Sweep {
-        /// In which project.
+        /// The project's root.
         project_root: String,
     },
 }
 
-/// How soon a job is to be done, the most urgent first.
+/// The urgency of a job, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Urgency {
-    /// The session said that it is over.
+pub enum JobUrgency {
+    /// The session reported its end.
     Over,
     /// The session may go on.
     Pause,
-    /// Nobody waits for it.
+    /// The job has no deadline.
     Sweep,
 }
 
-/// One try that failed.
+/// One failed attempt at a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
-    /// When.
+pub struct FailedAttempt {
+    /// The time of the failure.
     pub at: Timestamp,
-    /// Why.
+    /// The reason for the failure.
     pub error: String,
 }
 
-/// What a job's file is called in whichever folder it lies. Two jobs of one name are one job.
+/// The file name of a job in every folder. Jobs with equal names are the same job.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct JobName(String);
 
 impl JobName {
-    /// The name of a file, if it may be that of a job.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    /// Parses a file name, or returns an error if it cannot be that of a job.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
         match text.strip_suffix(ENDING) {
             Some(stem) if !stem.is_empty() && stem.chars().all(is_plain) => Ok(Self(text.to_owned())),
-            _ => Err(Invalid::new("a job's name", text, "it is letters, digits, `-` and `_`, then `.json`")),
+            _ => Err(InvalidValue::new("a job's name", text, "it is letters, digits, `-` and `_`, then `.json`")),
         }
     }
 
-    /// The name as it stands in files.
+    /// Returns the file name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -105,24 +105,24 @@ impl std::fmt::Display for JobName {
 }
 
 impl Job {
-    /// The same for the same session at the same length of its log.
+    /// Returns the name, which is equal for the same session and the same size of its log.
     pub fn name(&self) -> JobName {
         let stem = match &self.errand {
-            Errand::Reflect(_) => format!("{}-{}", self.errand.subject(), self.log_bytes.unwrap_or_default()),
-            Errand::Sweep { .. } => self.errand.subject(),
+            JobKind::Reflect(_) => format!("{}-{}", self.errand.subject_key(), self.log_bytes.unwrap_or_default()),
+            JobKind::Sweep { .. } => self.errand.subject_key(),
         };
         JobName(format!("{stem}{ENDING}"))
     }
 
-    /// Whether it covers what the other job of its subject is about: the longer log, then the later word.
-    pub(super) fn covers(&self, other: &Self) -> bool {
+    /// Returns true if it covers another job of its subject: by the longer log, then by the later submission.
+    pub(super) fn covers_job(&self, other: &Self) -> bool {
         (self.log_bytes, self.enqueued_at) >= (other.log_bytes, other.enqueued_at)
     }
 }
 
-impl Errand {
-    /// What jobs that are about the same have in common.
-    pub(super) fn subject(&self) -> String {
+impl JobKind {
+    /// Returns the key that all jobs about the same session, or all sweeps, share.
+    pub(super) fn subject_key(&self) -> String {
         let trigger = match self {
             Self::Reflect(trigger) => trigger,
             Self::Sweep { .. } => return "sweep".to_owned(),
@@ -132,7 +132,7 @@ impl Errand {
         hash.finalize().to_hex().chars().take(NAME_DIGITS).collect()
     }
 
-    /// The project that it is about, by its path where it was asked for.
+    /// Returns the path of the project as it was submitted.
     pub fn project_root(&self) -> &str {
         match self {
             Self::Reflect(trigger) => &trigger.project_root,
@@ -140,7 +140,7 @@ impl Errand {
         }
     }
 
-    /// Whether having been done once is no reason not to do it again.
+    /// Returns true if the job may be repeated although it was done once.
     pub(super) fn is_repeatable(&self) -> bool {
         matches!(self, Self::Sweep { .. })
     }

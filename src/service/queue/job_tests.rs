@@ -25,7 +25,7 @@ fn a_job_is_read_and_written_with_what_it_does_not_know() {
 #[test]
 fn a_name_tells_sessions_and_lengths_apart_and_nothing_else() {
     let name = job("a", 10).name();
-    assert_eq!(name, Job { event: "Stop".to_owned(), urgency: Urgency::Pause, ..job("a", 10) }.name());
+    assert_eq!(name, Job { event: "Stop".to_owned(), urgency: JobUrgency::Pause, ..job("a", 10) }.name());
     assert_ne!(name, job("a", 11).name());
     assert_ne!(name, job("b", 10).name());
     assert_eq!(name.as_str().len(), "0123456789abcdef-10.json".len());

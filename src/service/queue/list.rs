@@ -1,77 +1,83 @@
-//! Everything that lies in a queue, for people.
+//! The list of all jobs of a queue, for display.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::error::QueueError;
-use super::folder::{Entry, Folders, Place, Unread};
+use super::folder::{EntryReadError, JobFolder, QueueEntry, QueueFolders};
 use super::job::{Job, JobName};
-use super::record::Record;
-use super::survey::{BROKEN, WHY, claimed_name};
-use super::token::Token;
+use super::record::JobRecord;
+use super::survey::{BROKEN, WHY, parse_claimed_name};
+use super::token::WorkerToken;
 use crate::domain::Timestamp;
 
-/// The longest reason that is shown.
+/// The most characters of a displayed reason.
 const MAX_REASON_CHARACTERS: usize = 500;
 
-/// One thing that lies in a queue.
+/// One entry of a queue.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
-    /// Its name, without that of its worker.
+pub struct ListedJob {
+    /// The job's name, without its worker's token.
     pub name: String,
-    /// In which folder.
-    pub place: Place,
+    /// The folder that it is in.
+    pub place: JobFolder,
     /// The job, or why it cannot be read.
     pub job: Result<Job, String>,
-    /// What was last said of it: an error, a result, or why it was put aside.
+    /// The last note: an error, a result, or why it was set aside.
     pub note: Option<String>,
-    /// How long ago it was asked for; where that is not known, how long ago the file was touched.
+    /// The time since its submission; if that is unknown, the time since the file was modified.
     pub age: Duration,
-    /// Who has it.
-    pub worker: Option<Token>,
-    /// Whether its worker gives signs of life.
-    pub lease: Option<Lease>,
+    /// The worker that claimed it.
+    pub worker: Option<WorkerToken>,
+    /// The state of its worker's lease.
+    pub lease: Option<LeaseState>,
 }
 
-/// Whether a worker gives signs of life.
+/// The state of a worker's lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lease {
-    /// It does.
+pub enum LeaseState {
+    /// The worker sends heartbeats.
     Held,
-    /// It does not, and the next one to look takes its job.
+    /// The worker sends none, and the next worker takes over the job.
     Expired,
 }
 
-/// Lists every job once, as it stands where it counts most, and everything that is none.
-pub(super) fn list(folders: &Folders, lease: Duration, now: Timestamp) -> Result<Vec<Listed>, QueueError> {
-    let (mut found, mut strange) = (BTreeMap::<String, Listed>::new(), Vec::new());
-    for place in Place::ALL {
-        for entry in folders.entries(place)? {
-            let Some(listed) = listed(folders, place, &entry, lease, now) else { continue };
+/// Lists every job once, in the folder that takes precedence, and every file that is no job.
+pub(super) fn list_jobs(folders: &QueueFolders, lease: Duration, now: Timestamp) -> Result<Vec<ListedJob>, QueueError> {
+    let (mut found, mut strange) = (BTreeMap::<String, ListedJob>::new(), Vec::new());
+    for place in JobFolder::ALL {
+        for entry in folders.list_entries(place)? {
+            let Some(listed) = read_listed_job(folders, place, &entry, lease, now) else { continue };
             match found.get(&listed.name) {
                 _ if listed.job.is_err() => strange.push(listed),
-                Some(other) if !counts_more(&listed, other) => {}
+                Some(other) if !takes_precedence(&listed, other) => {}
                 _ => drop(found.insert(listed.name.clone(), listed)),
             }
         }
     }
-    let mut listed: Vec<Listed> = found.into_values().chain(strange).collect();
-    put_in_order(&mut listed);
+    let mut listed: Vec<ListedJob> = found.into_values().chain(strange).collect();
+    sort_listed_jobs(&mut listed);
     Ok(listed)
 }
 
-/// What waits first, the oldest first.
-pub(super) fn put_in_order(listed: &mut [Listed]) {
+/// Sorts waiting jobs first, the oldest first.
+pub(super) fn sort_listed_jobs(listed: &mut [ListedJob]) {
     listed.sort_by(|one, other| (one.place, other.age, &one.name).cmp(&(other.place, one.age, &other.name)));
 }
 
-fn listed(folders: &Folders, place: Place, entry: &Entry, lease: Duration, now: Timestamp) -> Option<Listed> {
-    let is_reason = |name: &str| place == Place::Dead && name.ends_with(WHY);
+fn read_listed_job(
+    folders: &QueueFolders,
+    place: JobFolder,
+    entry: &QueueEntry,
+    lease: Duration,
+    now: Timestamp,
+) -> Option<ListedJob> {
+    let is_reason = |name: &str| place == JobFolder::Dead && name.ends_with(WHY);
     if entry.file_name.starts_with('.') || is_reason(&entry.file_name) {
         return None;
     }
-    let touched = entry.touched(now).ago();
-    let mut listed = Listed {
+    let touched = entry.age_at(now).time_ago();
+    let mut listed = ListedJob {
         name: entry.file_name.clone(),
         place,
         job: Err("it is not named like a job".to_owned()),
@@ -81,47 +87,47 @@ fn listed(folders: &Folders, place: Place, entry: &Entry, lease: Duration, now: 
         lease: None,
     };
     let name = match place {
-        Place::Claimed => claimed_name(&entry.file_name).map(|(name, token)| {
+        JobFolder::Claimed => parse_claimed_name(&entry.file_name).map(|(name, token)| {
             listed.worker = Some(token);
-            listed.lease = Some(if touched > lease { Lease::Expired } else { Lease::Held });
+            listed.lease = Some(if touched > lease { LeaseState::Expired } else { LeaseState::Held });
             name
         }),
-        Place::New | Place::Dead | Place::Done => JobName::parse(&entry.file_name).ok(),
+        JobFolder::New | JobFolder::Dead | JobFolder::Done => JobName::parse(&entry.file_name).ok(),
     };
     let Some(name) = name else {
-        if place == Place::Dead && entry.file_name.ends_with(BROKEN) {
-            listed.job = Err(reason(folders, &entry.file_name));
+        if place == JobFolder::Dead && entry.file_name.ends_with(BROKEN) {
+            listed.job = Err(read_broken_reason(folders, &entry.file_name));
         }
         return Some(listed);
     };
     listed.name = name.as_str().to_owned();
-    let record = match entry.read() {
-        Ok(bytes) => Record::read(&bytes),
-        Err(Unread::Gone) => return None,
-        Err(Unread::No(why)) => Err(why),
+    let record = match entry.read_bytes() {
+        Ok(bytes) => JobRecord::parse(&bytes),
+        Err(EntryReadError::Gone) => return None,
+        Err(EntryReadError::No(why)) => Err(why),
     };
     if let Ok(record) = &record {
         listed.note.clone_from(&record.note);
         listed.age = (now - record.job.enqueued_at).to_std().unwrap_or_default();
     }
     listed.job = match place {
-        Place::New | Place::Claimed => record.map(Record::into_task),
-        Place::Dead | Place::Done => record.map(|record| record.job),
+        JobFolder::New | JobFolder::Claimed => record.map(JobRecord::into_task),
+        JobFolder::Dead | JobFolder::Done => record.map(|record| record.job),
     };
     Some(listed)
 }
 
-/// Why a file was put aside.
-fn reason(folders: &Folders, file_name: &str) -> String {
-    let entries = folders.entries(Place::Dead).unwrap_or_default();
+/// Reads why a file was set aside.
+fn read_broken_reason(folders: &QueueFolders, file_name: &str) -> String {
+    let entries = folders.list_entries(JobFolder::Dead).unwrap_or_default();
     let wanted = format!("{file_name}{WHY}");
-    let bytes = entries.iter().find(|entry| entry.file_name == wanted).and_then(|entry| entry.read().ok());
+    let bytes = entries.iter().find(|entry| entry.file_name == wanted).and_then(|entry| entry.read_bytes().ok());
     let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()).unwrap_or_default();
     if text.is_empty() { "it cannot be read".to_owned() } else { text.chars().take(MAX_REASON_CHARACTERS).collect() }
 }
 
-/// A job that is in two places is where it counts more; but to have been done once is no end for what is repeated.
-fn counts_more(listed: &Listed, other: &Listed) -> bool {
-    let is_repeatable = |listed: &Listed| listed.job.as_ref().is_ok_and(|job| job.errand.is_repeatable());
-    listed.place > other.place && !(listed.place == Place::Done && is_repeatable(other))
+/// Returns true if the first entry takes precedence by its folder; `done` never outranks a repeatable job.
+fn takes_precedence(listed: &ListedJob, other: &ListedJob) -> bool {
+    let is_repeatable = |listed: &ListedJob| listed.job.as_ref().is_ok_and(|job| job.errand.is_repeatable());
+    listed.place > other.place && !(listed.place == JobFolder::Done && is_repeatable(other))
 }

@@ -1,16 +1,16 @@
-//! What is to be done for one memory, in files: `queue/{new,claimed,done,dead}` in its directory, one file a job.
+//! The job queue of one memory, in files: `queue/{new,claimed,done,dead}` in its directory, one file per job.
 //!
-//! A job waits in `new`, is in a worker's hands in `claimed`, and ends in `done`, or in `dead` where a person has to look
-//! at it. It goes from one to the other by `rename`, so that it is always somewhere and nobody needs a lock:
+//! A job waits in `new`, is held by a worker in `claimed`, and ends in `done`, or in `dead` if a person has to look at
+//! it. It moves between folders by `rename`, so that it is always in one of them and no lock is needed:
 //!
-//! - A hook that has milliseconds writes one file, syncs it and is done.
-//! - A worker shows that it lives by touching the files it has. One that does not loses its jobs to the next, and each
-//!   loss counts as a failed try, so that a job that kills its workers comes to an end.
-//! - Any job may be done twice. What it does must bear that.
+//! - A hook has only milliseconds: it writes one file, syncs it and is done.
+//! - A worker shows that it is alive by touching its files. Otherwise it loses its jobs to the next worker, and each
+//!   loss counts as a failed attempt, so that a job that kills its workers comes to an end.
+//! - Any job may be done twice, and its handler must tolerate that.
 //!
-//! Where many machines work for one memory, these files are only the spool: `fleet.rs` hands them on to a server.
+//! If many machines work for one memory, these files are only the spool: `fleet.rs` forwards them to a server.
 //!
-//! What cannot be read never stops the queue: it is listed, and put aside once it cannot be in the making any more.
+//! An unreadable file never stops the queue: it is listed, and set aside once it can no longer be a partial write.
 
 mod claimed;
 mod error;
@@ -28,22 +28,22 @@ mod token;
 use std::path::Path;
 use std::time::Duration;
 
-use self::folder::{Done, Folders, MAX_JOB_BYTES, append, create, remove, rename};
-use self::record::{Happened, Record};
-use self::survey::{Survey, claimed_name, is_whole, look, put_aside};
+use self::folder::{FileActionResult, MAX_JOB_BYTES, QueueFolders, append_text, create_file, move_file, remove_file};
+use self::record::{JobEvent, JobRecord};
+use self::survey::{QueueSurvey, has_whole_job, parse_claimed_name, read_job_file, set_aside_broken};
 use crate::domain::Timestamp;
 
-pub use self::claimed::{Claimed, Settled};
+pub use self::claimed::{ClaimedJobFile, JobOwnership};
 pub use self::error::QueueError;
 #[cfg(feature = "postgres")]
-pub use self::fleet::{FleetQueue, FleetSource, Reach};
-pub use self::folder::Place;
-pub use self::job::{Attempt, Errand, Job, JobName, Urgency};
-pub use self::list::{Lease, Listed};
-pub use self::source::{Beat, Held, Intake, JobSource, Post};
-pub use self::token::Token;
+pub use self::fleet::{FleetJobSource, FleetQueue, WorkerReach};
+pub use self::folder::JobFolder;
+pub use self::job::{FailedAttempt, Job, JobKind, JobName, JobUrgency};
+pub use self::list::{LeaseState, ListedJob};
+pub use self::source::{ClaimedJob, Heartbeat, JobSource, JobSubmitter, WorkerSlot};
+pub use self::token::WorkerToken;
 
-pub(super) use self::slot::Slot;
+pub(super) use self::slot::WorkerSlotLock;
 
 #[cfg(test)]
 pub(super) mod test_support;
@@ -56,151 +56,161 @@ mod tests;
 #[path = "trouble_tests.rs"]
 mod trouble_tests;
 
-/// How often, and after which pause, a file is looked at again that somebody else is just writing.
+/// The number of looks at a file that another process is writing, and the pause between them.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The jobs of one memory.
+/// The job queue of one memory.
 #[derive(Debug, Clone)]
-pub struct Queue {
-    folders: Folders,
+pub struct JobQueue {
+    folders: QueueFolders,
 }
 
-/// What came of asking for a job.
+/// The result of enqueueing a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enqueued {
-    /// It will be done.
+pub enum EnqueueResult {
+    /// The job is new and will be done.
     New,
-    /// It is waiting, being done, or done already.
+    /// The job is waiting, claimed, or done already.
     Known,
 }
 
-impl Queue {
-    /// The queue of the memory in this directory. Nothing is touched yet.
-    pub fn at(memory: &Path) -> Self {
-        Self { folders: Folders::of(memory) }
+impl JobQueue {
+    /// Makes the queue of the memory in this directory, without touching any file.
+    pub fn for_memory(memory: &Path) -> Self {
+        Self { folders: QueueFolders::for_memory(memory) }
     }
 
-    /// Where its files are.
-    pub fn folder(&self) -> &Path {
-        self.folders.queue()
+    /// Returns the queue's folder.
+    pub fn queue_dir(&self) -> &Path {
+        self.folders.queue_dir()
     }
 
-    /// Asks for a job, which is on disk when this returns. A job that was put aside gets another chance.
-    pub fn enqueue(&self, job: &Job) -> Result<Enqueued, QueueError> {
+    /// Enqueues a job, which is stored on disk when this returns. A dead job gets another chance.
+    pub fn enqueue(&self, job: &Job) -> Result<EnqueueResult, QueueError> {
         let name = job.name();
         let bytes = serde_json::to_vec(job).map_err(QueueError::Encode)?;
         if bytes.len() > MAX_JOB_BYTES {
             return Err(QueueError::TooLarge { bytes: bytes.len(), most: MAX_JOB_BYTES });
         }
-        self.folders.make()?;
-        // Jobs go on while this looks. One that slips through is found twice by the next worker, which knows what to do.
-        if self.is_claimed(&name)? || (!job.errand.is_repeatable() && is_whole(&self.folders, Place::Done, &name)) {
-            return Ok(Enqueued::Known);
+        self.folders.create_all()?;
+        // Jobs may move meanwhile. A duplicate that slips through is resolved by the next worker.
+        if self.is_claimed(&name)?
+            || (!job.errand.is_repeatable() && has_whole_job(&self.folders, JobFolder::Done, &name))
+        {
+            return Ok(EnqueueResult::Known);
         }
-        if self.bring_back(&name)? == Done::Yes {
-            return Ok(Enqueued::New);
+        if self.requeue_dead_job(&name)? == FileActionResult::Yes {
+            return Ok(EnqueueResult::New);
         }
-        let path = self.folders.path(Place::New, &name);
+        let path = self.folders.job_path(JobFolder::New, &name);
         for _ in 0..LOOKS {
-            if create(&path, &bytes)?.is_some() {
-                return Ok(Enqueued::New);
+            if create_file(&path, &bytes)?.is_some() {
+                return Ok(EnqueueResult::New);
             }
-            match look(&self.folders, Place::New, &name) {
+            match read_job_file(&self.folders, JobFolder::New, &name) {
                 Some(Err(_)) => std::thread::sleep(PAUSE),
                 Some(Ok(known)) => {
-                    self.hurry(&path, &known, job);
-                    return Ok(Enqueued::Known);
+                    self.raise_urgency(&path, &known, job);
+                    return Ok(EnqueueResult::Known);
                 }
-                None => return Ok(Enqueued::Known),
+                None => return Ok(EnqueueResult::Known),
             }
         }
-        // Whoever began to write it did not live to the end.
-        put_aside(&self.folders, &path, &name, "it was not written to its end");
-        Ok(create(&path, &bytes)?.map_or(Enqueued::Known, |()| Enqueued::New))
+        // The process that began to write it died before the end.
+        set_aside_broken(&self.folders, &path, &name, "it was not written to its end");
+        Ok(create_file(&path, &bytes)?.map_or(EnqueueResult::Known, |()| EnqueueResult::New))
     }
 
-    /// Takes the most urgent job that is due, or one whose worker gave no sign of life for as long as the lease.
+    /// Claims the most urgent job that is due, or one whose lease has expired.
     ///
-    /// Of several jobs about one session the latest is taken, and the others are done with it.
-    pub fn claim(&self, token: &Token, lease: Duration, now: Timestamp) -> Result<Option<Claimed>, QueueError> {
-        Survey::of(&self.folders, lease, now)?.claim(&self.folders, token, now)
+    /// Of several jobs about one session the latest is claimed, and the others are completed with it.
+    pub fn claim_job(
+        &self,
+        token: &WorkerToken,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Option<ClaimedJobFile>, QueueError> {
+        QueueSurvey::scan_folders(&self.folders, lease, now)?.claim_next(&self.folders, token, now)
     }
 
-    /// When there is something to do next: now, when a job is due, or when a lease ends. `None` if there is nothing.
+    /// Returns when the next job is due or a lease ends; `None` if there is nothing to do.
     pub fn next_due(&self, lease: Duration, now: Timestamp) -> Result<Option<Timestamp>, QueueError> {
-        Ok(Survey::of(&self.folders, lease, now)?.next_due(now))
+        Ok(QueueSurvey::scan_folders(&self.folders, lease, now)?.next_due(now))
     }
 
-    /// Everything that lies in the queue: what waits first, the oldest first. Changes nothing.
-    pub fn jobs(&self, lease: Duration, now: Timestamp) -> Result<Vec<Listed>, QueueError> {
-        list::list(&self.folders, lease, now)
+    /// Lists all jobs of the queue: waiting ones first, the oldest first. It changes nothing.
+    pub fn list_jobs(&self, lease: Duration, now: Timestamp) -> Result<Vec<ListedJob>, QueueError> {
+        list::list_jobs(&self.folders, lease, now)
     }
 
-    /// Forgets jobs that have been done for so long, and says how many.
-    pub fn prune(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
+    /// Deletes jobs that have been done for longer than `keep_done`, and returns their number.
+    pub fn prune_done_jobs(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
         let mut forgotten = 0;
-        for entry in self.folders.entries(Place::Done)? {
+        for entry in self.folders.list_entries(JobFolder::Done)? {
             let is_job = JobName::parse(&entry.file_name).is_ok();
-            if is_job && entry.touched(now).ago() > keep_done && remove(&entry.path)? == Done::Yes {
+            if is_job && entry.age_at(now).time_ago() > keep_done && remove_file(&entry.path)? == FileActionResult::Yes
+            {
                 forgotten += 1;
             }
         }
         Ok(forgotten)
     }
 
-    /// Changes whenever a job comes, goes or is settled.
-    pub fn stamp(&self) -> String {
-        let times =
-            Place::ALL.map(|place| self.folders.folder(place).metadata().and_then(|found| found.modified()).ok());
+    /// Returns a stamp that changes whenever a job is added, claimed or finished.
+    pub fn change_stamp(&self) -> String {
+        let times = JobFolder::ALL
+            .map(|place| self.folders.folder_path(place).metadata().and_then(|found| found.modified()).ok());
         let hash = blake3::hash(format!("{times:?}").as_bytes());
         hash.to_hex().chars().take(8).collect()
     }
 
-    /// Whether a worker runs. Costs a system call or two.
-    pub fn is_worked(&self) -> bool {
-        slot::is_any_taken(self.folders.queue())
+    /// Returns true if a worker runs. It costs a system call or two.
+    pub fn has_worker(&self) -> bool {
+        slot::is_any_taken(self.folders.queue_dir())
     }
 
-    /// Takes one of so many places for workers; `None` if all are taken.
-    pub(super) fn slot(&self, count: u32) -> Result<Option<Slot>, QueueError> {
-        self.folders.make()?;
-        Slot::take(self.folders.queue(), count)
+    /// Locks one of `count` worker slots; `None` if all are taken.
+    pub(super) fn lock_worker_slot(&self, count: u32) -> Result<Option<WorkerSlotLock>, QueueError> {
+        self.folders.create_all()?;
+        WorkerSlotLock::lock_first_free(self.folders.queue_dir(), count)
     }
 
-    /// Whether a worker has it.
+    /// Returns true if a worker has claimed the job.
     fn is_claimed(&self, name: &JobName) -> Result<bool, QueueError> {
-        let entries = self.folders.entries(Place::Claimed)?;
-        Ok(entries.iter().any(|entry| claimed_name(&entry.file_name).is_some_and(|(claimed, _)| claimed == *name)))
+        let entries = self.folders.list_entries(JobFolder::Claimed)?;
+        Ok(entries
+            .iter()
+            .any(|entry| parse_claimed_name(&entry.file_name).is_some_and(|(claimed, _)| claimed == *name)))
     }
 
-    /// A session that paused may be over without having said another word.
-    fn hurry(&self, path: &Path, known: &Record, job: &Job) {
+    /// Raises the urgency of a waiting job: a session that paused may be over by now.
+    fn raise_urgency(&self, path: &Path, known: &JobRecord, job: &Job) {
         if job.urgency >= known.job.urgency {
             return;
         }
-        let line = Happened::hurried(job.urgency, job.enqueued_at).line().map_err(QueueError::Encode);
-        if let Err(error) = line.and_then(|line| append(path, &line, job.enqueued_at)) {
+        let line = JobEvent::urgency_raised(job.urgency, job.enqueued_at).to_line().map_err(QueueError::Encode);
+        if let Err(error) = line.and_then(|line| append_text(path, &line, job.enqueued_at)) {
             tracing::debug!(%error, "a job that waits could not be made more urgent");
         }
     }
 
-    /// Moves a job that was put aside back to those that wait.
-    fn bring_back(&self, name: &JobName) -> Result<Done, QueueError> {
-        let (from, to) = (self.folders.path(Place::Dead, name), self.folders.path(Place::New, name));
-        match look(&self.folders, Place::Dead, name) {
-            Some(Ok(_)) => rename(&from, &to),
+    /// Moves a dead job back to the waiting ones.
+    fn requeue_dead_job(&self, name: &JobName) -> Result<FileActionResult, QueueError> {
+        let (from, to) = (self.folders.job_path(JobFolder::Dead, name), self.folders.job_path(JobFolder::New, name));
+        match read_job_file(&self.folders, JobFolder::Dead, name) {
+            Some(Ok(_)) => move_file(&from, &to),
             Some(Err(why)) => {
-                put_aside(&self.folders, &from, name, &why);
-                Ok(Done::Gone)
+                set_aside_broken(&self.folders, &from, name, &why);
+                Ok(FileActionResult::Gone)
             }
-            None => Ok(Done::Gone),
+            None => Ok(FileActionResult::Gone),
         }
     }
 }
 
-/// A moment so much later, or the last there is.
-pub(super) fn later(at: Timestamp, by: Duration) -> Timestamp {
+/// Returns the time that much later, or the latest possible one.
+pub(super) fn add_duration(at: Timestamp, by: Duration) -> Timestamp {
     let by = chrono::TimeDelta::from_std(by).unwrap_or(chrono::TimeDelta::MAX);
     at.checked_add_signed(by).unwrap_or(Timestamp::MAX_UTC)
 }

@@ -1,4 +1,4 @@
-//! What a worker asks of a queue, wherever it lies.
+//! The interface between a worker and a queue, in files or on a server.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,115 +6,125 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::claimed::{Claimed, Settled};
+use super::claimed::{ClaimedJobFile, JobOwnership};
 use super::error::QueueError;
 use super::job::{Job, JobName};
-use super::slot::Slot;
-use super::token::Token;
-use super::{Enqueued, Queue};
+use super::slot::WorkerSlotLock;
+use super::token::WorkerToken;
+use super::{EnqueueResult, JobQueue};
 use crate::domain::Timestamp;
 
-/// Where a worker gets its jobs from.
+/// A source of jobs for a worker.
 #[async_trait]
 pub trait JobSource: Debug + Send + Sync {
-    /// A place to work, of so many; `None` if all are taken.
-    async fn post(&self, most: u32) -> Result<Option<Box<dyn Post>>, QueueError>;
+    /// Acquires one of `most` worker slots; `None` if all are taken.
+    async fn acquire_slot(&self, most: u32) -> Result<Option<Box<dyn WorkerSlot>>, QueueError>;
 
-    /// Takes the most urgent job that is due, or one whose worker gave no sign of life for as long as the lease.
-    async fn claim(&self, token: &Token, lease: Duration, now: Timestamp) -> Result<Option<Arc<dyn Held>>, QueueError>;
+    /// Claims the most urgent job that is due, or one whose lease has expired.
+    async fn claim_job(
+        &self,
+        token: &WorkerToken,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Option<Arc<dyn ClaimedJob>>, QueueError>;
 
-    /// When there is something to do next: now, when a job is due, or when a lease ends. `None` if there is nothing.
+    /// Returns when the next job is due or a lease ends; `None` if there is nothing to do.
     async fn next_due(&self, lease: Duration, now: Timestamp) -> Result<Option<Timestamp>, QueueError>;
 
-    /// Forgets jobs that have been done for so long, and says how many.
-    async fn prune(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError>;
+    /// Deletes jobs that have been done for longer than `keep_done`, and returns their number.
+    async fn prune_done_jobs(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError>;
 }
 
-/// The right to work, for as long as it is kept.
-pub trait Post: Debug + Send + Sync {
-    /// Whether there is still anything to work for.
+/// A worker's right to work, held until it is dropped.
+pub trait WorkerSlot: Debug + Send + Sync {
+    /// Returns true if the queue still exists.
     fn is_valid(&self) -> bool;
 }
 
-/// A job in a worker's hands. Whoever takes too long without a sign of life loses it.
+/// A job claimed by a worker. A worker that sends no heartbeat within the lease loses it.
 #[async_trait]
-pub trait Held: Debug + Send + Sync {
-    /// What it is called.
+pub trait ClaimedJob: Debug + Send + Sync {
+    /// Returns the job's name.
     fn name(&self) -> &JobName;
 
-    /// What is to be done.
+    /// Returns the claimed job.
     fn job(&self) -> &Job;
 
-    /// The project that a fleet knows by this key; `None` where a queue has but one.
-    fn bank(&self) -> Option<&str>;
+    /// Returns the bank key of the job's project in a fleet; `None` for a queue of one project.
+    fn bank_key(&self) -> Option<&str>;
 
-    /// What shows that the worker lives, from a thread that does nothing else.
-    fn heart(self: Arc<Self>, lease: Duration) -> Box<dyn Beat>;
+    /// Creates the heartbeat, which a separate thread sends.
+    fn create_heartbeat(self: Arc<Self>, lease: Duration) -> Box<dyn Heartbeat>;
 
-    /// It is done, with this result.
-    async fn done(&self, note: &str, now: Timestamp) -> Result<Settled, QueueError>;
+    /// Completes the job with this result.
+    async fn complete(&self, note: &str, now: Timestamp) -> Result<JobOwnership, QueueError>;
 
-    /// It failed, and is to be tried again.
-    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<Settled, QueueError>;
+    /// Records a failed attempt and returns the job to the queue.
+    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError>;
 
-    /// It is too early for it, and nobody's failure.
-    async fn put_off(&self, until: Timestamp, now: Timestamp) -> Result<Settled, QueueError>;
+    /// Returns the job to the queue until a later time, without counting a failure.
+    async fn postpone(&self, until: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError>;
 
-    /// It will never be done, for this reason, and waits for a person.
-    async fn bury(&self, reason: &str, now: Timestamp) -> Result<Settled, QueueError>;
+    /// Marks the job dead for this reason; a person has to look at it.
+    async fn mark_dead(&self, reason: &str, now: Timestamp) -> Result<JobOwnership, QueueError>;
 
-    /// Gives it back as it was, for somebody else.
-    async fn release(&self) -> Result<Settled, QueueError>;
+    /// Returns the job to the queue unchanged.
+    async fn release(&self) -> Result<JobOwnership, QueueError>;
 }
 
-/// Shows that a worker lives.
-pub trait Beat: Send {
-    /// One sign of life. It may block.
-    fn beat(&mut self, now: Timestamp) -> Result<Settled, QueueError>;
+/// Renews the lease of a claimed job.
+pub trait Heartbeat: Send {
+    /// Sends one heartbeat. It may block.
+    fn send_heartbeat(&mut self, now: Timestamp) -> Result<JobOwnership, QueueError>;
 }
 
-/// Where jobs are asked for.
+/// A queue that jobs are submitted to.
 #[async_trait]
-pub trait Intake: Debug + Send + Sync {
-    /// Asks for a job, which is not lost when this returns.
-    async fn ask(&self, job: &Job, now: Timestamp) -> Result<Enqueued, QueueError>;
+pub trait JobSubmitter: Debug + Send + Sync {
+    /// Submits a job, which is stored durably when this returns.
+    async fn submit_job(&self, job: &Job, now: Timestamp) -> Result<EnqueueResult, QueueError>;
 }
 
-/// The files of a queue are few and small, and so they are read and moved in place.
+/// The files of a queue are few and small, so they are handled without a blocking task.
 #[async_trait]
-impl JobSource for Queue {
-    async fn post(&self, most: u32) -> Result<Option<Box<dyn Post>>, QueueError> {
-        Ok(self.slot(most)?.map(|slot| Box::new(slot) as Box<dyn Post>))
+impl JobSource for JobQueue {
+    async fn acquire_slot(&self, most: u32) -> Result<Option<Box<dyn WorkerSlot>>, QueueError> {
+        Ok(self.lock_worker_slot(most)?.map(|slot| Box::new(slot) as Box<dyn WorkerSlot>))
     }
 
-    async fn claim(&self, token: &Token, lease: Duration, now: Timestamp) -> Result<Option<Arc<dyn Held>>, QueueError> {
-        Ok(Self::claim(self, token, lease, now)?.map(|claimed| Arc::new(claimed) as Arc<dyn Held>))
+    async fn claim_job(
+        &self,
+        token: &WorkerToken,
+        lease: Duration,
+        now: Timestamp,
+    ) -> Result<Option<Arc<dyn ClaimedJob>>, QueueError> {
+        Ok(Self::claim_job(self, token, lease, now)?.map(|claimed| Arc::new(claimed) as Arc<dyn ClaimedJob>))
     }
 
     async fn next_due(&self, lease: Duration, now: Timestamp) -> Result<Option<Timestamp>, QueueError> {
         Self::next_due(self, lease, now)
     }
 
-    async fn prune(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
-        Self::prune(self, keep_done, now)
+    async fn prune_done_jobs(&self, keep_done: Duration, now: Timestamp) -> Result<u64, QueueError> {
+        Self::prune_done_jobs(self, keep_done, now)
     }
 }
 
 #[async_trait]
-impl Intake for Queue {
-    async fn ask(&self, job: &Job, _: Timestamp) -> Result<Enqueued, QueueError> {
+impl JobSubmitter for JobQueue {
+    async fn submit_job(&self, job: &Job, _: Timestamp) -> Result<EnqueueResult, QueueError> {
         self.enqueue(job)
     }
 }
 
-impl Post for Slot {
+impl WorkerSlot for WorkerSlotLock {
     fn is_valid(&self) -> bool {
         Self::is_valid(self)
     }
 }
 
 #[async_trait]
-impl Held for Claimed {
+impl ClaimedJob for ClaimedJobFile {
     fn name(&self) -> &JobName {
         Self::name(self)
     }
@@ -123,40 +133,40 @@ impl Held for Claimed {
         Self::job(self)
     }
 
-    fn bank(&self) -> Option<&str> {
+    fn bank_key(&self) -> Option<&str> {
         None
     }
 
-    fn heart(self: Arc<Self>, _: Duration) -> Box<dyn Beat> {
-        Box::new(Touching(self))
+    fn create_heartbeat(self: Arc<Self>, _: Duration) -> Box<dyn Heartbeat> {
+        Box::new(FileHeartbeat(self))
     }
 
-    async fn done(&self, note: &str, now: Timestamp) -> Result<Settled, QueueError> {
-        Self::done(self, note, now)
+    async fn complete(&self, note: &str, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        Self::complete(self, note, now)
     }
 
-    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
+    async fn retry(&self, error: &str, not_before: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
         Self::retry(self, error, not_before, now)
     }
 
-    async fn put_off(&self, until: Timestamp, now: Timestamp) -> Result<Settled, QueueError> {
-        Self::put_off(self, until, now)
+    async fn postpone(&self, until: Timestamp, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        Self::postpone(self, until, now)
     }
 
-    async fn bury(&self, reason: &str, now: Timestamp) -> Result<Settled, QueueError> {
-        Self::bury(self, reason, now)
+    async fn mark_dead(&self, reason: &str, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        Self::mark_dead(self, reason, now)
     }
 
-    async fn release(&self) -> Result<Settled, QueueError> {
+    async fn release(&self) -> Result<JobOwnership, QueueError> {
         Self::release(self)
     }
 }
 
-/// Touches the file of a job.
-struct Touching(Arc<Claimed>);
+/// Sends heartbeats by touching the file of a job.
+struct FileHeartbeat(Arc<ClaimedJobFile>);
 
-impl Beat for Touching {
-    fn beat(&mut self, now: Timestamp) -> Result<Settled, QueueError> {
-        self.0.heartbeat(now)
+impl Heartbeat for FileHeartbeat {
+    fn send_heartbeat(&mut self, now: Timestamp) -> Result<JobOwnership, QueueError> {
+        self.0.send_heartbeat(now)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Errand, Job, Queue, Token, Urgency};
+use super::{Job, JobKind, JobQueue, JobUrgency, WorkerToken};
 use crate::domain::{ReflectionScenario, ReflectionTrigger, SessionId, Timestamp};
 
 pub(in crate::service) const LEASE: Duration = Duration::from_secs(60);
@@ -31,10 +31,10 @@ pub(in crate::service) fn trigger(session: &str) -> ReflectionTrigger {
 /// A session that ended, asked for at noon.
 pub(in crate::service) fn job(session: &str, log_bytes: u64) -> Job {
     Job {
-        errand: Errand::Reflect(trigger(session)),
+        errand: JobKind::Reflect(trigger(session)),
         agent: "claude-code".to_owned(),
         event: "SessionEnd".to_owned(),
-        urgency: Urgency::Over,
+        urgency: JobUrgency::Over,
         log_bytes: Some(log_bytes),
         enqueued_at: at(0),
         not_before: None,
@@ -44,30 +44,30 @@ pub(in crate::service) fn job(session: &str, log_bytes: u64) -> Job {
 }
 
 pub(in crate::service) fn sweep() -> Job {
-    let errand = Errand::Sweep { project_root: "/shop".to_owned() };
-    Job { errand, urgency: Urgency::Sweep, log_bytes: None, ..job("none", 0) }
+    let errand = JobKind::Sweep { project_root: "/shop".to_owned() };
+    Job { errand, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
 }
 
-pub(in crate::service) fn token(name: &str) -> Token {
-    Token::parse(name).unwrap()
+pub(in crate::service) fn token(name: &str) -> WorkerToken {
+    WorkerToken::parse(name).unwrap()
 }
 
 /// The session of a job.
 pub(in crate::service) fn session(job: &Job) -> String {
     match &job.errand {
-        Errand::Reflect(trigger) => trigger.session_id.to_string(),
-        Errand::Sweep { .. } => "sweep".to_owned(),
+        JobKind::Reflect(trigger) => trigger.session_id.to_string(),
+        JobKind::Sweep { .. } => "sweep".to_owned(),
     }
 }
 
 /// What lies where: a line for each job, its folder first.
-pub(in crate::service) fn shown(queue: &Queue, now: Timestamp) -> Vec<String> {
-    let line = |listed: super::Listed| {
+pub(in crate::service) fn shown(queue: &JobQueue, now: Timestamp) -> Vec<String> {
+    let line = |listed: super::ListedJob| {
         let job = listed.job.as_ref().map_or_else(Clone::clone, session);
         let note = listed.note.map(|note| format!(": {note}")).unwrap_or_default();
         format!("{} {job}{note}", listed.place.as_str())
     };
-    queue.jobs(LEASE, now).unwrap().into_iter().map(line).collect()
+    queue.list_jobs(LEASE, now).unwrap().into_iter().map(line).collect()
 }
 
 /// The names in a folder.

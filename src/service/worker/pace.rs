@@ -1,51 +1,51 @@
-//! How fast a worker goes: when a failed job is tried again, and when a log is quiet enough to be read.
+//! The limits and delays of a worker: when a failed job is retried, and when a log is quiet enough to be read.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::domain::Timestamp;
-use crate::service::queue::{Errand, Job, JobName, Urgency, later};
+use crate::service::queue::{Job, JobKind, JobName, JobUrgency, add_duration};
 
 #[cfg(test)]
 #[path = "pace_tests.rs"]
 mod tests;
 
-/// No failed job waits longer.
+/// The longest delay of a failed job.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(60 * 60);
 
-/// A wait is made longer or shorter by up to so many parts in a thousand.
+/// The jitter of a delay, in parts per thousand.
 const JITTER: u64 = 200;
 
-/// How a queue is worked off.
+/// The limits and delays of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct WorkerPace {
     /// The most workers for one memory.
     pub processes: u32,
-    /// After how long without a sign of life a job is taken from its worker.
+    /// The lease: the time without a heartbeat after which a worker loses its job.
     pub lease: Duration,
-    /// How often a job is tried before it is put aside.
+    /// The number of attempts before a job is marked dead.
     pub max_attempts: u32,
-    /// How long a job waits after its first failure; twice as long after each further one.
+    /// The delay after the first failure; it doubles with each further one.
     pub retry: Duration,
-    /// For how long a session must be quiet that has not said that it is over.
+    /// The time for which a session that has not reported its end must be quiet.
     pub quiet: Duration,
-    /// For how long a log must not have grown before it is read.
+    /// The time for which a log must not have grown before it is read.
     pub settle: Duration,
-    /// For how long a worker waits for jobs that are not due before it ends.
+    /// The time that a worker waits for jobs that are not due before it ends.
     pub linger: Duration,
-    /// For how long finished jobs are remembered.
+    /// The time for which finished jobs are kept.
     pub keep_done: Duration,
 }
 
-impl Pace {
-    /// Whether a job that failed so often is given up.
-    pub(super) fn is_enough(&self, failures: usize) -> bool {
+impl WorkerPace {
+    /// Returns true if a job with this many failures is given up.
+    pub(super) fn is_out_of_attempts(&self, failures: usize) -> bool {
         failures >= usize::try_from(self.max_attempts.max(1)).unwrap_or(usize::MAX)
     }
 
-    /// How long a job waits after so many failures. Jobs that failed together do not come back together, and yet a run
-    /// can be repeated: the difference is made by their names.
-    pub(super) fn backoff(&self, failures: usize, name: &JobName) -> Duration {
+    /// Returns the delay after this many failures. The jitter comes from the job's name, so that jobs that failed
+    /// together are spread out, and results still repeat.
+    pub(super) fn retry_delay(&self, failures: usize, name: &JobName) -> Duration {
         let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX);
         let doubled = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
         let wait = self.retry.saturating_mul(doubled).min(LONGEST_BACKOFF);
@@ -56,21 +56,21 @@ impl Pace {
         Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)).min(LONGEST_BACKOFF)
     }
 
-    /// Until when a job has to wait for its log to come to rest, if it has to.
-    pub(super) fn rest(&self, job: &Job, now: Timestamp) -> Option<Timestamp> {
-        let Errand::Reflect(trigger) = &job.errand else { return None };
-        let grown = trigger.log_paths.iter().filter_map(|path| last_grown(Path::new(path))).max();
-        // A time that is yet to come says nothing but that a clock was wrong.
+    /// Returns the time until which a job must wait for its log to become quiet, if it must.
+    pub(super) fn quiet_log_deadline(&self, job: &Job, now: Timestamp) -> Option<Timestamp> {
+        let JobKind::Reflect(trigger) = &job.errand else { return None };
+        let grown = trigger.log_paths.iter().filter_map(|path| log_modified_at(Path::new(path))).max();
+        // A time in the future only shows that a clock was wrong.
         let grown = grown.filter(|at| *at <= now);
         let until = match job.urgency {
-            Urgency::Over => later(grown?, self.settle),
-            Urgency::Pause => later(grown.unwrap_or(job.enqueued_at), self.quiet.max(self.settle)),
-            Urgency::Sweep => return None,
+            JobUrgency::Over => add_duration(grown?, self.settle),
+            JobUrgency::Pause => add_duration(grown.unwrap_or(job.enqueued_at), self.quiet.max(self.settle)),
+            JobUrgency::Sweep => return None,
         };
         (until > now && grown.unwrap_or(job.enqueued_at) <= now).then_some(until)
     }
 }
 
-fn last_grown(log: &Path) -> Option<Timestamp> {
+fn log_modified_at(log: &Path) -> Option<Timestamp> {
     log.metadata().ok()?.modified().ok().map(Timestamp::from)
 }

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::service::queue::test_support::{LEASE, at, job, session, shown, trigger};
-use crate::service::queue::{Errand, Place, Queue};
+use crate::service::queue::{JobFolder, JobKind, JobQueue};
 
 /// Does what the name of a session says.
 #[derive(Default)]
@@ -22,29 +22,29 @@ impl Script {
 }
 
 #[async_trait]
-impl Handler for Script {
-    async fn handle(&self, job: &Job) -> Handled {
+impl JobHandler for Script {
+    async fn handle_job(&self, job: &Job) -> JobOutcome {
         let session = session(job);
         self.handled.lock().unwrap_or_else(PoisonError::into_inner).push(session.clone());
         sleep(self.takes).await;
         match session.split('-').next().unwrap_or_default() {
-            "busy" => Handled::Again("the endpoint is busy".to_owned()),
-            "leaky" => {
-                Handled::Again("refused: Authorization: Bearer sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD".to_owned())
-            }
-            "absent" => Handled::NotHere("no log was found".to_owned()),
-            "gone" => Handled::Hopeless("the log is gone".to_owned()),
+            "busy" => JobOutcome::Again("the endpoint is busy".to_owned()),
+            "leaky" => JobOutcome::Again(
+                "refused: Authorization: Bearer sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD".to_owned(),
+            ),
+            "absent" => JobOutcome::NotHere("no log was found".to_owned()),
+            "gone" => JobOutcome::Hopeless("the log is gone".to_owned()),
             "panics" => panic!("out of range"),
-            "once" if job.attempts.is_empty() => Handled::Again("not yet".to_owned()),
-            _ => Handled::Done(format!("{} before", job.attempts.len())),
+            "once" if job.attempts.is_empty() => JobOutcome::Again("not yet".to_owned()),
+            _ => JobOutcome::Done(format!("{} before", job.attempts.len())),
         }
     }
 }
 
 struct World {
     memory: TempDir,
-    queue: Queue,
-    pace: Pace,
+    queue: JobQueue,
+    pace: WorkerPace,
     clock: Clock,
     stop: watch::Sender<bool>,
 }
@@ -53,13 +53,13 @@ impl World {
     /// The clock goes with tokio's, which stands still but for sleeping.
     fn new(sessions: &[&str]) -> Self {
         let memory = TempDir::new().unwrap();
-        let queue = Queue::at(memory.path());
+        let queue = JobQueue::for_memory(memory.path());
         for session in sessions {
             queue.enqueue(&job(session, 1)).unwrap();
         }
         let began = Instant::now();
-        let clock: Clock = Arc::new(move || later(at(0), began.elapsed()));
-        let pace = Pace {
+        let clock: Clock = Arc::new(move || add_duration(at(0), began.elapsed()));
+        let pace = WorkerPace {
             processes: 1,
             lease: LEASE,
             max_attempts: 3,
@@ -72,8 +72,8 @@ impl World {
         Self { memory, queue, pace, clock, stop: watch::Sender::new(false) }
     }
 
-    async fn run(&self, handler: &Script, until: Until) -> Worked {
-        let worker = Worker { queue: &self.queue, handler, pace: self.pace, clock: Arc::clone(&self.clock) };
+    async fn run(&self, handler: &Script, until: WorkerLifetime) -> WorkerReport {
+        let worker = QueueWorker { queue: &self.queue, handler, pace: self.pace, clock: Arc::clone(&self.clock) };
         worker.run(until, self.stop.subscribe()).await.unwrap()
     }
 
@@ -88,8 +88,8 @@ impl World {
 async fn every_job_comes_to_its_end() {
     let world = World::new(&["well", "busy", "gone", "panics", "once", "absent"]);
     let script = Script::default();
-    let worked = world.run(&script, Until::Empty).await;
-    assert_eq!(worked, Worked { ended: Ended::Empty, done: 2, failed: 7, buried: 4 });
+    let worked = world.run(&script, WorkerLifetime::Empty).await;
+    assert_eq!(worked, WorkerReport { ended: WorkerEndReason::Empty, done: 2, failed: 7, buried: 4 });
     assert_eq!(
         world.shown(),
         [
@@ -102,20 +102,20 @@ async fn every_job_comes_to_its_end() {
         ]
     );
     assert_eq!(script.handled().len(), 1 + 3 + 1 + 3 + 2 + 3);
-    assert!(!world.queue.is_worked());
+    assert!(!world.queue.has_worker());
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_secret_is_written_into_the_queue() {
     let world = World::new(&["leaky"]);
-    world.run(&Script::default(), Until::Empty).await;
+    world.run(&Script::default(), WorkerLifetime::Empty).await;
     let said = world.shown().join("\n");
     assert!(
         said.starts_with("dead leaky: given up after 3 tries: refused") && !said.contains("abcdefghijkl"),
         "{said}"
     );
     let file =
-        std::fs::read_to_string(world.queue.folder().join("dead").join(job("leaky", 1).name().as_str())).unwrap();
+        std::fs::read_to_string(world.queue.queue_dir().join("dead").join(job("leaky", 1).name().as_str())).unwrap();
     assert!(!file.contains("abcdefghijkl"), "{file}");
 }
 
@@ -123,8 +123,8 @@ async fn no_secret_is_written_into_the_queue() {
 async fn a_job_that_is_not_due_is_waited_for_only_so_long() {
     let mut world = World::new(&["once"]);
     world.pace.linger = Duration::from_secs(5);
-    let worked = world.run(&Script::default(), Until::Empty).await;
-    assert_eq!(worked, Worked { ended: Ended::Waiting, done: 0, failed: 1, buried: 0 });
+    let worked = world.run(&Script::default(), WorkerLifetime::Empty).await;
+    assert_eq!(worked, WorkerReport { ended: WorkerEndReason::Waiting, done: 0, failed: 1, buried: 0 });
     assert_eq!(world.shown(), ["new once: not yet"]);
     assert!((world.clock)() < at(10));
 }
@@ -134,12 +134,12 @@ async fn a_job_that_killed_its_workers_is_not_begun_again() {
     let world = World::new(&["killer"]);
     let mut now = at(-1000);
     for number in 0..=3 {
-        let token = Token::parse(&format!("w{number}")).unwrap();
-        assert!(world.queue.claim(&token, LEASE, now).unwrap().is_some());
-        now = later(now, LEASE * 2);
+        let token = WorkerToken::parse(&format!("w{number}")).unwrap();
+        assert!(world.queue.claim_job(&token, LEASE, now).unwrap().is_some());
+        now = add_duration(now, LEASE * 2);
     }
     let script = Script::default();
-    let worked = world.run(&script, Until::Empty).await;
+    let worked = world.run(&script, WorkerLifetime::Empty).await;
     assert_eq!((worked.buried, script.handled().len()), (1, 0));
     assert_eq!(world.shown(), ["dead killer: given up after 4 tries: its worker died"]);
 }
@@ -147,11 +147,11 @@ async fn a_job_that_killed_its_workers_is_not_begun_again() {
 #[tokio::test(start_paused = true)]
 async fn there_are_no_more_workers_than_there_may_be() {
     let world = World::new(&["well"]);
-    let slot = world.queue.slot(1).unwrap().unwrap();
-    let worked = world.run(&Script::default(), Until::Empty).await;
-    assert_eq!(worked, Worked { ended: Ended::OthersWork, done: 0, failed: 0, buried: 0 });
+    let slot = world.queue.lock_worker_slot(1).unwrap().unwrap();
+    let worked = world.run(&Script::default(), WorkerLifetime::Empty).await;
+    assert_eq!(worked, WorkerReport { ended: WorkerEndReason::OthersWork, done: 0, failed: 0, buried: 0 });
     drop(slot);
-    assert_eq!(world.run(&Script::default(), Until::Empty).await.done, 1);
+    assert_eq!(world.run(&Script::default(), WorkerLifetime::Empty).await.done, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,11 +162,11 @@ async fn a_worker_that_is_told_to_stop_lets_its_job_end_but_begins_no_other() {
         sleep(Duration::from_secs(8)).await;
         world.stop.send(true).unwrap();
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Forever), stop);
-    assert_eq!((worked.ended, worked.done), (Ended::Stopped, 1));
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Forever), stop);
+    assert_eq!((worked.ended, worked.done), (WorkerEndReason::Stopped, 1));
     assert_eq!(script.handled().len(), 1);
     assert_eq!((world.clock)(), at(15));
-    assert_eq!(world.run(&script, Until::Forever).await.ended, Ended::Stopped);
+    assert_eq!(world.run(&script, WorkerLifetime::Forever).await.ended, WorkerEndReason::Stopped);
 }
 
 #[tokio::test(start_paused = true)]
@@ -177,10 +177,10 @@ async fn a_job_that_takes_too_long_to_stop_is_given_back_without_having_failed()
         sleep(Duration::from_secs(8)).await;
         world.stop.send(true).unwrap();
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Forever), stop);
-    assert_eq!((worked.ended, worked.done, (world.clock)()), (Ended::Stopped, 0, at(18)));
-    let listed = world.queue.jobs(LEASE, at(20)).unwrap();
-    assert_eq!((listed[0].place, listed[0].job.as_ref().unwrap().attempts.len()), (Place::New, 0));
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Forever), stop);
+    assert_eq!((worked.ended, worked.done, (world.clock)()), (WorkerEndReason::Stopped, 0, at(18)));
+    let listed = world.queue.list_jobs(LEASE, at(20)).unwrap();
+    assert_eq!((listed[0].place, listed[0].job.as_ref().unwrap().attempts.len()), (JobFolder::New, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -189,11 +189,11 @@ async fn a_worker_goes_when_its_queue_does() {
     let script = Script::default();
     let delete = async {
         sleep(Duration::from_secs(8)).await;
-        std::fs::remove_dir_all(world.queue.folder()).unwrap();
+        std::fs::remove_dir_all(world.queue.queue_dir()).unwrap();
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Forever), delete);
-    assert_eq!((worked.ended, worked.done), (Ended::Vanished, 1));
-    assert!(!world.queue.folder().exists());
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Forever), delete);
+    assert_eq!((worked.ended, worked.done), (WorkerEndReason::Vanished, 1));
+    assert!(!world.queue.queue_dir().exists());
 }
 
 #[tokio::test(start_paused = true)]
@@ -206,14 +206,14 @@ async fn a_worker_that_goes_on_finds_what_comes_later() {
         sleep(Duration::from_secs(3)).await;
         world.stop.send(true).unwrap();
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Forever), ask);
-    assert_eq!((worked.ended, worked.done), (Ended::Stopped, 1));
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Forever), ask);
+    assert_eq!((worked.ended, worked.done), (WorkerEndReason::Stopped, 1));
 }
 
 /// A job whose log is in the world's directory, and last grew at this moment.
-fn with_log(world: &World, session: &str, urgency: Urgency, seconds: i64) -> Job {
+fn with_log(world: &World, session: &str, urgency: JobUrgency, seconds: i64) -> Job {
     let log = grow(world, session, seconds);
-    let errand = Errand::Reflect(crate::domain::ReflectionTrigger { log_paths: vec![log], ..trigger(session) });
+    let errand = JobKind::Reflect(crate::domain::ReflectionTrigger { log_paths: vec![log], ..trigger(session) });
     Job { errand, urgency, ..job(session, 1) }
 }
 
@@ -227,10 +227,10 @@ fn grow(world: &World, session: &str, seconds: i64) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_log_that_still_grows_is_waited_for_while_others_are_served() {
     let world = World::new(&[]);
-    world.queue.enqueue(&with_log(&world, "a-grows", Urgency::Over, 0)).unwrap();
-    world.queue.enqueue(&Job { enqueued_at: at(1), ..with_log(&world, "b-rests", Urgency::Over, -60) }).unwrap();
+    world.queue.enqueue(&with_log(&world, "a-grows", JobUrgency::Over, 0)).unwrap();
+    world.queue.enqueue(&Job { enqueued_at: at(1), ..with_log(&world, "b-rests", JobUrgency::Over, -60) }).unwrap();
     let script = Script::default();
-    assert_eq!(world.run(&script, Until::Empty).await.done, 2);
+    assert_eq!(world.run(&script, WorkerLifetime::Empty).await.done, 2);
     assert_eq!(script.handled(), ["b-rests", "a-grows"]);
     assert_eq!((world.clock)(), at(2));
 }
@@ -238,7 +238,7 @@ async fn a_log_that_still_grows_is_waited_for_while_others_are_served() {
 #[tokio::test(start_paused = true)]
 async fn a_log_that_never_rests_is_read_in_the_end() {
     let world = World::new(&[]);
-    world.queue.enqueue(&with_log(&world, "a", Urgency::Over, 0)).unwrap();
+    world.queue.enqueue(&with_log(&world, "a", JobUrgency::Over, 0)).unwrap();
     let script = Script::default();
     let grows = async {
         for second in 1..100 {
@@ -246,23 +246,23 @@ async fn a_log_that_never_rests_is_read_in_the_end() {
             grow(&world, "a", second);
         }
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Empty), grows);
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Empty), grows);
     assert_eq!(worked.done, 1);
-    let done = world.queue.jobs(LEASE, at(100)).unwrap();
-    assert_eq!((done[0].place, done[0].note.as_deref()), (Place::Done, Some("0 before")));
+    let done = world.queue.list_jobs(LEASE, at(100)).unwrap();
+    assert_eq!((done[0].place, done[0].note.as_deref()), (JobFolder::Done, Some("0 before")));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_may_go_on_is_left_until_it_is_quiet() {
     let world = World::new(&[]);
-    world.queue.enqueue(&with_log(&world, "a", Urgency::Pause, 0)).unwrap();
+    world.queue.enqueue(&with_log(&world, "a", JobUrgency::Pause, 0)).unwrap();
     let script = Script::default();
     let goes_on = async {
         sleep(Duration::from_secs(100)).await;
         grow(&world, "a", 100);
         assert_eq!(script.handled(), [""; 0]);
     };
-    let (worked, ()) = tokio::join!(world.run(&script, Until::Empty), goes_on);
+    let (worked, ()) = tokio::join!(world.run(&script, WorkerLifetime::Empty), goes_on);
     assert_eq!((worked.done, worked.failed, (world.clock)()), (1, 0, at(220)));
 }
 
@@ -273,18 +273,19 @@ async fn a_worker_can_be_sent_to_another_thread() {
     }
     let world = World::new(&["a"]);
     let script = Script::default();
-    let worker = Worker { queue: &world.queue, handler: &script, pace: world.pace, clock: Arc::clone(&world.clock) };
-    assert_eq!(sent(worker.run(Until::Empty, world.stop.subscribe())).await.unwrap().done, 1);
+    let worker =
+        QueueWorker { queue: &world.queue, handler: &script, pace: world.pace, clock: Arc::clone(&world.clock) };
+    assert_eq!(sent(worker.run(WorkerLifetime::Empty, world.stop.subscribe())).await.unwrap().done, 1);
 }
 
 /// Keeps its thread busy for longer than the lease, as nobody should.
 struct Blocking;
 
 #[async_trait]
-impl Handler for Blocking {
-    async fn handle(&self, _: &Job) -> Handled {
+impl JobHandler for Blocking {
+    async fn handle_job(&self, _: &Job) -> JobOutcome {
         std::thread::sleep(Duration::from_millis(900));
-        Handled::Done(String::new())
+        JobOutcome::Done(String::new())
     }
 }
 
@@ -292,31 +293,32 @@ impl Handler for Blocking {
 async fn a_job_that_blocks_its_thread_does_not_look_dead() {
     let world = World::new(&["a"]);
     let clock: Clock = Arc::new(chrono::Utc::now);
-    let pace = Pace { lease: Duration::from_millis(400), ..world.pace };
-    let worker = Worker { queue: &world.queue, handler: &Blocking, pace, clock };
+    let pace = WorkerPace { lease: Duration::from_millis(400), ..world.pace };
+    let worker = QueueWorker { queue: &world.queue, handler: &Blocking, pace, clock };
     let queue = world.queue.clone();
     let thief = std::thread::spawn(move || {
         let mut stolen = 0;
         for _ in 0..16 {
             std::thread::sleep(Duration::from_millis(50));
-            let taken = queue.claim(&Token::fresh(), Duration::from_millis(400), chrono::Utc::now()).unwrap();
+            let taken =
+                queue.claim_job(&WorkerToken::new_unique(), Duration::from_millis(400), chrono::Utc::now()).unwrap();
             stolen += usize::from(taken.is_some());
         }
         stolen
     });
-    let worked = worker.run(Until::Empty, world.stop.subscribe()).await.unwrap();
+    let worked = worker.run(WorkerLifetime::Empty, world.stop.subscribe()).await.unwrap();
     assert_eq!((worked.done, thief.join().unwrap()), (1, 0));
 }
 
 /// Loses its job while it works.
-struct Robbed(Queue);
+struct Robbed(JobQueue);
 
 #[async_trait]
-impl Handler for Robbed {
-    async fn handle(&self, _: &Job) -> Handled {
-        let thief = self.0.claim(&Token::fresh(), LEASE, at(1000)).unwrap().unwrap();
-        thief.done("by another", at(1000)).unwrap();
-        Handled::Done("too late".to_owned())
+impl JobHandler for Robbed {
+    async fn handle_job(&self, _: &Job) -> JobOutcome {
+        let thief = self.0.claim_job(&WorkerToken::new_unique(), LEASE, at(1000)).unwrap().unwrap();
+        thief.complete("by another", at(1000)).unwrap();
+        JobOutcome::Done("too late".to_owned())
     }
 }
 
@@ -324,8 +326,9 @@ impl Handler for Robbed {
 async fn a_job_that_was_lost_is_settled_by_whoever_has_it() {
     let world = World::new(&["a"]);
     let handler = Robbed(world.queue.clone());
-    let worker = Worker { queue: &world.queue, handler: &handler, pace: world.pace, clock: Arc::clone(&world.clock) };
-    let worked = worker.run(Until::Empty, world.stop.subscribe()).await.unwrap();
-    assert_eq!((worked.ended, worked.done), (Ended::Empty, 0));
+    let worker =
+        QueueWorker { queue: &world.queue, handler: &handler, pace: world.pace, clock: Arc::clone(&world.clock) };
+    let worked = worker.run(WorkerLifetime::Empty, world.stop.subscribe()).await.unwrap();
+    assert_eq!((worked.ended, worked.done), (WorkerEndReason::Empty, 0));
     assert_eq!(world.shown(), ["done a: by another"]);
 }

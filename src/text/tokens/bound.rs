@@ -1,6 +1,6 @@
-//! What a text costs at most, without the vocabulary.
+//! Bounds the number of tokens of a text without the vocabulary.
 //!
-//! No token is shorter than a byte, and a word of everyday talk behind a blank is one token.
+//! No token is shorter than a byte, and an everyday word after a blank is one token.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::super::{STOP_WORDS, thesaurus};
 #[path = "bound_tests.rs"]
 mod tests;
 
-/// Words of the lists that are more than one token behind a blank.
+/// Words of the lists that are more than one token after a blank, sorted.
 const SEVERAL: &[&str] = &[
     "breakage",
     "checkin",
@@ -37,16 +37,16 @@ const SEVERAL: &[&str] = &[
 ];
 
 static SINGLE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let words = STOP_WORDS.iter().copied().chain(thesaurus::listed());
+    let words = STOP_WORDS.iter().copied().chain(thesaurus::listed_words());
     words.filter(|word| SEVERAL.binary_search(word).is_err()).collect()
 });
 
-/// What a text costs at most.
-pub(super) fn at_most(text: &str) -> usize {
+/// Returns an upper bound of the number of tokens of a text.
+pub(super) fn token_upper_bound(text: &str) -> usize {
     let mut cost = text.len();
     let mut before = None;
     for piece in text.split_inclusive([' ', '\n']) {
-        // A word that stands alone between blanks takes the one before it into its token.
+        // A word alone between blanks takes the blank before it into its token.
         let word = piece.trim_end_matches([' ', '\n']).trim_end_matches(['.', ',', ';', ':', ')']);
         if before == Some(' ') && SINGLE.contains(word) {
             cost -= word.len();

@@ -1,12 +1,13 @@
 use proptest::prelude::*;
 
 use super::super::Tokenizer;
-use super::{SEVERAL, STOP_WORDS, at_most, thesaurus};
+use super::{SEVERAL, STOP_WORDS, thesaurus, token_upper_bound};
 
 #[test]
 fn the_list_of_words_of_several_tokens_is_right() {
-    let listed = STOP_WORDS.iter().copied().chain(thesaurus::listed());
-    let mut several: Vec<&str> = listed.filter(|word| Tokenizer::new().count(&format!("x {word}")) != 2).collect();
+    let listed = STOP_WORDS.iter().copied().chain(thesaurus::listed_words());
+    let mut several: Vec<&str> =
+        listed.filter(|word| Tokenizer::new().count_tokens(&format!("x {word}")) != 2).collect();
     several.sort_unstable();
     several.dedup();
     assert_eq!(SEVERAL, several);
@@ -15,7 +16,7 @@ fn the_list_of_words_of_several_tokens_is_right() {
 #[test]
 fn plain_talk_is_not_taken_for_much_more_than_it_costs() {
     let text = "The tests fail when the database is not running, so start it first and run them again.";
-    assert!(at_most(text) <= 3 * Tokenizer::new().count(text), "{}", at_most(text));
+    assert!(token_upper_bound(text) <= 3 * Tokenizer::new().count_tokens(text), "{}", token_upper_bound(text));
 }
 
 proptest! {
@@ -35,6 +36,6 @@ proptest! {
             0..60,
         ).prop_map(|parts| parts.concat())
     ) {
-        prop_assert!(at_most(&text) >= Tokenizer::new().count(&text), "{text:?}");
+        prop_assert!(token_upper_bound(&text) >= Tokenizer::new().count_tokens(&text), "{text:?}");
     }
 }

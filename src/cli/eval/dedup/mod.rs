@@ -1,4 +1,4 @@
-//! `archivist eval dedup`: how well a lesson that is known is told from one that is new.
+//! `archivist eval dedup` measures how well a lesson that is already stored is told apart from a new one.
 
 mod measure;
 mod pairs;
@@ -12,14 +12,14 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::pairs::PairScore;
-use self::public::SetScore;
-use self::store::StoreScore;
-use super::model::Model;
+use self::pairs::LessonPairScore;
+use self::public::TextPairSetScore;
+use self::store::StoreMergeScore;
+use super::model::SentenceModel;
 use crate::cli::console::Console;
-use crate::cli::failure::Exit;
-use crate::config::{LoadRequest, load};
-use crate::judge::Thresholds;
+use crate::cli::failure::CommandExit;
+use crate::config::{ConfigLoadRequest, load_config};
+use crate::judge::SimilarityThresholds;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ one part the weights and the threshold were made with, one was held out, one is 
 is a file of JSON lines, gzipped or not, each with `a`, `b` and a `label` (1: they say the same).
 A set called `nl2bash_pairs` is also played into a memory of 500 lessons.";
 
-/// The public set whose texts are played into a memory.
+/// The public set whose texts are also added to a memory of stored lessons.
 const STORED: &str = "nl2bash_pairs";
 
 #[derive(Debug, Args)]
@@ -53,44 +53,45 @@ pub(in crate::cli) struct EvalDedup {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval dedup`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct DedupEvalReport {
     same_above: f64,
     different_below: f64,
-    pairs: Vec<PairScore>,
-    sets: Vec<SetScore>,
+    pairs: Vec<LessonPairScore>,
+    sets: Vec<TextPairSetScore>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    store: Option<StoreScore>,
+    store: Option<StoreMergeScore>,
 }
 
 impl EvalDedup {
-    pub(super) fn run(&self, console: &mut Console) -> Result<Exit> {
-        let judging = load(&LoadRequest::default())?.config.judge;
-        let thresholds = Thresholds { same_above: judging.same_above, different_below: judging.different_below };
-        let model = self.embeddings.as_deref().map(Model::new).transpose()?;
+    pub(super) fn run(&self, console: &mut Console) -> Result<CommandExit> {
+        let judging = load_config(&ConfigLoadRequest::default())?.config.judge;
+        let thresholds =
+            SimilarityThresholds { same_above: judging.same_above, different_below: judging.different_below };
+        let model = self.embeddings.as_deref().map(SentenceModel::new).transpose()?;
         let sets = match &self.data {
-            Some(directory) => public::sets(directory, console)?,
+            Some(directory) => public::read_pair_sets(directory, console)?,
             None => Vec::new(),
         };
-        let mut report = Report {
+        let mut report = DedupEvalReport {
             same_above: thresholds.same_above,
             different_below: thresholds.different_below,
-            pairs: pairs::score(&self.pairs, &thresholds, model.as_ref())?,
+            pairs: pairs::score_lesson_pairs(&self.pairs, &thresholds, model.as_ref())?,
             sets: Vec::new(),
             store: None,
         };
         for set in &sets {
-            report.sets.push(public::score(set, model.as_ref())?);
+            report.sets.push(public::score_pair_set(set, model.as_ref())?);
             if set.name == STORED {
-                report.store = store::score(&set.pairs, &thresholds, model.as_ref())?;
+                report.store = store::score_store_merges(&set.pairs, &thresholds, model.as_ref())?;
             }
         }
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else {
-            show::print(&report, console)?;
+            show::print_report(&report, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! Pairs of lessons of our own: what is merged, and what should have been.
+//! Labelled pairs of lessons: which pairs are merged, and which should have been.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,72 +6,74 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use super::super::model::Model;
-use super::measure::Meanings;
-use crate::cli::failure::Failure;
-use crate::domain::{Facets, MemoryCategory, MemoryKind};
-use crate::judge::{Background, Features, Kin, Saying, Thresholds, relate};
-use crate::text::Cutter;
+use super::super::model::SentenceModel;
+use super::measure::TextEmbeddings;
+use crate::cli::failure::CliError;
+use crate::domain::{FacetValues, MemoryCategory, MemoryKind};
+use crate::judge::{
+    JudgedRelation, LessonFeatures, LessonStatement, SimilarityThresholds, WordFrequencies, relate_lessons,
+};
+use crate::text::WordSplitter;
 
-/// The part that weights, signs of conflict and thresholds were made with.
+/// The pairs that weights, signs of conflict and thresholds were developed with.
 const DEV: &str = include_str!("../../../../fixtures/pairs/dev.jsonl");
-/// What that part is called.
+/// The name of the development part in the report.
 const DEVELOPMENT: &str = "development";
-/// Held out at first, and looked at when rules were made later.
+/// Pairs that were a holdout at first, and were inspected when later rules were written.
 const HELD: &str = include_str!("../../../../fixtures/pairs/held.jsonl");
-/// Written by another hand; looked at when rules were made later.
+/// Pairs by another author, inspected when later rules were written.
 const FRESH: &str = include_str!("../../../../fixtures/pairs/fresh.jsonl");
-/// Written by a third hand, which knew nothing of the program; one rule was made after a look at them.
+/// Pairs by a third author, who knew nothing of the program; one rule was written after inspecting them.
 const BLIND: &str = include_str!("../../../../fixtures/pairs/blind.jsonl");
-/// Written by a fourth hand after that; looked at when rules were made later.
+/// Pairs by a fourth author, written after that and inspected when later rules were written.
 const SECOND: &str = include_str!("../../../../fixtures/pairs/second.jsonl");
-/// Three more, each by another hand that knew nothing of the program, each looked at once and then used for rules.
+/// Three more sets of pairs, each by a new author who did not know the program, inspected once and then used for rules.
 const THIRD: &str = include_str!("../../../../fixtures/pairs/third.jsonl");
 const FOURTH: &str = include_str!("../../../../fixtures/pairs/fourth.jsonl");
 const FIFTH: &str = include_str!("../../../../fixtures/pairs/fifth.jsonl");
 
-/// What became of one half.
+/// The figures of one part of the pairs.
 #[derive(Debug, Serialize)]
-pub(super) struct PairScore {
+pub(super) struct LessonPairScore {
     pub(super) half: String,
     pub(super) method: &'static str,
     pub(super) pairs: usize,
-    /// Pairs that would be merged without asking anybody.
+    /// The number of pairs that would be merged without asking a model.
     pub(super) merged: usize,
-    /// Those of them that are the same, or a refinement.
+    /// The number of merged pairs that are labelled as the same or as a refinement.
     pub(super) rightly: usize,
     pub(super) precision: f64,
     pub(super) recall: f64,
-    /// Contradictions and changes that would be merged.
+    /// The number of contradictions and changes that would be merged.
     pub(super) changed_swallowed: usize,
-    /// Which pairs were merged wrongly; those of ours that were held out stay unseen.
+    /// The ids of wrongly merged pairs; it stays empty for the built-in parts other than development.
     pub(super) wrong: Vec<String>,
-    /// By label, then by what was said of it.
+    /// The number of pairs by label, and then by the relation that was found.
     pub(super) confusion: BTreeMap<String, BTreeMap<&'static str, usize>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Pair {
+struct LabelledLessonPair {
     id: String,
     relation: String,
-    a: Side,
-    b: Side,
+    a: PairedLesson,
+    b: PairedLesson,
 }
 
 #[derive(Debug, Deserialize)]
-struct Side {
+struct PairedLesson {
     summary: String,
     rule: Option<String>,
     #[serde(default)]
     tags: Vec<String>,
     category: MemoryCategory,
     #[serde(flatten)]
-    facets: Facets,
+    facets: FacetValues,
 }
 
-impl Side {
-    fn features(&self, cutter: &mut Cutter) -> Features {
-        let saying = Saying {
+impl PairedLesson {
+    fn extract_features(&self, cutter: &mut WordSplitter) -> LessonFeatures {
+        let saying = LessonStatement {
             summary: &self.summary,
             rule: self.rule.as_deref(),
             tags: &self.tags,
@@ -79,7 +81,7 @@ impl Side {
             kind: &MemoryKind::Lesson,
             category: &self.category,
         };
-        Features::of(&saying, cutter)
+        LessonFeatures::extract(&saying, cutter)
     }
 
     fn text(&self) -> String {
@@ -87,8 +89,12 @@ impl Side {
     }
 }
 
-/// Measures every part of our own and each of these files, without and with a model.
-pub(super) fn score(files: &[PathBuf], thresholds: &Thresholds, model: Option<&Model>) -> Result<Vec<PairScore>> {
+/// Scores every built-in part and each of these files, without and with a model.
+pub(super) fn score_lesson_pairs(
+    files: &[PathBuf],
+    thresholds: &SimilarityThresholds,
+    model: Option<&SentenceModel>,
+) -> Result<Vec<LessonPairScore>> {
     let own = [
         (DEVELOPMENT, DEV),
         ("held out", HELD),
@@ -99,21 +105,21 @@ pub(super) fn score(files: &[PathBuf], thresholds: &Thresholds, model: Option<&M
         ("fourth blind", FOURTH),
         ("fifth blind", FIFTH),
     ];
-    let mut parts: Vec<(String, String, Shown)> = Vec::new();
+    let mut parts: Vec<(String, String, PairVisibility)> = Vec::new();
     for (half, text) in own {
-        let shown = if half == DEVELOPMENT { Shown::All } else { Shown::Counts };
+        let shown = if half == DEVELOPMENT { PairVisibility::All } else { PairVisibility::Counts };
         parts.push((half.to_owned(), text.to_owned(), shown));
     }
     for path in files {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::user(format!("cannot read {}: {error}", path.display())).with_hint("name a file of pairs")
+            CliError::user_error(format!("cannot read {}: {error}", path.display())).with_hint("name a file of pairs")
         })?;
-        parts.push((path.display().to_string(), text, Shown::All));
+        parts.push((path.display().to_string(), text, PairVisibility::All));
     }
     let mut scores = Vec::new();
     for (half, text, shown) in &parts {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
-        let pairs: Vec<Pair> =
+        let pairs: Vec<LabelledLessonPair> =
             lines.map(serde_json::from_str).collect::<Result<_, _>>().with_context(|| format!("a pair of {half}"))?;
         scores.push(score_half(half, *shown, "archivist", &pairs, thresholds, None)?);
         if let Some(model) = model {
@@ -123,46 +129,46 @@ pub(super) fn score(files: &[PathBuf], thresholds: &Thresholds, model: Option<&M
     Ok(scores)
 }
 
-/// Whether pairs may be looked at, or only counted.
+/// A choice between naming the wrong pairs of a part and only counting them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum PairVisibility {
     All,
     Counts,
 }
 
 fn score_half(
     half: &str,
-    shown: Shown,
+    shown: PairVisibility,
     method: &'static str,
-    pairs: &[Pair],
-    thresholds: &Thresholds,
-    model: Option<&Model>,
-) -> Result<PairScore> {
+    pairs: &[LabelledLessonPair],
+    thresholds: &SimilarityThresholds,
+    model: Option<&SentenceModel>,
+) -> Result<LessonPairScore> {
     let texts: Vec<String> = pairs.iter().flat_map(|pair| [pair.a.text(), pair.b.text()]).collect();
-    let meanings = model.map(|model| model.embed(&texts).map(Meanings::of)).transpose()?;
-    let (mut cutter, background) = (Cutter::default(), Background::default());
+    let meanings = model.map(|model| model.embed_texts(&texts).map(TextEmbeddings::from_vectors)).transpose()?;
+    let (mut cutter, background) = (WordSplitter::default(), WordFrequencies::default());
     let mut confusion: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
     let (mut merged, mut rightly, mut mergeable, mut changed_swallowed) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
     for (index, pair) in pairs.iter().enumerate() {
-        let (known, new) = (pair.a.features(&mut cutter), pair.b.features(&mut cutter));
-        let cosine = meanings.as_ref().and_then(|meanings| meanings.cosine(2 * index, 2 * index + 1));
-        let kin = relate(&new, &known, &background, cosine, thresholds).relation;
-        *confusion.entry(pair.relation.clone()).or_default().entry(name(kin)).or_default() += 1;
+        let (known, new) = (pair.a.extract_features(&mut cutter), pair.b.extract_features(&mut cutter));
+        let cosine = meanings.as_ref().and_then(|meanings| meanings.cosine_between(2 * index, 2 * index + 1));
+        let kin = relate_lessons(&new, &known, &background, cosine, thresholds).relation;
+        *confusion.entry(pair.relation.clone()).or_default().entry(relation_name(kin)).or_default() += 1;
         let should = matches!(pair.relation.as_str(), "same" | "refines");
         mergeable += usize::from(should);
-        if matches!(kin, Kin::Same | Kin::Refines) {
+        if matches!(kin, JudgedRelation::Same | JudgedRelation::Refines) {
             merged += 1;
             rightly += usize::from(should);
             changed_swallowed += usize::from(pair.relation == "contradicts");
-            if !should && shown == Shown::All {
+            if !should && shown == PairVisibility::All {
                 wrong.push(pair.id.clone());
             }
         }
     }
     let share = |part: usize, whole: usize| if whole > 0 { part as f64 / whole as f64 } else { 0.0 };
     let (precision, recall) = (share(rightly, merged), share(rightly, mergeable));
-    Ok(PairScore {
+    Ok(LessonPairScore {
         half: half.to_owned(),
         method,
         pairs: pairs.len(),
@@ -176,14 +182,14 @@ fn score_half(
     })
 }
 
-/// What a relation is called in the table.
-pub(super) fn name(kin: Kin) -> &'static str {
+/// Returns the name of a relation in the table.
+pub(super) fn relation_name(kin: JudgedRelation) -> &'static str {
     match kin {
-        Kin::Same => "same",
-        Kin::Refines => "refines",
-        Kin::Contradicts => "contradicts",
-        Kin::Similar => "similar",
-        Kin::Unsure => "unsure",
-        Kin::Different => "different",
+        JudgedRelation::Same => "same",
+        JudgedRelation::Refines => "refines",
+        JudgedRelation::Contradicts => "contradicts",
+        JudgedRelation::Similar => "similar",
+        JudgedRelation::Unsure => "unsure",
+        JudgedRelation::Different => "different",
     }
 }

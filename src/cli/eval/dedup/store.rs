@@ -1,69 +1,73 @@
-//! A memory of 500 lessons to which 500 rewordings of them and 500 new texts come.
+//! Measures merging with a memory of 500 lessons, to which 500 rewordings of them and 500 new texts are added.
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 use serde::Serialize;
 
-use super::super::model::Model;
-use super::measure::{Meanings, Measure, Texts};
-use super::public::Pair;
-use crate::judge::{Kin, Thresholds, relate};
+use super::super::model::SentenceModel;
+use super::measure::{ComparedTexts, SimilarityMeasure, TextEmbeddings};
+use super::public::LabelledTextPair;
+use crate::judge::{JudgedRelation, SimilarityThresholds, relate_lessons};
 
-/// How many lessons are in the memory, and how many texts of either kind come to it.
+/// The number of stored lessons, of rewordings, and of new texts at most.
 const SIZE: usize = 500;
 
-/// How texts were paired that have nothing to do with each other.
+/// The `kind` of pairs whose texts have nothing to do with each other.
 const UNRELATED: &str = "random";
 
-/// Below the threshold in use, what more merging would cost.
+/// The thresholds below the configured one that are tried, to show what more merging would cost.
 const LOWER: [f64; 2] = [0.7, 0.5];
 
-/// What became of the texts.
+/// The figures of all measures when rewordings and new texts are added to stored lessons.
 #[derive(Debug, Serialize)]
-pub(super) struct StoreScore {
+pub(super) struct StoreMergeScore {
     pub(super) stored: usize,
     pub(super) rewordings: usize,
     pub(super) novel: usize,
-    pub(super) rows: Vec<StoreRow>,
+    pub(super) rows: Vec<StoreMergeRow>,
 }
 
-/// What one measure does at one threshold.
+/// The figures of one measure at one threshold.
 #[derive(Debug, Serialize)]
-pub(super) struct StoreRow {
+pub(super) struct StoreMergeRow {
     pub(super) measure: &'static str,
     pub(super) threshold: f64,
-    /// Rewordings that were merged into the lesson they reword.
+    /// The number of rewordings that were merged into the lesson they reword.
     pub(super) right: usize,
-    /// Rewordings that were merged into another lesson.
+    /// The number of rewordings that were merged into another lesson.
     pub(super) misplaced: usize,
-    /// New texts that were merged into any.
+    /// The number of new texts that were merged into any lesson.
     pub(super) swallowed: usize,
-    /// Ours has so many right ones; a baseline has at least as many at this threshold, or has no row.
+    /// The number of right merges of Archivist's row; a baseline without a threshold that reaches it has no row.
     pub(super) beside: usize,
 }
 
-/// The nearest lesson of a text: how alike they are, and whether it is the right one, a wrong one, or none would be.
+/// The stored lesson nearest to a text: their similarity, and whether merging them would be right.
 #[derive(Clone, Copy)]
-struct Nearest {
+struct NearestMatch {
     alike: f64,
-    outcome: Outcome,
+    outcome: MergeOutcome,
     is_merged: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum MergeOutcome {
     Right,
     Misplaced,
     Swallowed,
 }
 
-/// Plays the texts into the memory. `None` where the set has too few.
-pub(super) fn score(pairs: &[Pair], thresholds: &Thresholds, model: Option<&Model>) -> Result<Option<StoreScore>> {
+/// Scores the merging of all texts, or returns `None` if the set has too few of them.
+pub(super) fn score_store_merges(
+    pairs: &[LabelledTextPair],
+    thresholds: &SimilarityThresholds,
+    model: Option<&SentenceModel>,
+) -> Result<Option<StoreMergeScore>> {
     let mut commands = BTreeSet::new();
     let (mut texts, mut rewordings) = (Vec::new(), Vec::new());
     for pair in pairs.iter().filter(|pair| pair.label == 1) {
-        // A text for the same command is no other lesson.
+        // Two texts for the same command would be the same lesson.
         if texts.len() < SIZE && commands.insert(pair.cmd.as_str()) {
             texts.push(pair.a.clone());
             rewordings.push(pair.b.clone());
@@ -79,80 +83,100 @@ pub(super) fn score(pairs: &[Pair], thresholds: &Thresholds, model: Option<&Mode
     let (stored, novel_count) = (texts.len(), novel.len());
     texts.extend(rewordings);
     texts.extend(novel);
-    let meanings = model.map(|model| model.embed(&texts).map(Meanings::of)).transpose()?;
+    let meanings = model.map(|model| model.embed_texts(&texts).map(TextEmbeddings::from_vectors)).transpose()?;
     let has_meanings = meanings.is_some();
-    let texts = Texts::new(&texts, meanings);
-    let find = |measure| nearest(&texts, measure, stored, novel_count, thresholds);
-    let ours: &[Measure] = if has_meanings { &[Measure::Archivist, Measure::Embedded] } else { &[Measure::Archivist] };
-    let mut baselines: Vec<(Measure, Vec<Nearest>)> =
-        Measure::PLAIN.into_iter().skip(1).map(|measure| (measure, find(measure))).collect();
+    let texts = ComparedTexts::new(&texts, meanings);
+    let find = |measure| find_nearest_lessons(&texts, measure, stored, novel_count, thresholds);
+    let ours: &[SimilarityMeasure] = if has_meanings {
+        &[SimilarityMeasure::Archivist, SimilarityMeasure::Embedded]
+    } else {
+        &[SimilarityMeasure::Archivist]
+    };
+    let mut baselines: Vec<(SimilarityMeasure, Vec<NearestMatch>)> =
+        SimilarityMeasure::PLAIN.into_iter().skip(1).map(|measure| (measure, find(measure))).collect();
     if has_meanings {
-        baselines.push((Measure::Cosine, find(Measure::Cosine)));
+        baselines.push((SimilarityMeasure::Cosine, find(SimilarityMeasure::Cosine)));
     }
     let mut rows = Vec::new();
     for &own in ours {
         let found = find(own);
-        let decided: Vec<Nearest> = found.iter().filter(|one| one.is_merged).copied().collect();
-        let mut levels = vec![row(own, thresholds.same_above, &decided)];
-        levels.extend(LOWER.map(|threshold| row(own, threshold, &above(&found, threshold))));
+        let decided: Vec<NearestMatch> = found.iter().filter(|one| one.is_merged).copied().collect();
+        let mut levels = vec![build_row(own, thresholds.same_above, &decided)];
+        levels.extend(LOWER.map(|threshold| build_row(own, threshold, &filter_above_threshold(&found, threshold))));
         for level in levels {
             let right = level.right;
             rows.push(level);
-            rows.extend(baselines.iter().filter_map(|(measure, found)| as_many_right(*measure, found, right)));
+            rows.extend(baselines.iter().filter_map(|(measure, found)| row_with_as_many_right(*measure, found, right)));
         }
     }
-    Ok(Some(StoreScore { stored, rewordings: stored, novel: novel_count, rows }))
+    Ok(Some(StoreMergeScore { stored, rewordings: stored, novel: novel_count, rows }))
 }
 
-/// The nearest lesson of every text that comes.
-fn nearest(texts: &Texts, measure: Measure, stored: usize, novel: usize, thresholds: &Thresholds) -> Vec<Nearest> {
+/// Finds the nearest stored lesson for every added text.
+fn find_nearest_lessons(
+    texts: &ComparedTexts,
+    measure: SimilarityMeasure,
+    stored: usize,
+    novel: usize,
+    thresholds: &SimilarityThresholds,
+) -> Vec<NearestMatch> {
     let mut all = Vec::new();
     for new in stored..2 * stored + novel {
-        let scored = (0..stored).map(|known| (known, texts.alike(measure, known, new)));
+        let scored = (0..stored).map(|known| (known, texts.measure_similarity(measure, known, new)));
         let best = scored.max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
         let Some((known, alike)) = best else { continue };
         let outcome = if new >= 2 * stored {
-            Outcome::Swallowed
+            MergeOutcome::Swallowed
         } else if new - stored == known {
-            Outcome::Right
+            MergeOutcome::Right
         } else {
-            Outcome::Misplaced
+            MergeOutcome::Misplaced
         };
-        all.push(Nearest { alike, outcome, is_merged: is_merged(texts, measure, known, new, thresholds) });
+        all.push(NearestMatch { alike, outcome, is_merged: is_merged(texts, measure, known, new, thresholds) });
     }
     all
 }
 
-/// Whether the product would merge the two: similar enough, and no sign of a conflict.
-fn is_merged(texts: &Texts, measure: Measure, known: usize, new: usize, thresholds: &Thresholds) -> bool {
-    let (Some(one), Some(other)) = (texts.features(known), texts.features(new)) else { return false };
-    let cosine = if measure == Measure::Embedded { texts.cosine(known, new) } else { None };
-    matches!(relate(other, one, texts.background(), cosine, thresholds).relation, Kin::Same | Kin::Refines)
+/// Tells whether Archivist would merge the two texts: similar enough, and without a sign of conflict.
+fn is_merged(
+    texts: &ComparedTexts,
+    measure: SimilarityMeasure,
+    known: usize,
+    new: usize,
+    thresholds: &SimilarityThresholds,
+) -> bool {
+    let (Some(one), Some(other)) = (texts.features_at(known), texts.features_at(new)) else { return false };
+    let cosine = if measure == SimilarityMeasure::Embedded { texts.embedding_cosine(known, new) } else { None };
+    matches!(
+        relate_lessons(other, one, texts.word_frequencies(), cosine, thresholds).relation,
+        JudgedRelation::Same | JudgedRelation::Refines
+    )
 }
 
-fn above(found: &[Nearest], threshold: f64) -> Vec<Nearest> {
+fn filter_above_threshold(found: &[NearestMatch], threshold: f64) -> Vec<NearestMatch> {
     found.iter().filter(|one| one.alike >= threshold).copied().collect()
 }
 
-/// A baseline at the threshold at which it first has as many right as we have.
-fn as_many_right(measure: Measure, found: &[Nearest], right: usize) -> Option<StoreRow> {
-    let mut rights: Vec<f64> = found.iter().filter(|one| one.outcome == Outcome::Right).map(|one| one.alike).collect();
+/// Returns a baseline's row at the threshold at which it first reaches this number of right merges.
+fn row_with_as_many_right(measure: SimilarityMeasure, found: &[NearestMatch], right: usize) -> Option<StoreMergeRow> {
+    let mut rights: Vec<f64> =
+        found.iter().filter(|one| one.outcome == MergeOutcome::Right).map(|one| one.alike).collect();
     rights.sort_by(|a, b| b.total_cmp(a));
     let threshold = *rights.get(right.checked_sub(1)?)?;
-    let mut row = row(measure, threshold, &above(found, threshold));
+    let mut row = build_row(measure, threshold, &filter_above_threshold(found, threshold));
     row.beside = right;
     Some(row)
 }
 
-fn row(measure: Measure, threshold: f64, merged: &[Nearest]) -> StoreRow {
+fn build_row(measure: SimilarityMeasure, threshold: f64, merged: &[NearestMatch]) -> StoreMergeRow {
     let of = |outcome| merged.iter().filter(|one| one.outcome == outcome).count();
-    let right = of(Outcome::Right);
-    StoreRow {
+    let right = of(MergeOutcome::Right);
+    StoreMergeRow {
         measure: measure.name(),
         threshold,
         right,
-        misplaced: of(Outcome::Misplaced),
-        swallowed: of(Outcome::Swallowed),
+        misplaced: of(MergeOutcome::Misplaced),
+        swallowed: of(MergeOutcome::Swallowed),
         beside: right,
     }
 }

@@ -1,4 +1,4 @@
-//! `archivist eval effect`: how surely lessons that do harm are found by holding lessons back.
+//! `archivist eval effect` measures how reliably a control group reveals lessons that do harm.
 
 mod play;
 mod rule;
@@ -11,10 +11,10 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::play::{Game, Lessons, played};
-use self::tally::{ClassRow, CoverageRow, HoldoutRow, SpreadRow};
+use self::play::{SimulationIds, SimulationSettings, run_simulations};
+use self::tally::{CoverageRow, HoldoutRow, RuleClassRow, SpreadRow};
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
+use crate::cli::failure::{CliError, CommandExit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,13 +28,13 @@ coin that real sessions throw, and then its trouble comes back or does not. Afte
 the rule that retires lessons is asked, and so are two simpler ones. The same --seed plays the
 same sessions; without it, 7.";
 
-/// The seed that is reported where none is given. Rules are made with others.
+/// The default seed of the reported figures; rules are developed with other seeds.
 const SEED: u64 = 7;
 
-/// The shares of lessons held back that are compared.
+/// The holdout shares that are compared.
 const HOLDOUTS: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
 
-/// More than this takes minutes and says nothing more.
+/// The upper limits of the arguments; larger simulations take minutes and show nothing more.
 const MOST_LESSONS: u64 = 10_000;
 const MOST_SESSIONS: u64 = 1_000_000;
 const MOST_SEEDS: u64 = 1_000;
@@ -49,7 +49,7 @@ pub(in crate::cli) struct EvalEffect {
     #[arg(long, value_name = "N", default_value_t = 24_000, value_parser = clap::value_parser!(u64).range(1..=MOST_SESSIONS))]
     sessions: u64,
     /// With what probability a lesson that is due is held back
-    #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = probability)]
+    #[arg(long, value_name = "P", default_value_t = 0.1, value_parser = parse_probability)]
     holdout: f64,
     /// Over how many seeds to show how much the figures vary, from --seed on
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
@@ -59,55 +59,58 @@ pub(in crate::cli) struct EvalEffect {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval effect`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct EffectEvalReport {
     lessons: u64,
     sessions: u64,
     holdout: f64,
     seed: u64,
     seeds: u64,
-    /// How often trouble comes back in runs without the lesson.
+    /// The rate at which a failure recurs in sessions without the lesson.
     base: f64,
-    /// Of how many runs nobody can tell how they ended.
+    /// The share of sessions whose outcome is unknown.
     unknown: f64,
-    /// What each rule did to each class of lessons, under the seed.
-    rules: Vec<ClassRow>,
-    /// What our rule does where more or fewer lessons are held back, under the seed.
+    /// The result of each rule for each class of lessons, under the given seed.
+    rules: Vec<RuleClassRow>,
+    /// The result of Archivist's rule at each holdout share, under the given seed.
     holdouts: Vec<HoldoutRow>,
-    /// How often the interval holds the truth, over all seeds.
+    /// The share of intervals that contain the true effect, over all seeds.
     coverage: Vec<CoverageRow>,
-    /// How much the figures vary with the seed.
+    /// The variation of the figures from seed to seed.
     spread: Vec<SpreadRow>,
 }
 
 impl EvalEffect {
-    pub(super) fn run(&self, seed: Option<u64>, console: &mut Console) -> Result<Exit> {
-        let report = self.measured(seed.unwrap_or(SEED))?;
+    pub(super) fn run(&self, seed: Option<u64>, console: &mut Console) -> Result<CommandExit> {
+        let report = self.measure_effects(seed.unwrap_or(SEED))?;
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else {
-            show::print(&report, console)?;
+            show::print_report(&report, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn measured(&self, seed: u64) -> Result<Report, Failure> {
+    fn measure_effects(&self, seed: u64) -> Result<EffectEvalReport, CliError> {
         let mut holdouts = HOLDOUTS.to_vec();
         if !holdouts.contains(&self.holdout) {
             holdouts.push(self.holdout);
             holdouts.sort_by(f64::total_cmp);
         }
-        let seeds = (0..self.seeds).map(|more| Game { seed: seed.wrapping_add(more), holdout: self.holdout });
+        let seeds =
+            (0..self.seeds).map(|more| SimulationSettings { seed: seed.wrapping_add(more), holdout: self.holdout });
         let others = holdouts.iter().filter(|holdout| **holdout != self.holdout);
-        let games: Vec<Game> = seeds.chain(others.map(|holdout| Game { seed, holdout: *holdout })).collect();
-        let lessons = Lessons::new(self.lessons, self.sessions).map_err(|error| Failure::user(error.to_string()))?;
-        let all = played(&lessons, &games);
+        let games: Vec<SimulationSettings> =
+            seeds.chain(others.map(|holdout| SimulationSettings { seed, holdout: *holdout })).collect();
+        let lessons =
+            SimulationIds::new(self.lessons, self.sessions).map_err(|error| CliError::user_error(error.to_string()))?;
+        let all = run_simulations(&lessons, &games);
         let (by_seed, by_holdout): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.game.holdout == self.holdout);
         let own = by_seed.first().into_iter();
         let mut compared: Vec<_> = own.clone().chain(&by_holdout).collect();
         compared.sort_by(|a, b| a.game.holdout.total_cmp(&b.game.holdout));
-        Ok(Report {
+        Ok(EffectEvalReport {
             lessons: self.lessons,
             sessions: self.sessions,
             holdout: self.holdout,
@@ -115,15 +118,15 @@ impl EvalEffect {
             seeds: self.seeds,
             base: play::BASE,
             unknown: play::UNKNOWN,
-            rules: own.flat_map(tally::rules).collect(),
-            holdouts: compared.into_iter().map(tally::holdout).collect(),
-            coverage: tally::coverage(&by_seed),
-            spread: tally::spread(&by_seed),
+            rules: own.flat_map(tally::tally_rules).collect(),
+            holdouts: compared.into_iter().map(tally::tally_holdout).collect(),
+            coverage: tally::tally_coverage(&by_seed),
+            spread: tally::tally_spread(&by_seed),
         })
     }
 }
 
-fn probability(text: &str) -> Result<f64, String> {
+fn parse_probability(text: &str) -> Result<f64, String> {
     const ALL: RangeInclusive<f64> = 0.0..=1.0;
     match text.parse::<f64>() {
         Ok(value) if ALL.contains(&value) => Ok(value),

@@ -1,22 +1,22 @@
-//! Rules that say when a lesson is retired: ours, and two that come to mind first.
+//! Rules that decide when a lesson is retired: Archivist's own, and two simpler ones.
 
-use crate::recall::{Trial, Verdict};
+use crate::recall::{EffectVerdict, LessonTrial};
 
-/// When a lesson is retired. All are asked after every run.
+/// A rule that decides when a lesson is retired; every rule is applied after each session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// What Archivist does.
+pub(super) enum RetirementRule {
+    /// The rule that Archivist uses.
     Archivist,
-    /// The interval that people are shown says that it harms.
+    /// Retires a lesson when the 95 % interval that people are shown says that it harms.
     Interval,
-    /// Trouble came back more often in runs that had it.
+    /// Retires a lesson when failures recurred more often in sessions that had it.
     Difference,
 }
 
-/// The simplest rule waits for so many runs.
+/// The number of sessions that the `Difference` rule waits for.
 const FEW_RUNS: u64 = 10;
 
-impl Rule {
+impl RetirementRule {
     pub(super) const ALL: [Self; 3] = [Self::Archivist, Self::Interval, Self::Difference];
 
     pub(super) fn name(self) -> &'static str {
@@ -27,13 +27,13 @@ impl Rule {
         }
     }
 
-    /// Whether it retires the lesson now.
-    pub(super) fn retires(self, trial: &Trial) -> bool {
+    /// Returns true if the rule retires the lesson now.
+    pub(super) fn should_retire(self, trial: &LessonTrial) -> bool {
         let arms = trial.arms();
-        let estimate = || arms.estimate();
+        let estimate = || arms.estimate_effect();
         match self {
-            Self::Archivist => trial.harm().is_some(),
-            Self::Interval => estimate().is_some_and(|found| found.verdict == Verdict::Harms),
+            Self::Archivist => trial.proven_harm().is_some(),
+            Self::Interval => estimate().is_some_and(|found| found.verdict == EffectVerdict::Harms),
             Self::Difference => {
                 let runs = arms.exposed.runs.saturating_add(arms.withheld.runs);
                 runs >= FEW_RUNS && estimate().is_some_and(|found| found.difference > 0.0)

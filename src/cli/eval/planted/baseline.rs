@@ -1,55 +1,61 @@
-//! Distillers that anybody could write, to hold a better one against.
+//! Simple distillers that serve as baselines for the real one.
 
 use crate::context::{ReflectionContext, Signal, SignalKind, step_text};
 use crate::domain::{
-    Candidate, Evidence, EvidenceLevel, Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, Quote, TrustClass,
+    Candidate, Evidence, EvidenceLevel, FacetValues, Importance, MemoryCategory, MemoryKind, MemoryScope, Quote,
+    TrustClass,
 };
 
 #[cfg(test)]
 #[path = "baseline_tests.rs"]
 mod tests;
 
-/// A distiller by its name.
+/// A simple distiller with its name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Baseline {
-    /// What it does, in a few words.
+pub(crate) struct BaselineDistiller {
+    /// A short description of its method.
     pub name: &'static str,
-    /// Does it.
+    /// The function that distills candidates from a context.
     pub distill: fn(&ReflectionContext) -> Vec<Candidate>,
 }
 
-impl Baseline {
-    /// All of them.
+impl BaselineDistiller {
+    /// All baseline distillers, in the order of the report.
     pub(crate) const ALL: [Self; 2] = [
-        Self { name: "every failed call is a lesson", distill: every_failure },
-        Self { name: "repeated failures only", distill: repeated_failures },
+        Self { name: "every failed call is a lesson", distill: distill_every_failure },
+        Self { name: "repeated failures only", distill: distill_repeated_failures },
     ];
 }
 
-/// A lesson for each call that failed in a way of its own.
-fn every_failure(context: &ReflectionContext) -> Vec<Candidate> {
+/// Returns a candidate for each signal of a failed call, timeout, rate limit or full context window.
+fn distill_every_failure(context: &ReflectionContext) -> Vec<Candidate> {
     use SignalKind::{ContextWindow, FailedCall, RateLimit, Timeout};
-    of_kinds(context, &[FailedCall, Timeout, RateLimit, ContextWindow])
+    candidates_for_signals(context, &[FailedCall, Timeout, RateLimit, ContextWindow])
 }
 
-/// A lesson for each failure that came again and again.
-fn repeated_failures(context: &ReflectionContext) -> Vec<Candidate> {
-    of_kinds(context, &[SignalKind::RepeatedFailure, SignalKind::RetryLoop])
+/// Returns a candidate for each failure that was repeated or retried in a loop.
+fn distill_repeated_failures(context: &ReflectionContext) -> Vec<Candidate> {
+    candidates_for_signals(context, &[SignalKind::RepeatedFailure, SignalKind::RetryLoop])
 }
 
-fn of_kinds(context: &ReflectionContext, kinds: &[SignalKind]) -> Vec<Candidate> {
-    context.signals.iter().filter(|signal| kinds.contains(&signal.kind)).map(|one| candidate(context, one)).collect()
+fn candidates_for_signals(context: &ReflectionContext, kinds: &[SignalKind]) -> Vec<Candidate> {
+    context
+        .signals
+        .iter()
+        .filter(|signal| kinds.contains(&signal.kind))
+        .map(|one| candidate_from_signal(context, one))
+        .collect()
 }
 
-/// The signal itself, with the steps that it rests on.
-fn candidate(context: &ReflectionContext, signal: &Signal) -> Candidate {
+/// Returns the signal itself as a candidate, with quotes from the steps that it rests on.
+fn candidate_from_signal(context: &ReflectionContext, signal: &Signal) -> Candidate {
     let trajectory = usize::try_from(signal.trajectory).ok().and_then(|index| context.trajectories.get(index));
     let quotes = trajectory.into_iter().flat_map(|trajectory| {
         let id = trajectory.about.session_id.as_deref().unwrap_or_default();
         trajectory.steps.iter().filter(|step| signal.steps.contains(&step.number)).filter_map(move |step| {
             let passage = signal.quote.as_deref()?;
             let (level, trust) = (EvidenceLevel::Execution, TrustClass::ToolOutput);
-            Quote::verified(id, step.number, &step_text(step), passage, level, trust)
+            Quote::verify_passage(id, step.number, &step_text(step), passage, level, trust)
         })
     });
     Candidate {
@@ -59,7 +65,7 @@ fn candidate(context: &ReflectionContext, signal: &Signal) -> Candidate {
         kind: MemoryKind::Lesson,
         category: MemoryCategory::AntiPattern,
         scope: MemoryScope::Project,
-        facets: Facets { error_family: signal.error_family.clone(), ..Facets::default() },
+        facets: FacetValues { error_family: signal.error_family.clone(), ..FacetValues::default() },
         tags: Vec::new(),
         importance: Importance::MANUAL,
         importance_reason: None,

@@ -1,13 +1,14 @@
 use super::super::tests::EVERYTHING;
-use super::super::{Half, Kind, Tally, score, tally};
+use super::super::{DistillTally, PlantedLessonKind, ScenarioHalf, score_candidates, tally_verdicts};
 use super::*;
 
-fn measured(distill: impl Fn(&ReflectionContext) -> Vec<Candidate>) -> Tally {
-    let verdicts: Vec<_> = EVERYTHING.iter().map(|made| score(&made.session, &distill(&made.context))).collect();
-    tally(&verdicts)
+fn measured(distill: impl Fn(&ReflectionContext) -> Vec<Candidate>) -> DistillTally {
+    let verdicts: Vec<_> =
+        EVERYTHING.iter().map(|made| score_candidates(&made.session, &distill(&made.context))).collect();
+    tally_verdicts(&verdicts)
 }
 
-fn show(name: &str, tally: &Tally) {
+fn show(name: &str, tally: &DistillTally) {
     let share = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     for (half, scores) in &tally.halves {
         println!(
@@ -30,21 +31,21 @@ fn show(name: &str, tally: &Tally) {
 
 #[test]
 fn who_takes_every_failure_for_a_lesson_is_seldom_silent_and_seldom_right() {
-    let tally = measured(every_failure);
+    let tally = measured(distill_every_failure);
     show("every failed call is a lesson", &tally);
-    for half in [Half::Dev, Half::Held] {
+    for half in [ScenarioHalf::Dev, ScenarioHalf::Held] {
         let scores = &tally.halves[&half];
         assert!(scores.recall.unwrap() < 0.6, "{scores:?}");
         assert!(scores.precision.unwrap() < 0.5, "{scores:?}");
         assert!(scores.silence.unwrap() < 0.8, "{scores:?}");
-        assert_eq!(tally.kinds[&half][&Kind::Correction].found, 0);
+        assert_eq!(tally.kinds[&half][&PlantedLessonKind::Correction].found, 0);
     }
     assert!(tally.all.found > 0);
 }
 
 #[test]
 fn who_waits_for_repetition_misses_most() {
-    let tally = measured(repeated_failures);
+    let tally = measured(distill_repeated_failures);
     show("repeated failures only", &tally);
     assert!(tally.all.recall.unwrap() < 0.4, "{:?}", tally.all);
     assert!(tally.all.found > 0, "{:?}", tally.all);
@@ -61,7 +62,7 @@ fn who_says_nothing_finds_nothing_and_disturbs_nobody() {
 #[test]
 fn a_baseline_quotes_only_what_stands_in_the_log() {
     for made in EVERYTHING.iter() {
-        for quote in every_failure(&made.context).iter().flat_map(|candidate| &candidate.evidence.quotes) {
+        for quote in distill_every_failure(&made.context).iter().flat_map(|candidate| &candidate.evidence.quotes) {
             let step = made.context.trajectories[0].steps.iter().find(|step| step.number == quote.step).unwrap();
             assert!(step_text(step).contains(&quote.text), "{}", made.session.name);
         }

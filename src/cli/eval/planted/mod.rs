@@ -1,8 +1,8 @@
-//! How well lessons are distilled, measured on sessions of which it is known what there is to learn.
+//! Measures distillation on sessions whose lessons are known in advance.
 //!
-//! Scenarios (`fixtures/planted/*.toml`) become whole logs of several agents: half of them hold exactly one lesson, half
-//! hold none. They are read back by the readers that read everything else. A set of somebody else's may stand in for
-//! them: see [`from_dir`].
+//! Scenarios (`fixtures/planted/*.toml`) become whole logs of several agents: half of them contain exactly one lesson,
+//! half contain none. They are read back by the same readers as all other logs. A labelled folder of the user's own can
+//! replace them: see [`from_dir`].
 
 mod baseline;
 mod render;
@@ -17,100 +17,112 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Gathering, Inputs, ReflectionContext, Run};
+use crate::context::{LogGatherer, ReflectionContext, ReflectionInputs, SessionDescription};
 use crate::domain::{MemoryCategory, SessionId, Timestamp};
-use crate::ingest::{Format, Reading, Rules, Unreadable};
+use crate::ingest::{LogFormat, ReaderSettings, SessionReader, UnreadableLog};
 use crate::redact::Redactor;
 
-use super::draw::Draw;
-use scenario::{Book, Scenario};
+use super::draw::SeededRandom;
+use scenario::{PlantedScenario, ScenarioCatalog};
 
-pub(crate) use baseline::Baseline;
-pub(crate) use scenario::{Half, Kind, ScenarioError};
-pub(crate) use score::{Scores, Tally, Verdict, score, tally};
+pub(crate) use baseline::BaselineDistiller;
+pub(crate) use scenario::{PlantedLessonKind, ScenarioError, ScenarioHalf};
+pub(crate) use score::{DistillScores, DistillTally, PlantedVerdict, score_candidates, tally_verdicts};
 pub(crate) use set::from_dir;
 
-/// A log, and what there is to learn from it.
+/// A log together with the lesson that can be learned from it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Session {
-    /// Unique among those made together.
+pub(crate) struct PlantedSession {
+    /// The name of the session, unique among those generated together.
     pub name: String,
-    /// What the log is written in.
-    pub format: Format,
-    /// Which half of the scenarios it belongs to.
-    pub half: Half,
-    /// What there is to learn.
-    pub kind: Kind,
+    /// The format of the log.
+    pub format: LogFormat,
+    /// The half of the scenarios that it belongs to.
+    pub half: ScenarioHalf,
+    /// The kind of lesson that it contains.
+    pub kind: PlantedLessonKind,
     /// The log, byte for byte.
     pub log: Vec<u8>,
-    /// The lesson; nothing, if it is a routine session.
-    pub expect: Option<Expectation>,
+    /// The expected lesson, or `None` for a routine session.
+    pub expect: Option<ExpectedLesson>,
 }
 
-/// What a lesson must say to be the one that was planted.
+/// The words and proof that a lesson needs to be the planted one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Expectation {
-    /// What sort of lesson, for whoever wants figures by it.
-    #[serde(default = "other")]
-    pub kind: Kind,
-    /// Of every group one must stand in its summary, rule or detail, in any letter case.
+pub(crate) struct ExpectedLesson {
+    /// The kind of lesson, for figures by kind.
+    #[serde(default = "default_lesson_kind")]
+    pub kind: PlantedLessonKind,
+    /// Groups of words; one of each group must occur in the summary, rule or detail, in any letter case.
     pub mention: Vec<Vec<String>>,
-    /// Steps that prove it, counted from 1: one of its quotes must stand in one of them. None, if any proof will do.
+    /// The steps that prove it, counted from 1, one of which it must quote; if empty, any proof will do.
     #[serde(default)]
     pub steps: Vec<u32>,
-    /// Categories that fit; none, if any does. Another one is counted, not refused.
+    /// The categories that fit, or none if any does; another category is counted, not refused.
     #[serde(default)]
     pub category: Vec<MemoryCategory>,
-    /// Whether it should have a rule. A missing one is counted, not refused.
+    /// True if the lesson should have a rule; a missing rule is counted, not refused.
     #[serde(default)]
     pub rule: bool,
 }
 
-fn other() -> Kind {
-    Kind::Other
+fn default_lesson_kind() -> PlantedLessonKind {
+    PlantedLessonKind::Other
 }
 
-/// How many sessions there are when every scenario is told by every agent.
-pub(crate) fn all_sessions() -> Result<usize, ScenarioError> {
-    let lists = Lists::of(&Book::open()?);
+/// Returns the number of sessions that are needed to render every scenario by every agent.
+pub(crate) fn count_all_sessions() -> Result<usize, ScenarioError> {
+    let lists = ScenarioLists::from_catalog(&ScenarioCatalog::open()?);
     let longest = lists.0.iter().map(Vec::len).max().unwrap_or_default();
-    Ok(longest * lists.0.len() * scenario::Agent::ALL.len())
+    Ok(longest * lists.0.len() * scenario::ScenarioAgent::ALL.len())
 }
 
-/// Makes sessions. Of four in a row one is planted and one routine in each half; the same seed gives the same bytes.
-pub(crate) fn sessions(seed: u64, count: usize) -> Result<Vec<Session>, ScenarioError> {
-    let book = Book::open()?;
-    let lists = Lists::of(&book);
-    (0..count).map(|number| lists.session(&book, seed, number)).collect()
+/// Generates sessions, the same for the same seed: of four in a row, one is planted and one routine in each half.
+pub(crate) fn generate_sessions(seed: u64, count: usize) -> Result<Vec<PlantedSession>, ScenarioError> {
+    let book = ScenarioCatalog::open()?;
+    let lists = ScenarioLists::from_catalog(&book);
+    (0..count).map(|number| lists.generate_session(&book, seed, number)).collect()
 }
 
-/// The scenarios by half, planted and routine.
-struct Lists([Vec<usize>; 4]);
+/// The indexes of the scenarios by half, planted and routine.
+struct ScenarioLists([Vec<usize>; 4]);
 
-impl Lists {
-    fn of(book: &Book) -> Self {
-        let list = |half: Half, is_routine: bool| {
-            let fits = |scenario: &Scenario| scenario.half == half && (scenario.kind == Kind::Routine) == is_routine;
+impl ScenarioLists {
+    fn from_catalog(book: &ScenarioCatalog) -> Self {
+        let list = |half: ScenarioHalf, is_routine: bool| {
+            let fits = |scenario: &PlantedScenario| {
+                scenario.half == half && (scenario.kind == PlantedLessonKind::Routine) == is_routine
+            };
             book.scenarios.iter().enumerate().filter(|(_, one)| fits(one)).map(|(index, _)| index).collect()
         };
-        Self([list(Half::Dev, false), list(Half::Dev, true), list(Half::Held, false), list(Half::Held, true)])
+        Self([
+            list(ScenarioHalf::Dev, false),
+            list(ScenarioHalf::Dev, true),
+            list(ScenarioHalf::Held, false),
+            list(ScenarioHalf::Held, true),
+        ])
     }
 
-    /// The session of a number: lists in turn, in each list scenario by scenario, then the same by the next agent.
-    fn session(&self, book: &Book, seed: u64, number: usize) -> Result<Session, ScenarioError> {
+    /// Generates the session with this number: lists in turn, in each list all scenarios, then again by the next agent.
+    fn generate_session(
+        &self,
+        book: &ScenarioCatalog,
+        seed: u64,
+        number: usize,
+    ) -> Result<PlantedSession, ScenarioError> {
         let list = self.0.get(number % self.0.len()).map(Vec::as_slice).unwrap_or_default();
         let turn = number / self.0.len();
-        let missing = || ScenarioError::of("any", "one of the halves is empty");
+        let missing = || ScenarioError::for_scenario("any", "one of the halves is empty");
         let at = turn.checked_rem(list.len()).ok_or_else(missing)?;
         let round = turn / list.len();
         let scenario = list.get(at).and_then(|index| book.scenarios.get(*index)).ok_or_else(missing)?;
-        let agents = scenario.agents();
+        let agents = scenario.possible_agents();
         let agent = (at + round).checked_rem(agents.len()).and_then(|at| agents.get(at)).ok_or_else(missing)?;
-        let mut draw = Draw::new(&[&seed.to_string(), &scenario.id, &round.to_string()]);
-        let script = weave::weave(scenario, book, &mut draw)?;
-        let rendered = render::render(&script, *agent);
-        let expect = script.expect.as_ref().map(|expect| Expectation {
+        let mut draw = SeededRandom::new(&[&seed.to_string(), &scenario.id, &round.to_string()]);
+        let script = weave::build_script(scenario, book, &mut draw)?;
+        let rendered = render::render_script(&script, *agent);
+        let expect = script.expect.as_ref().map(|expect| ExpectedLesson {
             kind: scenario.kind,
             mention: expect.mention.clone(),
             steps: script
@@ -123,9 +135,9 @@ impl Lists {
             category: expect.category.clone(),
             rule: expect.rule,
         });
-        Ok(Session {
-            name: format!("{}-{}-{}-{round}", scenario.half.as_str(), scenario.id, agent.format().as_str()),
-            format: agent.format(),
+        Ok(PlantedSession {
+            name: format!("{}-{}-{}-{round}", scenario.half.as_str(), scenario.id, agent.log_format().as_str()),
+            format: agent.log_format(),
             half: scenario.half,
             kind: scenario.kind,
             log: rendered.log,
@@ -134,28 +146,32 @@ impl Lists {
     }
 }
 
-/// What a reflection on a session looks at. Nothing is read but the log.
-pub(crate) fn context(session: &Session, redactor: &Redactor, now: Timestamp) -> Result<ReflectionContext, Unreadable> {
-    context_of_log(&session.name, &session.log, redactor, now)
+/// Builds the context of a reflection on a session from its log alone.
+pub(crate) fn build_session_context(
+    session: &PlantedSession,
+    redactor: &Redactor,
+    now: Timestamp,
+) -> Result<ReflectionContext, UnreadableLog> {
+    build_log_context(&session.name, &session.log, redactor, now)
 }
 
-/// Builds what a reflection on one log looks at. Nothing but its bytes is read.
-pub(crate) fn context_of_log(
+/// Builds the context of a reflection on one log from its bytes alone.
+pub(crate) fn build_log_context(
     log_name: &str,
     mut log: &[u8],
     redactor: &Redactor,
     now: Timestamp,
-) -> Result<ReflectionContext, Unreadable> {
-    let mut gathering = Gathering::new(redactor);
-    let before = gathering.so_far();
-    let format = Reading::new(Rules::default()).read(&mut log, &mut gathering)?;
-    let summary = gathering.summary(&before, log_name, format.as_str());
+) -> Result<ReflectionContext, UnreadableLog> {
+    let mut gathering = LogGatherer::new(redactor);
+    let before = gathering.current_progress();
+    let format = SessionReader::new(ReaderSettings::default()).read_log(&mut log, &mut gathering)?;
+    let summary = gathering.summarize_since(&before, log_name, format.as_str());
     let gathered = gathering.finish();
     let about = gathered.trajectories.first().map(|trajectory| trajectory.about.clone()).unwrap_or_default();
     let named = about.session_id.as_deref().unwrap_or(log_name);
     let unnamed = || std::io::Error::new(std::io::ErrorKind::InvalidData, "the session's name cannot be one");
     let session_id = SessionId::parse(named).or_else(|_| SessionId::parse(log_name)).map_err(|_| unnamed())?;
-    let run = Run {
+    let run = SessionDescription {
         session_id,
         project_root: about.directory.unwrap_or_else(|| "/".to_owned()),
         repo_id: None,
@@ -165,7 +181,7 @@ pub(crate) fn context_of_log(
         outcome: None,
         now,
     };
-    let inputs = Inputs {
+    let inputs = ReflectionInputs {
         run,
         gathered,
         sessions: vec![summary],

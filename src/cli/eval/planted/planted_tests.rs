@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::weave::{Act, Does, Script};
+use super::weave::{CallAction, SessionScript, TurnContent};
 use super::*;
 use crate::context::{SignalKind, step_text};
 use crate::domain::Speaker;
@@ -10,9 +10,9 @@ const SEED: u64 = 0;
 
 /// A session, what it was made from, and what is read in it.
 pub(super) struct Made {
-    scenario: Scenario,
-    script: Script,
-    pub(super) session: Session,
+    scenario: PlantedScenario,
+    script: SessionScript,
+    pub(super) session: PlantedSession,
     pub(super) context: ReflectionContext,
 }
 
@@ -21,20 +21,20 @@ pub(super) static EVERYTHING: LazyLock<Vec<Made>> = LazyLock::new(everything);
 
 fn everything() -> Vec<Made> {
     let redactor = Redactor::new();
-    let book = Book::open().unwrap();
-    let lists = Lists::of(&book);
+    let book = ScenarioCatalog::open().unwrap();
+    let lists = ScenarioLists::from_catalog(&book);
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
-    for number in 0..all_sessions().unwrap() {
-        let session = lists.session(&book, SEED, number).unwrap();
+    for number in 0..count_all_sessions().unwrap() {
+        let session = lists.generate_session(&book, SEED, number).unwrap();
         let list = &lists.0[number % 4];
         let turn = number / 4;
         let scenario = book.scenarios[list[turn % list.len()]].clone();
         let round = (turn / list.len()).to_string();
-        let mut draw = Draw::new(&[&SEED.to_string(), &scenario.id, &round]);
-        let script = weave::weave(&scenario, &book, &mut draw).unwrap();
+        let mut draw = SeededRandom::new(&[&SEED.to_string(), &scenario.id, &round]);
+        let script = weave::build_script(&scenario, &book, &mut draw).unwrap();
         assert!(seen.insert(session.name.clone()), "{} was made twice", session.name);
-        let context = context(&session, &redactor, Timestamp::default()).unwrap();
+        let context = build_session_context(&session, &redactor, Timestamp::default()).unwrap();
         all.push(Made { scenario, script, session, context });
     }
     all
@@ -47,27 +47,35 @@ fn none(problems: &[String]) {
 
 #[test]
 fn there_are_enough_scenarios_of_every_kind_in_both_halves() {
-    let book = Book::open().unwrap();
-    let mut counts: BTreeMap<(Kind, Half), usize> = BTreeMap::new();
+    let book = ScenarioCatalog::open().unwrap();
+    let mut counts: BTreeMap<(PlantedLessonKind, ScenarioHalf), usize> = BTreeMap::new();
     for scenario in &book.scenarios {
         *counts.entry((scenario.kind, scenario.half)).or_default() += 1;
     }
-    let of = |kind: Kind, half: Half| counts.get(&(kind, half)).copied().unwrap_or_default();
-    for kind in [Kind::Fixed, Kind::Recurring, Kind::Correction, Kind::Flaky, Kind::Provider, Kind::Alternative] {
-        let (dev, held) = (of(kind, Half::Dev), of(kind, Half::Held));
+    let of = |kind: PlantedLessonKind, half: ScenarioHalf| counts.get(&(kind, half)).copied().unwrap_or_default();
+    for kind in [
+        PlantedLessonKind::Fixed,
+        PlantedLessonKind::Recurring,
+        PlantedLessonKind::Correction,
+        PlantedLessonKind::Flaky,
+        PlantedLessonKind::Provider,
+        PlantedLessonKind::Alternative,
+    ] {
+        let (dev, held) = (of(kind, ScenarioHalf::Dev), of(kind, ScenarioHalf::Held));
         assert!(dev >= 2 && held >= 2 && dev.abs_diff(held) <= 1, "{kind:?}: {dev} and {held}");
     }
-    let routine = of(Kind::Routine, Half::Dev) + of(Kind::Routine, Half::Held);
+    let routine =
+        of(PlantedLessonKind::Routine, ScenarioHalf::Dev) + of(PlantedLessonKind::Routine, ScenarioHalf::Held);
     assert!(routine >= 30 && book.scenarios.len() - routine >= 30, "{counts:?}");
     let stacks: BTreeSet<&str> = book.scenarios.iter().map(|scenario| scenario.stack.as_str()).collect();
     assert!(stacks.len() >= 10, "{stacks:?}");
-    assert!(all_sessions().unwrap() >= 120);
+    assert!(count_all_sessions().unwrap() >= 120);
 }
 
 #[test]
 fn of_four_sessions_in_a_row_one_is_of_each_sort() {
-    for four in sessions(SEED, 40).unwrap().chunks(4) {
-        let sorts: BTreeSet<(Half, bool)> = four.iter().map(|one| (one.half, one.expect.is_some())).collect();
+    for four in generate_sessions(SEED, 40).unwrap().chunks(4) {
+        let sorts: BTreeSet<(ScenarioHalf, bool)> = four.iter().map(|one| (one.half, one.expect.is_some())).collect();
         assert_eq!(sorts.len(), 4);
     }
 }
@@ -75,7 +83,11 @@ fn of_four_sessions_in_a_row_one_is_of_each_sort() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     let count = 80;
-    let (one, again, other) = (sessions(1, count).unwrap(), sessions(1, count).unwrap(), sessions(2, count).unwrap());
+    let (one, again, other) = (
+        generate_sessions(1, count).unwrap(),
+        generate_sessions(1, count).unwrap(),
+        generate_sessions(2, count).unwrap(),
+    );
     assert_eq!(one, again);
     let differing = one.iter().zip(&other).filter(|(a, b)| a.log != b.log).count();
     assert_eq!(differing, count);
@@ -89,18 +101,20 @@ fn every_log_is_read_whole_by_the_reader_of_its_format() {
         let survey = &context.survey;
         assert_eq!(survey.skipped, Vec::new(), "{name}");
         assert_eq!((survey.orphaned_outputs, survey.shed, survey.cut.values), (0, 0, 0), "{name}");
-        let calls = script.turns.iter().filter(|turn| matches!(&turn.does, Does::Agent { call: Some(_), .. })).count();
-        let users = script.turns.iter().filter(|turn| matches!(&turn.does, Does::User(_))).count();
-        let stops = script.turns.iter().filter(|turn| matches!(&turn.does, Does::Stop)).count();
-        let troubles = script.turns.iter().filter(|turn| matches!(&turn.does, Does::Provider { .. })).count();
+        let calls =
+            script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Agent { call: Some(_), .. })).count();
+        let users = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::User(_))).count();
+        let stops = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Stop)).count();
+        let troubles = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Provider { .. })).count();
         let counts = survey.counts;
         assert_eq!(counts.tool_calls, calls as u64, "{name}");
         assert_eq!(counts.user_turns, users as u64, "{name}");
         let happened = |what: &str| survey.happenings.get(what).copied().unwrap_or_default();
         assert_eq!(happened("interrupted"), stops as u64, "{name}");
         assert_eq!(happened("api_error"), troubles as u64, "{name}");
-        let agent = scenario::Agent::ALL.into_iter().find(|agent| agent.format() == session.format).unwrap();
-        let rendered = render::render(script, agent);
+        let agent =
+            scenario::ScenarioAgent::ALL.into_iter().find(|agent| agent.log_format() == session.format).unwrap();
+        let rendered = render::render_script(script, agent);
         assert_eq!(rendered.log, session.log, "{name}");
         assert_eq!(counts.steps, u64::from(rendered.last), "{name}");
         assert_eq!(context.trajectories.len(), 1, "{name}");
@@ -109,26 +123,26 @@ fn every_log_is_read_whole_by_the_reader_of_its_format() {
         for (turn, number) in script.turns.iter().zip(&rendered.steps) {
             let Some(step) = steps.iter().find(|step| step.number == *number) else { panic!("{name}: {number}") };
             match &turn.does {
-                Does::User(words) => {
+                TurnContent::User(words) => {
                     assert_eq!((&step.speaker, &step.text), (&Speaker::User, words), "{name}");
                 }
-                Does::Agent { text, call, .. } => {
+                TurnContent::Agent { text, call, .. } => {
                     assert_eq!((&step.speaker, &step.text), (&Speaker::Agent, text), "{name}");
                     assert_eq!(step.calls.len(), usize::from(call.is_some()), "{name}");
                     if let Some(call) = call {
                         is_told(name, &step_text(step), call);
                     }
                 }
-                Does::Stop | Does::Provider { .. } => {}
+                TurnContent::Stop | TurnContent::Provider { .. } => {}
             }
         }
     }
 }
 
-fn is_told(name: &str, text: &str, call: &weave::Call) {
+fn is_told(name: &str, text: &str, call: &weave::ScriptedCall) {
     let done = match &call.act {
-        Act::Run(command) => command,
-        Act::Read(path) | Act::Edit { path, .. } | Act::Write { path, .. } => path,
+        CallAction::Run(command) => command,
+        CallAction::Read(path) | CallAction::Edit { path, .. } | CallAction::Write { path, .. } => path,
     };
     assert!(text.contains(done.as_str()), "{name}: {done} is not in {text}");
     for line in call.output.lines().filter(|_| !call.fails) {
@@ -139,9 +153,11 @@ fn is_told(name: &str, text: &str, call: &weave::Call) {
 #[test]
 fn atif_documents_obey_the_rules_of_their_format() {
     let redactor = Redactor::new();
-    for Made { session, .. } in EVERYTHING.iter().filter(|made| made.session.format == Format::Atif) {
-        let mut gathering = Gathering::in_brief(&redactor);
-        Reading::new(Rules { strict: true }).read(&mut session.log.as_slice(), &mut gathering).unwrap();
+    for Made { session, .. } in EVERYTHING.iter().filter(|made| made.session.format == LogFormat::Atif) {
+        let mut gathering = LogGatherer::new_brief(&redactor);
+        SessionReader::new(ReaderSettings { strict: true })
+            .read_log(&mut session.log.as_slice(), &mut gathering)
+            .unwrap();
         assert_eq!(gathering.finish().survey.findings, Vec::new(), "{}", session.name);
     }
 }
@@ -152,11 +168,11 @@ fn calls_that_fail_are_read_as_failed_and_others_are_not() {
     let answers = |command: &str| {
         ["grep ", "diff ", "test ", "npx eslint ", "bundle exec rubocop"].iter().any(|one| command.starts_with(one))
     };
-    let has_failed = |turn: &weave::Turn| match &turn.does {
-        Does::Agent { call: Some(weave::Call { act: Act::Run(command), exit, .. }), .. } => {
+    let has_failed = |turn: &weave::ScriptTurn| match &turn.does {
+        TurnContent::Agent { call: Some(weave::ScriptedCall { act: CallAction::Run(command), exit, .. }), .. } => {
             *exit != 0 && !answers(command)
         }
-        Does::Agent { call: Some(call), .. } => call.fails,
+        TurnContent::Agent { call: Some(call), .. } => call.fails,
         _ => false,
     };
     let mut problems = Vec::new();
@@ -190,7 +206,7 @@ fn planted_lessons_can_be_told_from_the_steps_that_prove_them() {
         let whole = steps.iter().map(|step| step_text(step).to_lowercase()).collect::<Vec<_>>().join("\n") + &signals;
         let holds = |text: &str, group: &[String]| group.iter().any(|word| text.contains(&word.to_lowercase()));
         for group in &expect.mention {
-            let is_said_of_it = scenario.kind == Kind::Flaky || holds(&whole, group);
+            let is_said_of_it = scenario.kind == PlantedLessonKind::Flaky || holds(&whole, group);
             assert!(is_said_of_it, "{name}: none of {group:?} stands in the log");
         }
         let is_proven = expect.mention.iter().any(|group| proof.iter().any(|text| holds(text, group)));

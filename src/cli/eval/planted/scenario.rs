@@ -1,4 +1,4 @@
-//! Scenarios: what happens in a session, in outline, as `fixtures/planted/*.toml` tells it.
+//! Scenarios: the outlines of sessions, as written in `fixtures/planted/*.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::SignalKind;
 use crate::domain::MemoryCategory;
-use crate::ingest::Format;
+use crate::ingest::LogFormat;
 
 #[cfg(test)]
 #[path = "scenario_tests.rs"]
@@ -18,52 +18,52 @@ macro_rules! files {
     };
 }
 
-/// One file a stack, and what all of them share.
+/// The scenario files, one for each stack, and one with what all of them share.
 const FILES: &[(&str, &str)] = files![
     "shared", "python", "node", "rust", "go", "java", "ruby", "cpp", "elixir", "php", "infra", "agents", "anywhere",
 ];
 
-/// Why the scenarios cannot be told.
+/// The reason that the scenarios cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ScenarioError {
-    /// A file is not what it should be.
+    /// A scenario file cannot be parsed.
     #[error("fixtures/planted/{file}.toml cannot be read: {why}")]
     File {
-        /// Its name.
+        /// The name of the file.
         file: String,
-        /// What is wrong with it.
+        /// The error of the parser.
         why: String,
     },
-    /// A scenario is not whole.
+    /// A scenario is incomplete or contradicts itself.
     #[error("scenario `{id}` cannot be told: {why}")]
     Scenario {
-        /// Its name.
+        /// The id of the scenario.
         id: String,
-        /// What is missing.
+        /// A description of the problem.
         why: String,
     },
 }
 
 impl ScenarioError {
-    pub(super) fn of(id: &str, why: impl Into<String>) -> Self {
+    pub(super) fn for_scenario(id: &str, why: impl Into<String>) -> Self {
         Self::Scenario { id: id.to_owned(), why: why.into() }
     }
 }
 
-/// Which half of the scenarios: whoever writes a distiller may look at what fails in `dev` only.
+/// The half of the scenarios: authors of a distiller may inspect failures in `dev` only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Half {
-    /// To develop with.
+pub(crate) enum ScenarioHalf {
+    /// The half to develop with.
     Dev,
-    /// Held out.
+    /// The half that is a holdout.
     Held,
-    /// Brought along by somebody else.
+    /// A set of the user's own.
     Own,
 }
 
-impl Half {
-    /// Its name in tables and files.
+impl ScenarioHalf {
+    /// Returns its name in tables and files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Dev => "dev",
@@ -73,30 +73,30 @@ impl Half {
     }
 }
 
-/// What there is to learn in a session.
+/// The kind of lesson that a session contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// A failure, and what mends it.
+pub(crate) enum PlantedLessonKind {
+    /// A failure together with its remedy.
     Fixed,
-    /// A failure that comes back and is never mended.
+    /// A failure that recurs and is never fixed.
     Recurring,
-    /// A person says how it is to be done from now on.
+    /// A user's instruction on how to do something from now on.
     Correction,
-    /// A test that passes and fails as it likes.
+    /// A test that passes and fails at random.
     Flaky,
-    /// A habit of a provider or a tool: limits, timeouts.
+    /// A property of a provider or a tool, such as limits and timeouts.
     Provider,
-    /// A command that does not work here, and another that does.
+    /// A command that does not work in the project, and another that does.
     Alternative,
-    /// Something else; sets of others need not say what.
+    /// Any other kind, for sets that do not name one.
     Other,
-    /// Nothing.
+    /// No lesson at all.
     Routine,
 }
 
-impl Kind {
-    /// Its name in tables and files.
+impl PlantedLessonKind {
+    /// Returns its name in tables and files.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -111,10 +111,10 @@ impl Kind {
     }
 }
 
-/// The agents whose logs are written.
+/// An agent whose logs are rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Agent {
+pub(super) enum ScenarioAgent {
     Claude,
     Codex,
     Gemini,
@@ -122,149 +122,153 @@ pub(super) enum Agent {
     Atif,
 }
 
-impl Agent {
-    /// All of them.
+impl ScenarioAgent {
+    /// All agents, in the order of their turns.
     pub(super) const ALL: [Self; 5] = [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Atif];
 
-    /// The format that its logs are in.
-    pub(super) fn format(self) -> Format {
+    /// Returns the format of the agent's logs.
+    pub(super) fn log_format(self) -> LogFormat {
         match self {
-            Self::Claude => Format::ClaudeCode,
-            Self::Codex => Format::Codex,
-            Self::Gemini => Format::Gemini,
-            Self::Opencode => Format::OpenCode,
-            Self::Atif => Format::Atif,
+            Self::Claude => LogFormat::ClaudeCode,
+            Self::Codex => LogFormat::Codex,
+            Self::Gemini => LogFormat::Gemini,
+            Self::Opencode => LogFormat::OpenCode,
+            Self::Atif => LogFormat::Atif,
         }
     }
 }
 
 /// All scenarios, and what they share.
 #[derive(Debug, Default)]
-pub(super) struct Book {
-    /// Names and numbers to fill in, where a scenario has none of its own.
+pub(super) struct ScenarioCatalog {
+    /// The values of slots that a scenario does not define itself.
     pub(super) slots: BTreeMap<String, Vec<String>>,
-    /// Quiet steps that may stand anywhere.
-    pub(super) noise: Vec<Noise>,
-    pub(super) scenarios: Vec<Scenario>,
+    /// The routine steps that may occur anywhere.
+    pub(super) noise: Vec<NoiseStep>,
+    pub(super) scenarios: Vec<PlantedScenario>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ScenarioFile {
     #[serde(default)]
     slots: BTreeMap<String, Vec<String>>,
     #[serde(default)]
-    noise: Vec<Noise>,
+    noise: Vec<NoiseStep>,
     #[serde(default)]
-    scenario: Vec<Scenario>,
+    scenario: Vec<PlantedScenario>,
 }
 
-/// A look or a passing check that belongs to no lesson.
+/// A file read or a passing check that belongs to no lesson.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Noise {
-    /// Where it fits; `any` is everywhere.
+pub(super) struct NoiseStep {
+    /// The stack that it fits; `any` fits all.
     pub(super) stack: String,
     #[serde(flatten)]
-    pub(super) line: Line,
+    pub(super) line: ScenarioStep,
 }
 
-/// A session in outline.
+/// The outline of a session.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Scenario {
+pub(super) struct PlantedScenario {
     pub(super) id: String,
     pub(super) stack: String,
-    pub(super) half: Half,
-    pub(super) kind: Kind,
-    /// What the person asks for.
+    pub(super) half: ScenarioHalf,
+    pub(super) kind: PlantedLessonKind,
+    /// The request of the user that starts the session.
     pub(super) order: String,
     #[serde(default)]
     pub(super) slots: BTreeMap<String, Vec<String>>,
-    /// The agents that it may happen to; all of them, if none is named.
+    /// The agents that it is limited to; if empty, it fits all agents.
     #[serde(default)]
-    agents: Vec<Agent>,
-    /// Signals that are known to show; a test holds the scenario to it.
+    agents: Vec<ScenarioAgent>,
+    /// The signals that must appear, which a test verifies.
     #[serde(default)]
     pub(super) shows: Vec<SignalKind>,
-    /// Signals that must not show.
+    /// The signals that must not appear.
     #[serde(default)]
     pub(super) hides: Vec<SignalKind>,
-    /// A call of it that did what it should prints so much like a failure that it may be taken for one.
+    /// True if the output of a successful call looks so much like a failure that it may be taken for one.
     #[serde(default)]
     pub(super) misleads: bool,
     #[serde(rename = "step")]
-    pub(super) lines: Vec<Line>,
-    pub(super) expect: Option<Expect>,
+    pub(super) lines: Vec<ScenarioStep>,
+    pub(super) expect: Option<ScenarioExpectation>,
 }
 
-/// What a distiller should say.
+/// The lesson that a distiller should find in a scenario.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Expect {
-    /// Of every group one, in any letter case.
+pub(super) struct ScenarioExpectation {
+    /// Groups of words; one of each group must occur, in any letter case.
     pub(super) mention: Vec<Vec<String>>,
-    /// Marks of the steps that prove it.
+    /// The marks of the steps that prove it.
     #[serde(default)]
     pub(super) proof: Vec<String>,
-    /// Categories that fit.
+    /// The categories that fit the lesson.
     #[serde(default)]
     pub(super) category: Vec<MemoryCategory>,
-    /// Whether it is worth little without a rule.
+    /// True if the lesson should have a rule.
     #[serde(default)]
     pub(super) rule: bool,
 }
 
-/// One step of a scenario: a person's words, or an agent's with at most one call.
+/// One step of a scenario: a user's message, or an agent's turn with at most one call.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Line {
-    /// A person says this.
+pub(super) struct ScenarioStep {
+    /// The message of the user.
     pub(super) user: String,
-    /// The agent says this.
+    /// The message of the agent.
     pub(super) say: String,
-    /// The agent thinks this.
+    /// The thought of the agent.
     pub(super) think: String,
-    /// A command.
+    /// The command that is run.
     pub(super) run: String,
-    /// A file that is looked at.
+    /// The file that is read.
     pub(super) read: String,
-    /// A file in which `old` becomes `new`.
+    /// The file in which `old` is replaced by `new`.
     pub(super) edit: String,
-    /// A file that is written whole, as `new`.
+    /// The file that is written with `new` as its content.
     pub(super) write: String,
     pub(super) old: String,
     pub(super) new: String,
-    /// What comes back.
+    /// The output of the call.
     pub(super) out: String,
     pub(super) exit: i32,
-    /// An edit that does not match, a file that is not there.
+    /// True if the tool fails: an edit that does not match, or a missing file.
     pub(super) fails: bool,
-    /// Seconds.
+    /// The duration in seconds, or 0 for a random one.
     pub(super) took: u64,
-    /// The person presses the stop key.
+    /// True if the user interrupts the agent.
     pub(super) stop: bool,
-    /// The model's provider answers with this status, and with `out`.
+    /// The status of a provider error whose message is `out`, or 0.
     pub(super) provider: u16,
-    /// A name to refer to it by.
+    /// A mark by which the expectation refers to the step.
     pub(super) mark: String,
-    /// Nothing may come between this step and the one before it.
+    /// True if no routine step may be inserted before this step.
     pub(super) close: bool,
 }
 
-impl Scenario {
-    /// Whose logs it can stand in: ATIF has no place for what a provider says.
-    pub(super) fn agents(&self) -> Vec<Agent> {
+impl PlantedScenario {
+    /// Returns the agents whose logs can contain the scenario; ATIF cannot represent provider errors.
+    pub(super) fn possible_agents(&self) -> Vec<ScenarioAgent> {
         let has_provider = self.lines.iter().any(|line| line.provider > 0);
-        let named = |agent: &Agent| self.agents.is_empty() || self.agents.contains(agent);
-        Agent::ALL.into_iter().filter(named).filter(|agent| !has_provider || *agent != Agent::Atif).collect()
+        let named = |agent: &ScenarioAgent| self.agents.is_empty() || self.agents.contains(agent);
+        ScenarioAgent::ALL
+            .into_iter()
+            .filter(named)
+            .filter(|agent| !has_provider || *agent != ScenarioAgent::Atif)
+            .collect()
     }
 
-    fn check(&self) -> Result<(), ScenarioError> {
-        let refuse = |why: &str| Err(ScenarioError::of(&self.id, why));
+    fn check_consistency(&self) -> Result<(), ScenarioError> {
+        let refuse = |why: &str| Err(ScenarioError::for_scenario(&self.id, why));
         let marks: BTreeSet<&str> = self.lines.iter().map(|line| line.mark.as_str()).collect();
         match &self.expect {
-            None if self.kind != Kind::Routine => refuse("it is planted, but expects nothing"),
-            Some(_) if self.kind == Kind::Routine => refuse("it is routine, but expects something"),
+            None if self.kind != PlantedLessonKind::Routine => refuse("it is planted, but expects nothing"),
+            Some(_) if self.kind == PlantedLessonKind::Routine => refuse("it is routine, but expects something"),
             Some(expect) if expect.mention.is_empty() || expect.mention.iter().any(Vec::is_empty) => {
                 refuse("it expects no words")
             }
@@ -273,15 +277,15 @@ impl Scenario {
             }
             Some(_) if self.misleads => refuse("it is planted, so it must be clear what failed"),
             _ if self.shows.iter().any(|kind| self.hides.contains(kind)) => refuse("it shows what it hides"),
-            _ if self.half == Half::Own => refuse("it is neither `dev` nor `held`"),
-            _ if self.agents().is_empty() => refuse("no agent's log can hold it"),
+            _ if self.half == ScenarioHalf::Own => refuse("it is neither `dev` nor `held`"),
+            _ if self.possible_agents().is_empty() => refuse("no agent's log can hold it"),
             _ => Ok(()),
         }
     }
 }
 
-impl Book {
-    /// Reads all files.
+impl ScenarioCatalog {
+    /// Reads and checks all scenario files.
     pub(super) fn open() -> Result<Self, ScenarioError> {
         let mut book = Self::default();
         for (name, text) in FILES {
@@ -289,16 +293,16 @@ impl Book {
                 file: (*name).to_owned(),
                 why: error.to_string().trim().to_owned(),
             };
-            let file: File = toml::from_str(text).map_err(cannot)?;
+            let file: ScenarioFile = toml::from_str(text).map_err(cannot)?;
             book.slots.extend(file.slots);
             book.noise.extend(file.noise);
             book.scenarios.extend(file.scenario);
         }
         let mut ids = BTreeSet::new();
         for scenario in &book.scenarios {
-            scenario.check()?;
+            scenario.check_consistency()?;
             if !ids.insert(scenario.id.as_str()) {
-                return Err(ScenarioError::of(&scenario.id, "another scenario has its name"));
+                return Err(ScenarioError::for_scenario(&scenario.id, "another scenario has its name"));
             }
         }
         Ok(book)

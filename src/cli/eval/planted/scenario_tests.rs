@@ -1,6 +1,6 @@
 use super::*;
 
-fn scenario(text: &str) -> Result<Scenario, toml::de::Error> {
+fn scenario(text: &str) -> Result<PlantedScenario, toml::de::Error> {
     let head = "id = \"x\"\nstack = \"go\"\nhalf = \"dev\"\norder = \"do it\"\n";
     toml::from_str(&format!("{head}{text}"))
 }
@@ -20,7 +20,7 @@ fn a_scenario_must_expect_something_exactly_if_it_is_planted() {
     ];
     for (kind, expect, is_right) in table {
         let scenario = scenario(&format!("{kind}{step}{expect}")).unwrap();
-        assert_eq!(scenario.check().is_ok(), is_right, "{kind}{expect}");
+        assert_eq!(scenario.check_consistency().is_ok(), is_right, "{kind}{expect}");
     }
 }
 
@@ -34,13 +34,13 @@ fn words_that_nobody_knows_are_refused() {
 fn an_error_of_a_provider_is_not_written_where_there_is_no_place_for_it() {
     let with = scenario("kind = \"routine\"\n[[step]]\nprovider = 429\nout = \"slow down\"\n").unwrap();
     let without = scenario("kind = \"routine\"\n[[step]]\nsay = \"a\"\n").unwrap();
-    assert!(!with.agents().contains(&Agent::Atif));
-    assert_eq!(without.agents(), Agent::ALL);
+    assert!(!with.possible_agents().contains(&ScenarioAgent::Atif));
+    assert_eq!(without.possible_agents(), ScenarioAgent::ALL);
 }
 
 #[test]
 fn every_category_and_signal_is_a_known_word() {
-    for scenario in Book::open().unwrap().scenarios {
+    for scenario in ScenarioCatalog::open().unwrap().scenarios {
         for kind in scenario.shows.iter().chain(&scenario.hides) {
             assert!(SignalKind::parse(kind.as_str()).is_ok(), "{}: {kind}", scenario.id);
         }
@@ -52,7 +52,7 @@ fn every_category_and_signal_is_a_known_word() {
 
 #[test]
 fn no_slot_of_a_scenario_is_idle() {
-    let book = Book::open().unwrap();
+    let book = ScenarioCatalog::open().unwrap();
     for scenario in &book.scenarios {
         let text = format!("{scenario:?}");
         for slot in scenario.slots.keys() {
@@ -63,7 +63,7 @@ fn no_slot_of_a_scenario_is_idle() {
 
 #[test]
 fn quiet_steps_are_quiet() {
-    for noise in Book::open().unwrap().noise {
+    for noise in ScenarioCatalog::open().unwrap().noise {
         let line = &noise.line;
         assert!(line.edit.is_empty() && line.write.is_empty() && line.user.is_empty(), "{line:?}");
         assert!(line.exit == 0 && !line.fails && !line.stop && line.provider == 0, "{line:?}");

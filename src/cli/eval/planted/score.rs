@@ -1,4 +1,4 @@
-//! Whether what was distilled is what was planted.
+//! Compares distilled candidates with the planted lessons.
 
 use std::collections::BTreeMap;
 
@@ -6,133 +6,139 @@ use serde::Serialize;
 
 use crate::domain::Candidate;
 
-use super::scenario::{Half, Kind};
-use super::{Expectation, Session};
+use super::scenario::{PlantedLessonKind, ScenarioHalf};
+use super::{ExpectedLesson, PlantedSession};
 
 #[cfg(test)]
 #[path = "score_tests.rs"]
 mod tests;
 
-/// So much of a detail is read: who copies the log into it has not said anything.
+/// The number of characters of a detail that are searched, so that copying the log into it does not count.
 const READ_CHARACTERS: usize = 1_200;
 
-/// What came of one session.
+/// The result of comparing the candidates of one session with its planted lesson.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Verdict {
-    /// The session.
+pub(crate) struct PlantedVerdict {
+    /// The name of the session.
     pub session: String,
-    /// Its half.
-    pub half: Half,
-    /// What there is to learn in it.
-    pub kind: Kind,
-    /// Its log's format.
+    /// The half of the session.
+    pub half: ScenarioHalf,
+    /// The kind of lesson that the session contains.
+    pub kind: PlantedLessonKind,
+    /// The format of the session's log.
     pub format: &'static str,
-    /// What was planted, where something was.
+    /// The planted lesson, or `None` for a routine session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub expect: Option<Expectation>,
-    /// The candidate that says it.
+    pub expect: Option<ExpectedLesson>,
+    /// The candidate that matches the planted lesson.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found: Option<Found>,
-    /// All other candidates, in their own words.
+    pub found: Option<PlantedLessonMatch>,
+    /// The texts of all other candidates.
     pub extra: Vec<String>,
-    /// Those of them that say the right words and prove them by the wrong steps.
+    /// The number of other candidates that mention the right words and cite the wrong steps.
     pub unproven: usize,
 }
 
-/// The candidate that says what was planted.
+/// The candidate that matches the planted lesson.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Found {
-    /// Its place among the candidates, counted from 0.
+pub(crate) struct PlantedLessonMatch {
+    /// The index of the candidate, counted from 0.
     pub at: usize,
-    /// Whether its category fits.
+    /// True if its category fits.
     pub filed: bool,
-    /// Whether it has a rule, or needs none.
+    /// True if it has a rule, or needs none.
     pub ruled: bool,
 }
 
-/// Holds candidates against what was planted. The first that matches is it; all others are false.
-pub(crate) fn score(session: &Session, candidates: &[Candidate]) -> Verdict {
+/// Compares candidates with the planted lesson: the first match is the lesson, all others are false.
+pub(crate) fn score_candidates(session: &PlantedSession, candidates: &[Candidate]) -> PlantedVerdict {
     let found = session.expect.as_ref().and_then(|expect| {
-        let at = candidates.iter().position(|one| says(expect, one) && proves(expect, one))?;
+        let at = candidates
+            .iter()
+            .position(|one| mentions_expected_words(expect, one) && cites_expected_step(expect, one))?;
         let candidate = candidates.get(at)?;
         let filed = expect.category.is_empty() || expect.category.contains(&candidate.category);
-        Some(Found { at, filed, ruled: !expect.rule || candidate.rule.is_some() })
+        Some(PlantedLessonMatch { at, filed, ruled: !expect.rule || candidate.rule.is_some() })
     });
     let others = || {
         let place = found.as_ref().map(|found| found.at);
         candidates.iter().enumerate().filter(move |(at, _)| Some(*at) != place).map(|(_, candidate)| candidate)
     };
-    let is_unproven =
-        |one: &&Candidate| session.expect.as_ref().is_some_and(|expect| says(expect, one) && !proves(expect, one));
-    Verdict {
+    let is_unproven = |one: &&Candidate| {
+        session
+            .expect
+            .as_ref()
+            .is_some_and(|expect| mentions_expected_words(expect, one) && !cites_expected_step(expect, one))
+    };
+    PlantedVerdict {
         session: session.name.clone(),
         half: session.half,
         kind: session.kind,
         format: session.format.as_str(),
         expect: session.expect.clone(),
-        extra: others().map(shown).collect(),
+        extra: others().map(render_candidate).collect(),
         unproven: others().filter(is_unproven).count(),
         found,
     }
 }
 
-/// Whether a candidate mentions one of every group.
-fn says(expect: &Expectation, candidate: &Candidate) -> bool {
-    let text = plain(&words_of(candidate));
-    expect.mention.iter().all(|group| group.iter().any(|word| text.contains(&plain(word))))
+/// Returns true if a candidate mentions a word of every group.
+fn mentions_expected_words(expect: &ExpectedLesson, candidate: &Candidate) -> bool {
+    let text = normalize_text(&candidate_text(candidate));
+    expect.mention.iter().all(|group| group.iter().any(|word| text.contains(&normalize_text(word))))
 }
 
-/// Whether one of its quotes stands in a step that proves it.
-fn proves(expect: &Expectation, candidate: &Candidate) -> bool {
+/// Returns true if one of the candidate's quotes is from a step that proves the lesson.
+fn cites_expected_step(expect: &ExpectedLesson, candidate: &Candidate) -> bool {
     expect.steps.is_empty() || candidate.evidence.quotes.iter().any(|quote| expect.steps.contains(&quote.step))
 }
 
-fn words_of(candidate: &Candidate) -> String {
+fn candidate_text(candidate: &Candidate) -> String {
     let detail: String = candidate.detail.iter().flat_map(|detail| detail.chars()).take(READ_CHARACTERS).collect();
     [candidate.summary.as_str(), candidate.rule.as_deref().unwrap_or_default(), &detail].join("\n")
 }
 
-/// In small letters, with single spaces.
-fn plain(text: &str) -> String {
+/// Returns the text in lower case with single spaces.
+fn normalize_text(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn shown(candidate: &Candidate) -> String {
+fn render_candidate(candidate: &Candidate) -> String {
     match &candidate.rule {
         Some(rule) => format!("{} ({rule})", candidate.summary),
         None => candidate.summary.clone(),
     }
 }
 
-/// How it went over some sessions. A share of nothing is not there.
+/// The figures of a group of sessions; a share of nothing is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Scores {
-    /// Sessions with a lesson.
+pub(crate) struct DistillScores {
+    /// The number of sessions with a lesson.
     pub planted: usize,
-    /// Those whose lesson was found.
+    /// The number of sessions whose lesson was found.
     pub found: usize,
-    /// The share of them.
+    /// The share of planted lessons that were found.
     pub recall: Option<f64>,
-    /// Candidates, whatever they say.
+    /// The number of all candidates.
     pub claimed: usize,
-    /// The share of them that are what was planted.
+    /// The share of candidates that match a planted lesson.
     pub precision: Option<f64>,
-    /// Sessions without a lesson.
+    /// The number of sessions without a lesson.
     pub routine: usize,
-    /// Those of which nothing was claimed.
+    /// The number of routine sessions without any candidate.
     pub silent: usize,
-    /// The share of them.
+    /// The share of routine sessions without any candidate.
     pub silence: Option<f64>,
-    /// Found lessons whose category fits.
+    /// The number of found lessons whose category fits.
     pub filed: usize,
-    /// Found lessons that have a rule, or need none.
+    /// The number of found lessons that have a rule, or need none.
     pub ruled: usize,
 }
 
-impl Scores {
-    fn of<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Self {
+impl DistillScores {
+    fn from_verdicts<'v>(verdicts: impl Iterator<Item = &'v PlantedVerdict>) -> Self {
         let mut scores = Self::default();
         for verdict in verdicts {
             let claimed = verdict.extra.len() + usize::from(verdict.found.is_some());
@@ -150,79 +156,79 @@ impl Scores {
                 scores.ruled += usize::from(found.ruled);
             }
         }
-        scores.recall = share(scores.found, scores.planted);
-        scores.precision = share(scores.found, scores.claimed);
-        scores.silence = share(scores.silent, scores.routine);
+        scores.recall = compute_share(scores.found, scores.planted);
+        scores.precision = compute_share(scores.found, scores.claimed);
+        scores.silence = compute_share(scores.silent, scores.routine);
         scores
     }
 }
 
-fn share(part: usize, whole: usize) -> Option<f64> {
+fn compute_share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Everything that was measured.
+/// The figures of one distiller over all sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Tally {
-    /// Over all sessions.
-    pub all: Scores,
-    /// By half.
-    pub halves: BTreeMap<Half, Scores>,
-    /// By what there is to learn, for each half.
-    pub kinds: BTreeMap<Half, BTreeMap<Kind, Scores>>,
-    /// By the log's format.
-    pub formats: BTreeMap<&'static str, Scores>,
-    /// What was planted and not found.
-    pub misses: Vec<Missed>,
-    /// What was claimed and not planted.
+pub(crate) struct DistillTally {
+    /// The figures over all sessions.
+    pub all: DistillScores,
+    /// The figures by half.
+    pub halves: BTreeMap<ScenarioHalf, DistillScores>,
+    /// The figures by kind of lesson, for each half.
+    pub kinds: BTreeMap<ScenarioHalf, BTreeMap<PlantedLessonKind, DistillScores>>,
+    /// The figures by the format of the log.
+    pub formats: BTreeMap<&'static str, DistillScores>,
+    /// The planted lessons that were not found.
+    pub misses: Vec<MissedLesson>,
+    /// The candidates that match no planted lesson.
     pub false_lessons: Vec<FalseLesson>,
 }
 
-/// A lesson that was not found.
+/// A planted lesson that was not found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Missed {
-    /// In which session.
+pub(crate) struct MissedLesson {
+    /// The name of the session.
     pub session: String,
-    /// Of which half: whoever mends a distiller by its misses must not look at those held out.
-    pub half: Half,
-    /// What it is.
-    pub kind: Kind,
-    /// The words that it should hold.
+    /// The half of the session; misses in the holdout must not be inspected to improve a distiller.
+    pub half: ScenarioHalf,
+    /// The kind of the lesson.
+    pub kind: PlantedLessonKind,
+    /// The groups of words that it should mention.
     pub mention: Vec<Vec<String>>,
     /// The steps that prove it.
     pub steps: Vec<u32>,
-    /// How many candidates said it and did not prove it.
+    /// The number of candidates that mention it without proving it.
     pub unproven: usize,
 }
 
-/// A candidate that says something else than what was planted.
+/// A candidate that does not match the planted lesson.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FalseLesson {
-    /// In which session.
+    /// The name of the session.
     pub session: String,
-    /// Of which half.
-    pub half: Half,
-    /// What there was to learn instead.
-    pub kind: Kind,
-    /// What it says.
+    /// The half of the session.
+    pub half: ScenarioHalf,
+    /// The kind of lesson that the session contains.
+    pub kind: PlantedLessonKind,
+    /// The text of the candidate.
     pub text: String,
 }
 
-/// Counts verdicts.
-pub(crate) fn tally(verdicts: &[Verdict]) -> Tally {
-    let mut halves: BTreeMap<Half, Vec<&Verdict>> = BTreeMap::new();
-    let mut kinds: BTreeMap<Half, BTreeMap<Kind, Vec<&Verdict>>> = BTreeMap::new();
-    let mut formats: BTreeMap<&'static str, Vec<&Verdict>> = BTreeMap::new();
+/// Sums up verdicts into the figures of a distiller.
+pub(crate) fn tally_verdicts(verdicts: &[PlantedVerdict]) -> DistillTally {
+    let mut halves: BTreeMap<ScenarioHalf, Vec<&PlantedVerdict>> = BTreeMap::new();
+    let mut kinds: BTreeMap<ScenarioHalf, BTreeMap<PlantedLessonKind, Vec<&PlantedVerdict>>> = BTreeMap::new();
+    let mut formats: BTreeMap<&'static str, Vec<&PlantedVerdict>> = BTreeMap::new();
     let (mut misses, mut false_lessons) = (Vec::new(), Vec::new());
     for verdict in verdicts {
         halves.entry(verdict.half).or_default().push(verdict);
         kinds.entry(verdict.half).or_default().entry(verdict.kind).or_default().push(verdict);
         formats.entry(verdict.format).or_default().push(verdict);
         if let (Some(expect), None) = (&verdict.expect, &verdict.found) {
-            misses.push(Missed {
+            misses.push(MissedLesson {
                 session: verdict.session.clone(),
                 half: verdict.half,
                 kind: verdict.kind,
@@ -238,16 +244,16 @@ pub(crate) fn tally(verdicts: &[Verdict]) -> Tally {
             text: text.clone(),
         }));
     }
-    Tally {
-        all: Scores::of(verdicts.iter()),
-        halves: scored(halves),
-        kinds: kinds.into_iter().map(|(half, kinds)| (half, scored(kinds))).collect(),
-        formats: scored(formats),
+    DistillTally {
+        all: DistillScores::from_verdicts(verdicts.iter()),
+        halves: score_groups(halves),
+        kinds: kinds.into_iter().map(|(half, kinds)| (half, score_groups(kinds))).collect(),
+        formats: score_groups(formats),
         misses,
         false_lessons,
     }
 }
 
-fn scored<K: Ord>(groups: BTreeMap<K, Vec<&Verdict>>) -> BTreeMap<K, Scores> {
-    groups.into_iter().map(|(name, verdicts)| (name, Scores::of(verdicts.into_iter()))).collect()
+fn score_groups<K: Ord>(groups: BTreeMap<K, Vec<&PlantedVerdict>>) -> BTreeMap<K, DistillScores> {
+    groups.into_iter().map(|(name, verdicts)| (name, DistillScores::from_verdicts(verdicts.into_iter()))).collect()
 }

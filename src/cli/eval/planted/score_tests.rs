@@ -1,12 +1,12 @@
 use super::*;
 use crate::domain::{
-    Evidence, EvidenceLevel, Facets, Importance, MemoryCategory, MemoryKind, MemoryScope, Quote, TrustClass,
+    Evidence, EvidenceLevel, FacetValues, Importance, MemoryCategory, MemoryKind, MemoryScope, Quote, TrustClass,
 };
-use crate::ingest::Format;
+use crate::ingest::LogFormat;
 
 fn candidate(summary: &str, step: u32) -> Candidate {
     let (level, trust) = (EvidenceLevel::Execution, TrustClass::BuildOutput);
-    let quotes = Quote::verified("t", step, "npm ci failed", "npm ci", level, trust).into_iter().collect();
+    let quotes = Quote::verify_passage("t", step, "npm ci failed", "npm ci", level, trust).into_iter().collect();
     Candidate {
         summary: summary.to_owned(),
         rule: None,
@@ -14,7 +14,7 @@ fn candidate(summary: &str, step: u32) -> Candidate {
         kind: MemoryKind::Lesson,
         category: MemoryCategory::ToolUsage,
         scope: MemoryScope::Project,
-        facets: Facets::default(),
+        facets: FacetValues::default(),
         tags: Vec::new(),
         importance: Importance::MANUAL,
         importance_reason: None,
@@ -26,14 +26,14 @@ fn candidate(summary: &str, step: u32) -> Candidate {
     }
 }
 
-fn session(name: &str, half: Half, expect: Option<Expectation>) -> Session {
-    let kind = expect.as_ref().map_or(Kind::Routine, |expect| expect.kind);
-    Session { name: name.to_owned(), format: Format::Codex, half, kind, log: Vec::new(), expect }
+fn session(name: &str, half: ScenarioHalf, expect: Option<ExpectedLesson>) -> PlantedSession {
+    let kind = expect.as_ref().map_or(PlantedLessonKind::Routine, |expect| expect.kind);
+    PlantedSession { name: name.to_owned(), format: LogFormat::Codex, half, kind, log: Vec::new(), expect }
 }
 
-fn expectation() -> Expectation {
-    Expectation {
-        kind: Kind::Alternative,
+fn expectation() -> ExpectedLesson {
+    ExpectedLesson {
+        kind: PlantedLessonKind::Alternative,
         mention: vec![vec!["pnpm".to_owned()], vec!["npm ci".to_owned(), "lockfile".to_owned()]],
         steps: vec![4, 9],
         category: vec![MemoryCategory::ToolUsage, MemoryCategory::Workflow],
@@ -41,8 +41,8 @@ fn expectation() -> Expectation {
     }
 }
 
-fn planted() -> Session {
-    session("a", Half::Dev, Some(expectation()))
+fn planted() -> PlantedSession {
+    session("a", ScenarioHalf::Dev, Some(expectation()))
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_candidate_matches_if_it_says_every_group_and_proves_it() {
         ("Use pnpm, npm ci fails", 5, false),
     ];
     for (summary, step, is_found) in table {
-        let verdict = score(&planted(), &[candidate(summary, step)]);
+        let verdict = score_candidates(&planted(), &[candidate(summary, step)]);
         assert_eq!(verdict.found.is_some(), is_found, "{summary} at {step}");
         assert_eq!(verdict.extra.len(), usize::from(!is_found), "{summary} at {step}");
     }
@@ -65,35 +65,36 @@ fn a_candidate_matches_if_it_says_every_group_and_proves_it() {
 fn rule_and_detail_count_as_well_but_not_a_copy_of_the_log() {
     let mut spread = candidate("The lockfile", 4);
     spread.rule = Some("IF packages are missing THEN run pnpm install".to_owned());
-    assert!(score(&planted(), &[spread.clone()]).found.is_some());
+    assert!(score_candidates(&planted(), &[spread.clone()]).found.is_some());
     spread.rule = None;
     spread.detail = Some("It is pnpm's".to_owned());
-    assert!(score(&planted(), &[spread.clone()]).found.is_some());
+    assert!(score_candidates(&planted(), &[spread.clone()]).found.is_some());
     spread.detail = Some(format!("{} pnpm", "x".repeat(READ_CHARACTERS)));
-    assert_eq!(score(&planted(), &[spread]).found, None);
+    assert_eq!(score_candidates(&planted(), &[spread]).found, None);
 }
 
 #[test]
 fn only_one_candidate_is_the_planted_lesson() {
     let right = candidate("pnpm, not npm ci", 4);
-    let verdict = score(&planted(), &[candidate("something else", 4), right.clone(), right]);
+    let verdict = score_candidates(&planted(), &[candidate("something else", 4), right.clone(), right]);
     assert_eq!(verdict.found.as_ref().map(|found| found.at), Some(1));
     assert_eq!(verdict.extra, ["something else", "pnpm, not npm ci"]);
 }
 
 #[test]
 fn a_lesson_without_its_proof_is_told_apart() {
-    let verdict = score(&planted(), &[candidate("pnpm, not npm ci", 1), candidate("else", 1)]);
+    let verdict = score_candidates(&planted(), &[candidate("pnpm, not npm ci", 1), candidate("else", 1)]);
     assert_eq!((verdict.found, verdict.unproven, verdict.extra.len()), (None, 1, 2));
-    let anywhere = Expectation { steps: Vec::new(), ..expectation() };
-    let verdict = score(&session("a", Half::Dev, Some(anywhere)), &[candidate("pnpm, not npm ci", 1)]);
+    let anywhere = ExpectedLesson { steps: Vec::new(), ..expectation() };
+    let verdict =
+        score_candidates(&session("a", ScenarioHalf::Dev, Some(anywhere)), &[candidate("pnpm, not npm ci", 1)]);
     assert!(verdict.found.is_some());
 }
 
 #[test]
 fn category_and_rule_are_counted_and_not_asked_for() {
     let mut one = candidate("pnpm, not npm ci", 4);
-    let found = |one: &Candidate| score(&planted(), std::slice::from_ref(one)).found.unwrap();
+    let found = |one: &Candidate| score_candidates(&planted(), std::slice::from_ref(one)).found.unwrap();
     assert_eq!((found(&one).filed, found(&one).ruled), (true, false));
     one.category = MemoryCategory::Decision;
     one.rule = Some("IF a THEN b".to_owned());
@@ -105,20 +106,20 @@ fn a_tally_counts_by_half_kind_and_format() {
     let right = candidate("pnpm, not npm ci", 4);
     let wrong = candidate("water is wet", 4);
     let verdicts = [
-        score(&planted(), &[right.clone(), wrong.clone()]),
-        score(&session("b", Half::Held, Some(expectation())), &[]),
-        score(&session("c", Half::Dev, None), &[]),
-        score(&session("d", Half::Held, None), &[wrong]),
+        score_candidates(&planted(), &[right.clone(), wrong.clone()]),
+        score_candidates(&session("b", ScenarioHalf::Held, Some(expectation())), &[]),
+        score_candidates(&session("c", ScenarioHalf::Dev, None), &[]),
+        score_candidates(&session("d", ScenarioHalf::Held, None), &[wrong]),
     ];
-    let tally = tally(&verdicts);
+    let tally = tally_verdicts(&verdicts);
     let all = &tally.all;
     assert_eq!((all.planted, all.found, all.claimed, all.routine, all.silent), (2, 1, 3, 2, 1));
     assert_eq!((all.recall, all.precision, all.silence), (Some(0.5), Some(1.0 / 3.0), Some(0.5)));
-    let dev = &tally.halves[&Half::Dev];
+    let dev = &tally.halves[&ScenarioHalf::Dev];
     assert_eq!((dev.recall, dev.precision, dev.silence), (Some(1.0), Some(0.5), Some(1.0)));
-    let held = &tally.halves[&Half::Held];
+    let held = &tally.halves[&ScenarioHalf::Held];
     assert_eq!((held.recall, held.precision, held.silence), (Some(0.0), Some(0.0), Some(0.0)));
-    let alternative = &tally.kinds[&Half::Dev][&Kind::Alternative];
+    let alternative = &tally.kinds[&ScenarioHalf::Dev][&PlantedLessonKind::Alternative];
     assert_eq!((alternative.planted, alternative.found, alternative.silence), (1, 1, None));
     assert_eq!(tally.formats["codex"], tally.all);
     assert_eq!(tally.misses.iter().map(|miss| miss.session.as_str()).collect::<Vec<_>>(), ["b"]);
@@ -133,6 +134,6 @@ fn a_tally_counts_by_half_kind_and_format() {
 
 #[test]
 fn nothing_measured_is_no_share() {
-    let tally = tally(&[]);
+    let tally = tally_verdicts(&[]);
     assert_eq!((tally.all.recall, tally.all.precision, tally.all.silence), (None, None, None));
 }

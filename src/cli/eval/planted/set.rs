@@ -1,68 +1,68 @@
-//! Sets that others bring along.
+//! Labelled folders of the user's own, read in place of generated sessions.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::domain::{Event, Sink};
-use crate::ingest::{Reading, Rules, Unreadable};
+use crate::domain::{EventSink, TrajectoryEvent};
+use crate::ingest::{ReaderSettings, SessionReader, UnreadableLog};
 
-use super::scenario::{Half, Kind};
-use super::{Expectation, Session};
+use super::scenario::{PlantedLessonKind, ScenarioHalf};
+use super::{ExpectedLesson, PlantedSession};
 
 #[cfg(test)]
 #[path = "set_tests.rs"]
 mod tests;
 
-/// The file that says what is expected.
+/// The file that names the expected lessons.
 const EXPECTED: &str = "expected.json";
 
-/// Why a set cannot be used.
+/// The reason that a labelled folder cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SetError {
+pub(crate) enum LabelledFolderError {
     /// A file could not be read.
     #[error("{path} cannot be read: {error}")]
     Io {
-        /// Which.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the read.
         error: std::io::Error,
     },
-    /// The expectations are not what they should be.
+    /// The file of expected lessons cannot be parsed.
     #[error(
         "{path} does not say what to expect: {error}; it is an object of file names, each with its `mention` or null"
     )]
     Expected {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the parser.
         error: serde_json::Error,
     },
-    /// Nothing is expected of nothing.
+    /// The file of expected lessons names no log.
     #[error("{path} names no log")]
     Empty {
-        /// Which file.
+        /// The path of the file.
         path: String,
     },
-    /// An expectation that anything would meet.
+    /// An expected lesson names no words, so any candidate would match it.
     #[error("{path} expects no words of {file}; name them in `mention`, or write null if there is nothing to learn")]
     Wordless {
-        /// Which file.
+        /// The path of the file of expected lessons.
         path: String,
-        /// Of which log.
+        /// The name of the log.
         file: String,
     },
-    /// A log is none.
+    /// A named file is not a log.
     #[error("{path} is no log: {error}")]
     Log {
-        /// Which.
+        /// The path of the log.
         path: String,
-        /// Why.
-        error: Unreadable,
+        /// The error of the log reader.
+        error: UnreadableLog,
     },
 }
 
-/// Reads a folder with logs, of any format that Archivist reads, and a file `expected.json` beside them:
+/// Reads a folder with logs, of any format that Archivist reads, and its file `expected.json`:
 ///
 /// ```json
 /// {
@@ -74,37 +74,42 @@ pub(crate) enum SetError {
 ///
 /// `null` stands for a session with nothing to learn. Only `mention` is needed. `steps` are counted from 1, as
 /// `archivist inspect` counts them. Files that are not named are left alone.
-pub(crate) fn from_dir(dir: &Path) -> Result<Vec<Session>, SetError> {
+pub(crate) fn from_dir(dir: &Path) -> Result<Vec<PlantedSession>, LabelledFolderError> {
     let path = dir.join(EXPECTED);
     let shown = path.display().to_string();
-    let text = fs::read_to_string(&path).map_err(|error| SetError::Io { path: shown.clone(), error })?;
-    let expected: BTreeMap<String, Option<Expectation>> =
-        serde_json::from_str(&text).map_err(|error| SetError::Expected { path: shown.clone(), error })?;
+    let text = fs::read_to_string(&path).map_err(|error| LabelledFolderError::Io { path: shown.clone(), error })?;
+    let expected: BTreeMap<String, Option<ExpectedLesson>> =
+        serde_json::from_str(&text).map_err(|error| LabelledFolderError::Expected { path: shown.clone(), error })?;
     if expected.is_empty() {
-        return Err(SetError::Empty { path: shown });
+        return Err(LabelledFolderError::Empty { path: shown });
     }
     let mut sessions = Vec::new();
     for (name, expect) in expected {
-        let is_wordless = |expect: &Expectation| expect.mention.is_empty() || expect.mention.iter().any(Vec::is_empty);
+        let is_wordless =
+            |expect: &ExpectedLesson| expect.mention.is_empty() || expect.mention.iter().any(Vec::is_empty);
         if expect.as_ref().is_some_and(is_wordless) {
-            return Err(SetError::Wordless { path: shown, file: name });
+            return Err(LabelledFolderError::Wordless { path: shown, file: name });
         }
-        sessions.push(session(&dir.join(&name), name, expect)?);
+        sessions.push(read_labelled_session(&dir.join(&name), name, expect)?);
     }
     Ok(sessions)
 }
 
-fn session(path: &Path, name: String, expect: Option<Expectation>) -> Result<Session, SetError> {
-    /// Only the format is of interest.
-    struct Deaf;
-    impl Sink for Deaf {
-        fn hear(&mut self, _: Event) {}
+fn read_labelled_session(
+    path: &Path,
+    name: String,
+    expect: Option<ExpectedLesson>,
+) -> Result<PlantedSession, LabelledFolderError> {
+    /// A sink that ignores all events, as only the format is needed.
+    struct IgnoringSink;
+    impl EventSink for IgnoringSink {
+        fn receive_event(&mut self, _: TrajectoryEvent) {}
     }
     let shown = || path.display().to_string();
-    let log = fs::read(path).map_err(|error| SetError::Io { path: shown(), error })?;
-    let format = Reading::new(Rules::default())
-        .read(&mut log.as_slice(), &mut Deaf)
-        .map_err(|error| SetError::Log { path: shown(), error })?;
-    let kind = expect.as_ref().map_or(Kind::Routine, |expect| expect.kind);
-    Ok(Session { name, format, half: Half::Own, kind, log, expect })
+    let log = fs::read(path).map_err(|error| LabelledFolderError::Io { path: shown(), error })?;
+    let format = SessionReader::new(ReaderSettings::default())
+        .read_log(&mut log.as_slice(), &mut IgnoringSink)
+        .map_err(|error| LabelledFolderError::Log { path: shown(), error })?;
+    let kind = expect.as_ref().map_or(PlantedLessonKind::Routine, |expect| expect.kind);
+    Ok(PlantedSession { name, format, half: ScenarioHalf::Own, kind, log, expect })
 }

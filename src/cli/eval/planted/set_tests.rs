@@ -1,11 +1,11 @@
 use std::fs;
 
-use super::super::sessions;
+use super::super::generate_sessions;
 use super::*;
 
 fn folder(expected: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for (index, session) in sessions(1, 4).unwrap().iter().enumerate() {
+    for (index, session) in generate_sessions(1, 4).unwrap().iter().enumerate() {
         fs::write(folder.path().join(format!("{index}.log")), &session.log).unwrap();
     }
     fs::write(folder.path().join("notes.txt"), "nothing").unwrap();
@@ -20,12 +20,15 @@ fn a_set_of_ones_own_is_read() {
             "1.log": null, "2.log": {"mention": [["c"]]}}"#,
     );
     let read = from_dir(folder.path()).unwrap();
-    let made = sessions(1, 4).unwrap();
+    let made = generate_sessions(1, 4).unwrap();
     assert_eq!(read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["0.log", "1.log", "2.log"]);
     for (read, made) in read.iter().zip(&made) {
-        assert_eq!((read.format, &read.log, read.half), (made.format, &made.log, Half::Own));
+        assert_eq!((read.format, &read.log, read.half), (made.format, &made.log, ScenarioHalf::Own));
     }
-    assert_eq!(read.iter().map(|one| one.kind).collect::<Vec<_>>(), [Kind::Flaky, Kind::Routine, Kind::Other]);
+    assert_eq!(
+        read.iter().map(|one| one.kind).collect::<Vec<_>>(),
+        [PlantedLessonKind::Flaky, PlantedLessonKind::Routine, PlantedLessonKind::Other]
+    );
     let first = read[0].expect.as_ref().unwrap();
     assert_eq!((first.steps.as_slice(), first.rule), ([3].as_slice(), true));
     assert!(read[1].expect.is_none());
@@ -47,5 +50,5 @@ fn what_is_wrong_with_a_set_is_said_in_one_line() {
         assert!(error.contains(words) && !error.contains('\n'), "{expected}: {error}");
     }
     let empty = tempfile::tempdir().unwrap();
-    assert!(matches!(from_dir(empty.path()), Err(SetError::Io { .. })));
+    assert!(matches!(from_dir(empty.path()), Err(LabelledFolderError::Io { .. })));
 }

@@ -1,4 +1,4 @@
-//! Lessons that a careless model might claim of the sessions of a set, and what becomes of them.
+//! False lessons that a careless model might propose for the sessions of a set, and what becomes of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::is_injected_at_once;
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::context::ReflectionContext;
-use crate::distill::Distiller;
+use crate::distill::SessionDistiller;
 
-/// The false replies of our own that the program carries.
+/// The false replies that are built into the program.
 const OWN_REPLIES: &str = include_str!("../../../../fixtures/false-replies.jsonl");
 
-/// The file of a set that brings others.
+/// The file of a set that holds false replies of its own.
 const REPLIES_FILE: &str = "false-replies.jsonl";
 
-/// A candidate that a session does not bear out, with quotes that it does hold.
+/// A false candidate for a session, with quotes that do occur in it.
 #[derive(Debug, Deserialize)]
 pub(super) struct FalseReply {
-    /// The log, relative to the set's folder.
+    /// The path of the log, relative to the set's folder.
     pub(super) path: PathBuf,
-    /// The sort of mistake.
+    /// The kind of mistake that it makes.
     kind: String,
     candidate: Value,
     /// The reason why it is false.
@@ -30,20 +30,20 @@ pub(super) struct FalseReply {
     why: String,
 }
 
-/// How many false lessons became what.
+/// The number of false lessons by what became of them.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FalseReplyReport {
     pub(super) claimed: usize,
     pub(super) dropped: usize,
     pub(super) quarantined: usize,
-    /// Kept, but given to nobody before a second session shows it.
+    /// The number of lessons that are kept, but not injected before a second sighting.
     pub(super) waiting: usize,
     pub(super) injected: usize,
     pub(super) verdicts: Vec<FalseReplyVerdict>,
 }
 
-/// What became of one false lesson.
+/// The verdict on one false lesson.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FalseReplyVerdict {
@@ -53,32 +53,32 @@ pub(super) struct FalseReplyVerdict {
     pub(super) summary: String,
 }
 
-/// Reads the false replies of a set, or those that the program carries where it has none.
-pub(super) fn read_false_replies(folder: &Path) -> Result<Vec<FalseReply>, Failure> {
+/// Reads the false replies of a set, or the built-in ones if the set has none.
+pub(super) fn read_false_replies(folder: &Path) -> Result<Vec<FalseReply>, CliError> {
     let path = folder.join(REPLIES_FILE);
     let text = fs::read_to_string(&path).unwrap_or_else(|_| OWN_REPLIES.to_owned());
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let parse = |(number, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
-            Failure::user(format!("{}, line {number}: {error}", path.display())).with_hint("see --help")
+            CliError::user_error(format!("{}, line {number}: {error}", path.display())).with_hint("see --help")
         })
     };
     lines.map(parse).collect()
 }
 
 impl FalseReplyReport {
-    /// Counts what becomes of one false lesson when it is the only one of a reply.
-    pub(super) fn measure(
+    /// Counts what becomes of one false lesson when it is the only candidate of a reply.
+    pub(super) fn measure_reply(
         &mut self,
         reply: &FalseReply,
         session: &str,
         context: &ReflectionContext,
-        distiller: &Distiller<'_>,
-    ) -> Result<(), Failure> {
+        distiller: &SessionDistiller<'_>,
+    ) -> Result<(), CliError> {
         let answer = serde_json::json!({"outcome_summary": "", "candidates": [&reply.candidate]});
         let distilled = distiller
-            .by_reply(context, &answer)
-            .map_err(|error| Failure::user(format!("the false reply for {session}: {error}")))?;
+            .distill_from_reply(context, &answer)
+            .map_err(|error| CliError::user_error(format!("the false reply for {session}: {error}")))?;
         let (count, verdict) = match distilled.candidates.first() {
             None => {
                 let why = distilled.dropped.first().map(|one| format!(", {}: {}", one.why, one.detail));

@@ -1,4 +1,4 @@
-//! Real sessions, and what a strict reader found in them.
+//! Real sessions, labelled with the lessons that a strict reader found in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::CliError;
 use crate::context::ReflectionContext;
 use crate::domain::Timestamp;
 use crate::redact::Redactor;
 
-use super::super::planted::context_of_log;
+use super::super::planted::build_log_context;
 
-/// The file of a set that says what its sessions teach.
+/// The file of a set that labels its sessions.
 const LABELS_FILE: &str = "labels.jsonl";
 
-/// One labelled session.
+/// A real session with its gold lessons.
 #[derive(Debug, Deserialize)]
-pub(super) struct LabelledSession {
-    /// The log, relative to the set's folder.
+pub(super) struct GoldSession {
+    /// The path of the log, relative to the set's folder.
     pub(super) path: PathBuf,
-    /// The lessons that it teaches.
+    /// The lessons that the session teaches.
     pub(super) gold: Vec<GoldLesson>,
-    /// A strong model's reply. Its candidates are the gold lessons, in the same order.
+    /// The reply of a strong model, whose candidates are the gold lessons in the same order.
     #[serde(default)]
     pub(super) reply: Value,
 }
@@ -34,40 +34,40 @@ pub(super) struct GoldLesson {
     pub(super) id: String,
     pub(super) grade: GoldGrade,
     pub(super) summary: String,
-    /// All that is said about it: its summary, and the texts of the reply's candidate.
+    /// The full text of the lesson: its summary, and the texts of the reply's candidate.
     #[serde(skip)]
     pub(super) matter: String,
-    /// The steps that prove it, such as `s12`.
+    /// The names of the steps that prove it, such as `s12`.
     pub(super) steps: Vec<String>,
 }
 
-/// How much a gold lesson is wanted.
+/// The grade of how much a gold lesson is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum GoldGrade {
-    /// Certainly.
+    /// A lesson that is certainly wanted.
     A,
-    /// It would be nice to have.
+    /// A lesson that would be nice to have.
     B,
 }
 
 /// Words of a step that a gold lesson rests on.
 #[derive(Debug)]
 pub(super) struct GoldQuote {
-    /// Which of the session's gold lessons.
+    /// The index of the gold lesson in the session.
     pub(super) lesson: usize,
     pub(super) step: String,
     pub(super) text: String,
 }
 
 impl GoldLesson {
-    /// Tells whether a step of the main trajectory is among those that prove it.
-    pub(super) fn rests_on(&self, step: u32) -> bool {
+    /// Tells whether a step of the main trajectory is among those that prove the lesson.
+    pub(super) fn rests_on_step(&self, step: u32) -> bool {
         self.steps.iter().filter_map(|name| name.trim_start_matches('s').parse::<u32>().ok()).any(|own| own == step)
     }
 }
 
-impl LabelledSession {
-    /// Returns the name of the session, which is that of its log without the ending.
+impl GoldSession {
+    /// Returns the name of the session, which is the file name of its log without the extension.
     pub(super) fn name(&self) -> String {
         self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -86,8 +86,8 @@ impl LabelledSession {
         quotes
     }
 
-    /// Puts together all that is said about each gold lesson.
-    fn tell_matters(&mut self) {
+    /// Collects the full text of each gold lesson from its summary and the reply.
+    fn collect_gold_texts(&mut self) {
         let candidates = self.reply.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (gold, candidate) in self.gold.iter_mut().zip(candidates) {
             let texts = ["/summary", "/rule/if", "/rule/then", "/rule", "/detail"].map(|path| candidate.pointer(path));
@@ -96,37 +96,40 @@ impl LabelledSession {
         }
     }
 
-    /// Reads the log.
+    /// Reads the log and builds the context of a reflection on it.
     pub(super) fn read_context(
         &self,
         folder: &Path,
         redactor: &Redactor,
         now: Timestamp,
-    ) -> Result<ReflectionContext, Failure> {
+    ) -> Result<ReflectionContext, CliError> {
         let path = folder.join(&self.path);
         let shown = path.display();
-        let log = fs::read(&path).map_err(|error| Failure::user(format!("{shown} cannot be read: {error}")))?;
-        context_of_log(&self.name(), &log, redactor, now).map_err(|error| Failure::user(format!("{shown}: {error}")))
+        let log = fs::read(&path).map_err(|error| CliError::user_error(format!("{shown} cannot be read: {error}")))?;
+        build_log_context(&self.name(), &log, redactor, now)
+            .map_err(|error| CliError::user_error(format!("{shown}: {error}")))
     }
 }
 
 /// Reads the labels of a set.
-pub(super) fn read_labels(folder: &Path) -> Result<Vec<LabelledSession>, Failure> {
+pub(super) fn read_labels(folder: &Path) -> Result<Vec<GoldSession>, CliError> {
     let path = folder.join(LABELS_FILE);
     let shown = path.display();
     let text = fs::read_to_string(&path).map_err(|error| {
-        Failure::user(format!("{shown} cannot be read: {error}; --data names a folder with {LABELS_FILE} and its logs"))
+        CliError::user_error(format!(
+            "{shown} cannot be read: {error}; --data names a folder with {LABELS_FILE} and its logs"
+        ))
     })?;
     let mut sessions = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let mut session: LabelledSession = serde_json::from_str(line)
-            .map_err(|error| Failure::user(format!("{shown}, line {}: {error}", number + 1)))?;
+        let mut session: GoldSession = serde_json::from_str(line)
+            .map_err(|error| CliError::user_error(format!("{shown}, line {}: {error}", number + 1)))?;
         let replied = session.reply.get("candidates").and_then(Value::as_array).map_or(0, Vec::len);
         if replied != session.gold.len() {
             let counts = format!("{replied} candidates in its reply and {} gold lessons", session.gold.len());
-            return Err(Failure::user(format!("{shown}, line {}: {counts}; they must pair up", number + 1)));
+            return Err(CliError::user_error(format!("{shown}, line {}: {counts}; they must pair up", number + 1)));
         }
-        session.tell_matters();
+        session.collect_gold_texts();
         sessions.push(session);
     }
     Ok(sessions)

@@ -1,4 +1,4 @@
-//! `archivist eval real`: real sessions, and how much of what they teach is learned.
+//! `archivist eval real` measures how much of what real sessions teach is learned.
 
 mod false_replies;
 mod labels;
@@ -13,12 +13,12 @@ use clap::Args;
 use serde::Serialize;
 
 use self::false_replies::{FalseReplyReport, read_false_replies};
-use self::labels::{GoldGrade, GoldQuote, LabelledSession, read_labels};
+use self::labels::{GoldGrade, GoldQuote, GoldSession, read_labels};
 use self::matching::is_gold;
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
-use crate::context::{Material, ReflectionContext, digest};
-use crate::distill::Distiller;
+use crate::cli::failure::{CliError, CommandExit};
+use crate::context::{DigestInput, ReflectionContext, render_digest};
+use crate::distill::SessionDistiller;
 use crate::domain::{Candidate, EvidenceLevel, MemoryKind, Timestamp};
 use crate::redact::Redactor;
 use crate::text::Tokenizer;
@@ -42,14 +42,14 @@ program carries those for one set; a folder may bring others in false-replies.js
 \"candidate\", \"why\"}. None may be given at once.
 Digest: a gold step is shown if all words that the reply quotes of it stand in the digest, spaces aside.";
 
-/// As many candidates as a reflection keeps, and none less important, where nothing else is set.
+/// The default limits of a reflection: how many candidates it keeps at most, and their least importance.
 const MAX_CANDIDATES: usize = 5;
 const MIN_IMPORTANCE: f64 = 0.3;
 
-/// The importance from which a proved lesson is given without a second sighting, where nothing else is set.
+/// The default importance from which a proved lesson is injected without a second sighting.
 const INJECTED_IMPORTANCE: f64 = 0.7;
 
-/// Digest sizes that are looked at, in tokens.
+/// The sizes of the digests that are measured, in tokens.
 const DIGEST_TOKENS: [usize; 3] = [8_000, 14_000, 24_000];
 
 #[derive(Debug, Args)]
@@ -66,68 +66,68 @@ pub(in crate::cli) struct EvalReal {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval real`.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RealReport {
+struct RealEvalReport {
     sessions: usize,
     gold: GradeCounts,
-    rules: RuleReport,
-    reply: ReplyReport,
+    rules: HeuristicReport,
+    reply: GoldReplyReport,
     false_replies: FalseReplyReport,
-    digest: Vec<DigestReport>,
+    digest: Vec<GoldDigestReport>,
 }
 
-/// How many of each grade.
+/// The number of gold lessons of each grade.
 #[derive(Debug, Default, Clone, Copy, Serialize)]
 struct GradeCounts {
     a: usize,
     b: usize,
 }
 
-/// What the rules learn without a model.
+/// The figures of the lessons that the heuristics learn without a model.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RuleReport {
+struct HeuristicReport {
     told: usize,
     right: usize,
     injected: usize,
     injected_right: usize,
     found: GradeCounts,
-    /// By what they rest on: how many were told, how many of them are right.
+    /// The number of lessons, and of right ones among them, by the reason for their importance.
     by_ground: BTreeMap<String, (usize, usize)>,
-    lessons: Vec<ToldLesson>,
+    lessons: Vec<HeuristicLesson>,
     missed: Vec<String>,
 }
 
-/// One lesson that the rules told.
+/// One lesson that the heuristics learned.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldLesson {
+struct HeuristicLesson {
     session: String,
-    /// The gold lesson that it is.
+    /// The id of the gold lesson that it matches.
     gold: Option<String>,
     is_injected: bool,
     summary: String,
 }
 
-/// What becomes of the gold lessons of the replies.
+/// The number of gold lessons by what becomes of them when a model proposes them.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ReplyReport {
+struct GoldReplyReport {
     kept: GradeCounts,
-    /// Of those kept, how many would be given before they are seen a second time.
+    /// The number of kept lessons that would be injected before a second sighting.
     injected: usize,
     quarantined: usize,
     dropped: usize,
-    /// Why some did not come through: the lesson and the reason.
+    /// The lessons that were quarantined or dropped, each with the reason.
     held: Vec<(String, String)>,
 }
 
-/// What a digest of some size shows.
+/// The number of gold steps that a digest of some size shows.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DigestReport {
+struct GoldDigestReport {
     tokens: usize,
     steps: usize,
     shown: usize,
@@ -135,7 +135,7 @@ struct DigestReport {
 }
 
 impl GradeCounts {
-    fn count(&mut self, grade: GoldGrade) {
+    fn add_grade(&mut self, grade: GoldGrade) {
         match grade {
             GoldGrade::A => self.a += 1,
             GoldGrade::B => self.b += 1,
@@ -148,69 +148,76 @@ impl GradeCounts {
 }
 
 impl EvalReal {
-    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
+    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<CommandExit> {
         let sessions = read_labels(&self.data)?;
         let false_replies = read_false_replies(&self.data)?;
         let redactor = Redactor::new();
-        let distiller = Distiller {
+        let distiller = SessionDistiller {
             redactor: &redactor,
             documents: &[],
             max_candidates: MAX_CANDIDATES,
             min_importance: MIN_IMPORTANCE,
         };
-        let mut report = RealReport { sessions: sessions.len(), ..RealReport::default() };
+        let mut report = RealEvalReport { sessions: sessions.len(), ..RealEvalReport::default() };
         report.digest = DIGEST_TOKENS
             .iter()
-            .map(|tokens| DigestReport { tokens: *tokens, steps: 0, shown: 0, hidden: Vec::new() })
+            .map(|tokens| GoldDigestReport { tokens: *tokens, steps: 0, shown: 0, hidden: Vec::new() })
             .collect();
         for session in &sessions {
             let context = session.read_context(&self.data, &redactor, now)?;
-            session.gold.iter().for_each(|gold| report.gold.count(gold.grade));
-            report.rules.measure(session, &context, &distiller);
-            report.reply.measure(session, &context, &distiller)?;
+            session.gold.iter().for_each(|gold| report.gold.add_grade(gold.grade));
+            report.rules.measure_session(session, &context, &distiller);
+            report.reply.measure_session(session, &context, &distiller)?;
             for reply in false_replies.iter().filter(|reply| reply.path == session.path) {
-                report.false_replies.measure(reply, &session.name(), &context, &distiller)?;
+                report.false_replies.measure_reply(reply, &session.name(), &context, &distiller)?;
             }
             for size in &mut report.digest {
-                size.measure(session, &context);
+                size.measure_session(session, &context);
             }
         }
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else {
             show::print_report(&report, self.show, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-impl RuleReport {
-    fn measure(&mut self, session: &LabelledSession, context: &ReflectionContext, distiller: &Distiller<'_>) {
+impl HeuristicReport {
+    fn measure_session(
+        &mut self,
+        session: &GoldSession,
+        context: &ReflectionContext,
+        distiller: &SessionDistiller<'_>,
+    ) {
         let mut found = BTreeSet::new();
-        for lesson in distiller.by_heuristics(context).candidates.iter().filter(|one| one.quarantine.is_none()) {
+        for lesson in
+            distiller.distill_with_heuristics(context).candidates.iter().filter(|one| one.quarantine.is_none())
+        {
             let gold = session.gold.iter().find(|gold| is_gold(lesson, gold));
             let is_injected = is_injected_at_once(lesson);
             self.told += 1;
             self.right += usize::from(gold.is_some());
             self.injected += usize::from(is_injected);
             self.injected_right += usize::from(is_injected && gold.is_some());
-            let (told, right) = self.by_ground.entry(ground_of(lesson)).or_default();
+            let (told, right) = self.by_ground.entry(first_reason(lesson)).or_default();
             *told += 1;
             *right += usize::from(gold.is_some());
             found.extend(gold.map(|gold| gold.id.as_str()));
             let (gold, summary) = (gold.map(|gold| gold.id.clone()), lesson.summary.clone());
-            self.lessons.push(ToldLesson { session: session.name(), gold, is_injected, summary });
+            self.lessons.push(HeuristicLesson { session: session.name(), gold, is_injected, summary });
         }
         for gold in &session.gold {
             match found.contains(gold.id.as_str()) {
-                true => self.found.count(gold.grade),
+                true => self.found.add_grade(gold.grade),
                 false => self.missed.push(format!("{:?} {}: {}", gold.grade, gold.id, gold.summary)),
             }
         }
     }
 }
 
-/// Tells whether a lesson would be given before it was seen a second time.
+/// Tells whether a lesson would be injected before a second sighting.
 fn is_injected_at_once(lesson: &Candidate) -> bool {
     let is_proof = |level: &EvidenceLevel| matches!(level, EvidenceLevel::Execution | EvidenceLevel::Citation);
     let is_proved = lesson.evidence.quotes.iter().any(|quote| is_proof(&quote.level));
@@ -218,23 +225,23 @@ fn is_injected_at_once(lesson: &Candidate) -> bool {
         || (is_proved && lesson.importance.value() >= INJECTED_IMPORTANCE)
 }
 
-impl ReplyReport {
-    fn measure(
+impl GoldReplyReport {
+    fn measure_session(
         &mut self,
-        session: &LabelledSession,
+        session: &GoldSession,
         context: &ReflectionContext,
-        distiller: &Distiller<'_>,
-    ) -> Result<(), Failure> {
-        // Each gold lesson is claimed on its own: the cap on lessons of one session is not what is measured.
+        distiller: &SessionDistiller<'_>,
+    ) -> Result<(), CliError> {
+        // Each gold lesson gets a reply of its own, so that the limit on candidates of a session does not count.
         let candidates = session.reply.get("candidates").and_then(serde_json::Value::as_array);
         for (gold, candidate) in session.gold.iter().zip(candidates.into_iter().flatten()) {
             let reply = serde_json::json!({"outcome_summary": "", "candidates": [candidate]});
             let distilled = distiller
-                .by_reply(context, &reply)
-                .map_err(|error| Failure::user(format!("the reply for {}: {error}", session.name())))?;
+                .distill_from_reply(context, &reply)
+                .map_err(|error| CliError::user_error(format!("the reply for {}: {error}", session.name())))?;
             match distilled.candidates.first().map(|lesson| (lesson, lesson.quarantine.as_deref())) {
                 Some((lesson, None)) => {
-                    self.kept.count(gold.grade);
+                    self.kept.add_grade(gold.grade);
                     self.injected += usize::from(is_injected_at_once(lesson));
                 }
                 Some((_, Some(why))) => {
@@ -253,10 +260,10 @@ impl ReplyReport {
     }
 }
 
-impl DigestReport {
-    fn measure(&mut self, session: &LabelledSession, context: &ReflectionContext) {
-        let material = Material { trajectories: &context.trajectories, signals: &context.signals, notes: None };
-        let shown = fold_spaces(&digest(&material, self.tokens, &Tokenizer::new()).text);
+impl GoldDigestReport {
+    fn measure_session(&mut self, session: &GoldSession, context: &ReflectionContext) {
+        let material = DigestInput { trajectories: &context.trajectories, signals: &context.signals, notes: None };
+        let shown = fold_spaces(&render_digest(&material, self.tokens, &Tokenizer::new()).text);
         let quotes = session.gold_quotes();
         let mut steps: BTreeMap<(usize, &str), bool> = BTreeMap::new();
         for GoldQuote { lesson, step, text } in &quotes {
@@ -276,8 +283,8 @@ fn fold_spaces(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what a lesson of the rules rests on: what they say first of why it matters.
-fn ground_of(lesson: &Candidate) -> String {
+/// Returns the first of the reasons that the heuristics give for a lesson's importance.
+fn first_reason(lesson: &Candidate) -> String {
     let reason = lesson.importance_reason.as_deref().unwrap_or("nothing is said");
     reason.split(';').next().unwrap_or(reason).to_owned()
 }

@@ -1,18 +1,18 @@
-//! The report, for a person.
+//! Prints the report of `archivist eval real`.
 
-use super::RealReport;
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::Failure;
+use super::RealEvalReport;
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::CliError;
 use crate::cli::prose::one_line;
-use crate::cli::table::{Column, Stay, Table};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
 
-pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut Console) -> Result<(), Failure> {
+pub(super) fn print_report(report: &RealEvalReport, with_list: bool, console: &mut Console) -> Result<(), CliError> {
     let gold = report.gold;
-    let mut table = Table::new([
-        Column::text("", Stay::Always),
-        Column::number("count", Stay::Always),
-        Column::number("of", Stay::Always),
-        Column::number("share", Stay::Always),
+    let mut table = TextTable::new([
+        TableColumn::text("", ColumnVisibility::Always),
+        TableColumn::number("count", ColumnVisibility::Always),
+        TableColumn::number("of", ColumnVisibility::Always),
+        TableColumn::number("share", ColumnVisibility::Always),
     ]);
     let rules = &report.rules;
     let reply = &report.reply;
@@ -40,30 +40,30 @@ pub(super) fn print_report(report: &RealReport, with_list: bool, console: &mut C
         rows.push((format!("rules: right where {name}"), *right, *told));
     }
     for (label, count, of) in rows {
-        table.row([label, count.to_string(), of.to_string(), share(count, of)]);
+        table.add_row([label, count.to_string(), of.to_string(), format_share(count, of)]);
     }
-    console.line(&format!("{} sessions, {} gold lessons", report.sessions, gold.total()))?;
-    table.print(console)?;
+    console.print_line(&format!("{} sessions, {} gold lessons", report.sessions, gold.total()))?;
+    table.print_to(console)?;
     if with_list {
         print_list(report, console)?;
     }
     Ok(())
 }
 
-fn share(count: usize, of: usize) -> String {
+fn format_share(count: usize, of: usize) -> String {
     let number = |count: usize| u32::try_from(count).map_or(f64::NAN, f64::from);
     if of == 0 { "–".to_owned() } else { format!("{:.3}", number(count) / number(of)) }
 }
 
-fn print_list(report: &RealReport, console: &mut Console) -> Result<(), Failure> {
+fn print_list(report: &RealEvalReport, console: &mut Console) -> Result<(), CliError> {
     for lesson in &report.rules.lessons {
         let (style, label) = match &lesson.gold {
-            Some(gold) => (Style::Bold, format!("right {gold}")),
-            None => (Style::Yellow, "false".to_owned()),
+            Some(gold) => (TextStyle::Bold, format!("right {gold}")),
+            None => (TextStyle::Yellow, "false".to_owned()),
         };
         let at_once = if lesson.is_injected { " (at once)" } else { "" };
-        let label = console.styled(style, &label);
-        console.line(&format!("{label}{at_once} {}: {}", lesson.session, one_line(&lesson.summary)))?;
+        let label = console.style_text(style, &label);
+        console.print_line(&format!("{label}{at_once} {}: {}", lesson.session, one_line(&lesson.summary)))?;
     }
     let verdicts = report.false_replies.verdicts.iter();
     let verdicts = verdicts.map(|one| format!("{} ({}, {}): {}", one.verdict, one.kind, one.session, one.summary));
@@ -75,9 +75,9 @@ fn print_list(report: &RealReport, console: &mut Console) -> Result<(), Failure>
     let hidden =
         report.digest.iter().map(|size| ("hidden", vec![format!("{}: {}", size.tokens, size.hidden.join(", "))]));
     for (label, lines) in lists.into_iter().chain(hidden) {
-        let label = console.styled(Style::Yellow, label);
+        let label = console.style_text(TextStyle::Yellow, label);
         for line in lines {
-            console.line(&format!("{label} {}", one_line(&line)))?;
+            console.print_line(&format!("{label} {}", one_line(&line)))?;
         }
     }
     Ok(())

@@ -1,24 +1,27 @@
-//! Texts that are searched by the product's own measure, without a store around it.
+//! An in-memory index that searches texts with Archivist's own relevance measure, without a store.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::domain::{AgentMemory, MemoryId, Timestamp};
-use crate::model::embed::Vector;
-use crate::recall::{Measure, Overlap, Question, Terms, Vocabulary, closest, terms_of};
-use crate::text::Cutter;
+use crate::model::embed::EmbeddingVector;
+use crate::recall::{
+    LessonTerms, RelevanceMeasure, RelevanceQuery, TermStatistics, WordOverlap, closest_similarity,
+    collect_lesson_terms,
+};
+use crate::text::WordSplitter;
 
-/// One group's texts, made ready to be searched.
-pub(super) struct Collection {
+/// A word index of one group's texts.
+pub(super) struct TextIndex {
     lengths: Vec<u32>,
-    /// By term: which texts hold it, and how much it counts there.
+    /// The texts that contain each term, with the weighted count of the term in them.
     postings: HashMap<String, Vec<(usize, u32)>>,
 }
 
-impl Collection {
-    pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>, cutter: &mut Cutter) -> Self {
+impl TextIndex {
+    pub(super) fn new<'t>(texts: impl IntoIterator<Item = &'t str>, cutter: &mut WordSplitter) -> Self {
         let mut collection = Self { lengths: Vec::new(), postings: HashMap::new() };
         for (place, text) in texts.into_iter().enumerate() {
-            let Terms { counts, length } = terms(text, cutter);
+            let LessonTerms { counts, length } = extract_terms(text, cutter);
             collection.lengths.push(length);
             for (term, count) in counts {
                 collection.postings.entry(term).or_default().push((place, count));
@@ -31,20 +34,20 @@ impl Collection {
         self.lengths.len()
     }
 
-    /// What each text has in common with a question, where it has anything.
-    pub(super) fn overlaps(&self, text: &str) -> (Measure, BTreeMap<usize, Overlap>) {
-        let question = Question::of(text);
+    /// Returns the overlap of each text with a query, for the texts that have any, and the measure behind it.
+    pub(super) fn find_overlaps(&self, text: &str) -> (RelevanceMeasure, BTreeMap<usize, WordOverlap>) {
+        let question = RelevanceQuery::from_text(text);
         let held: Vec<&[(usize, u32)]> = question
             .terms()
             .iter()
             .map(|term| self.postings.get(term).map(Vec::as_slice).unwrap_or_default())
             .collect();
-        let vocabulary = Vocabulary {
+        let vocabulary = TermStatistics {
             documents: self.lengths.len() as u64,
             length: self.lengths.iter().map(|length| u64::from(*length)).sum(),
             holders: held.iter().map(|postings| postings.len() as u64).collect(),
         };
-        let measure = vocabulary.measure(&question);
+        let measure = vocabulary.build_measure(&question);
         let mut counts: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (term, postings) in held.iter().enumerate() {
             for &(place, count) in *postings {
@@ -55,27 +58,29 @@ impl Collection {
             }
         }
         let length = |place: &usize| self.lengths.get(*place).copied().unwrap_or_default();
-        let overlaps = counts
-            .iter()
-            .filter_map(|(place, counts)| measure.overlap(counts, length(place)).map(|overlap| (*place, overlap)));
+        let overlaps = counts.iter().filter_map(|(place, counts)| {
+            measure.measure_overlap(counts, length(place)).map(|overlap| (*place, overlap))
+        });
         let overlaps = overlaps.collect();
         (measure, overlaps)
     }
 }
 
-/// A text as the words of a lesson that has nothing but a summary.
-fn terms(text: &str, cutter: &mut Cutter) -> Terms {
-    let Ok(id) = MemoryId::parse("mem-text") else { return Terms::default() };
-    terms_of(cutter, &AgentMemory::new(id, Timestamp::default(), text))
+/// Returns the terms of a text, read as a lesson that has only a summary.
+fn extract_terms(text: &str, cutter: &mut WordSplitter) -> LessonTerms {
+    let Ok(id) = MemoryId::parse("mem-text") else { return LessonTerms::default() };
+    collect_lesson_terms(cutter, &AgentMemory::new(id, Timestamp::default(), text))
 }
 
-/// The vectors of texts, unit by unit.
-pub(super) struct Meanings(pub(super) Vec<Vec<Vector>>);
+/// The embeddings of texts, one for each unit of a text.
+pub(super) struct UnitEmbeddings(pub(super) Vec<Vec<EmbeddingVector>>);
 
-impl Meanings {
-    /// How close a question is to each text.
-    pub(super) fn cosines(&self, question: &Vector) -> Vec<f64> {
-        let close = |units: &Vec<Vector>| closest(units.iter().map(|unit| f64::from(unit.cosine(question))));
+impl UnitEmbeddings {
+    /// Returns the cosine between a query and the closest unit of each text.
+    pub(super) fn cosines_to(&self, question: &EmbeddingVector) -> Vec<f64> {
+        let close = |units: &Vec<EmbeddingVector>| {
+            closest_similarity(units.iter().map(|unit| f64::from(unit.cosine_similarity(question))))
+        };
         self.0.iter().map(|units| close(units).unwrap_or_default()).collect()
     }
 }

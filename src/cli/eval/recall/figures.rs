@@ -1,4 +1,4 @@
-//! What a ranking is worth.
+//! Figures for the quality of a ranking.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use serde::Serialize;
 #[path = "figures_tests.rs"]
 mod tests;
 
-/// How many places are looked at for nDCG.
+/// The number of places that count for nDCG.
 const TEN: usize = 10;
-/// And for recall.
+/// The number of places that count for recall.
 const FIVE: usize = 5;
 
-/// What rankings are worth, on average.
+/// The quality of a ranking, or the average over many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Figures {
+pub(super) struct RankingFigures {
     pub(super) ndcg10: f64,
     pub(super) recall5: f64,
-    /// The share of questions with a right answer in the first place.
+    /// The share of queries with a right answer in first place.
     pub(super) first: f64,
 }
 
-impl Figures {
-    /// What one ranking is worth: grades by what is right, places by their names, the best first.
-    pub(super) fn of(ranked: &[&str], grades: &BTreeMap<String, f64>) -> Self {
+impl RankingFigures {
+    /// Measures one ranking: ids with the best first, against the grades of the right answers.
+    pub(super) fn from_ranking(ranked: &[&str], grades: &BTreeMap<String, f64>) -> Self {
         let grade = |name: &&str| grades.get(*name).copied().unwrap_or_default();
         let discount = |place: usize| 1.0 / (place as f64 + 2.0).log2();
         let gain = |grades: &mut dyn Iterator<Item = f64>| -> f64 {
@@ -43,7 +43,7 @@ impl Figures {
         }
     }
 
-    /// The average of many.
+    /// Returns the average of many figures.
     pub(super) fn mean(all: &[Self]) -> Self {
         let count = all.len().max(1) as f64;
         let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / count;

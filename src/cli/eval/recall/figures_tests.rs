@@ -1,10 +1,10 @@
-use super::Figures;
+use super::RankingFigures;
 
 #[test]
 fn a_ranking_is_worth_what_it_puts_first() {
     let grades = [("a".to_owned(), 1.0), ("b".to_owned(), 1.0)].into_iter().collect();
     let check = |ranked: &[&str], ndcg: f64, recall: f64, first: f64| {
-        let found = Figures::of(ranked, &grades);
+        let found = RankingFigures::from_ranking(ranked, &grades);
         assert!((found.ndcg10 - ndcg).abs() < 1e-6, "{ranked:?} {found:?}");
         assert_eq!((found.recall5, found.first), (recall, first), "{ranked:?}");
     };
@@ -17,5 +17,8 @@ fn a_ranking_is_worth_what_it_puts_first() {
 #[test]
 fn a_better_answer_counts_more() {
     let grades = [("a".to_owned(), 2.0), ("b".to_owned(), 1.0)].into_iter().collect();
-    assert!(Figures::of(&["a", "b"], &grades).ndcg10 > Figures::of(&["b", "a"], &grades).ndcg10);
+    assert!(
+        RankingFigures::from_ranking(&["a", "b"], &grades).ndcg10
+            > RankingFigures::from_ranking(&["b", "a"], &grades).ndcg10
+    );
 }

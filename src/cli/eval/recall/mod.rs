@@ -1,4 +1,4 @@
-//! `archivist eval recall`: how well lessons are found again, and how well nothing is said where nothing is known.
+//! `archivist eval recall` measures how well lessons are found, and how well recall stays silent without a match.
 
 mod collection;
 mod figures;
@@ -13,12 +13,12 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::sets::SetScore;
-use self::store::StoreScore;
-use super::model::Model;
+use self::sets::RetrievalSetScore;
+use self::store::StoreRecallScore;
+use super::model::SentenceModel;
 use crate::cli::console::Console;
-use crate::cli::failure::Exit;
-use crate::config::{LoadRequest, load};
+use crate::cli::failure::CommandExit;
+use crate::config::{ConfigLoadRequest, load_config};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,7 @@ lessons is about, 300 that none is about, and 100 that are told in other words a
 is a directory NAME with corpus.jsonl and queries.jsonl, gzipped or not: {id, group, text, time?} and
 {id, group, text, rel: {id: grade}}; a question is asked within its group.";
 
-/// What the made memory is drawn with where no seed is given. Constants were chosen with others.
+/// The default seed of the generated memory; constants were chosen with other seeds.
 const SEED: u64 = 7;
 
 #[derive(Debug, Args)]
@@ -57,32 +57,32 @@ pub(in crate::cli) struct EvalRecall {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval recall`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
-    store: StoreScore,
-    sets: Vec<SetScore>,
+struct RecallEvalReport {
+    store: StoreRecallScore,
+    sets: Vec<RetrievalSetScore>,
 }
 
 impl EvalRecall {
-    pub(super) fn run(&self, seed: Option<u64>, console: &mut Console) -> Result<Exit> {
-        let mut ranking = load(&LoadRequest::default())?.config.recall.ranking();
+    pub(super) fn run(&self, seed: Option<u64>, console: &mut Console) -> Result<CommandExit> {
+        let mut ranking = load_config(&ConfigLoadRequest::default())?.config.recall.ranking_settings();
         ranking.floor = self.floor.unwrap_or(ranking.floor);
         ranking.near = self.near.unwrap_or(ranking.near);
-        let model = self.embeddings.as_deref().map(Model::new).transpose()?;
-        let store = store::score(seed.unwrap_or(SEED), &ranking)?;
+        let model = self.embeddings.as_deref().map(SentenceModel::new).transpose()?;
+        let store = store::score_store_recall(seed.unwrap_or(SEED), &ranking)?;
         let mut scores = Vec::new();
-        for set in self.data.iter().flat_map(|directory| sets::names(directory, &self.sets)) {
-            let set = sets::read(&set?, console)?;
-            scores.push(sets::score(&set, &ranking, model.as_ref())?);
+        for set in self.data.iter().flat_map(|directory| sets::list_set_paths(directory, &self.sets)) {
+            let set = sets::read_retrieval_set(&set?, console)?;
+            scores.push(sets::score_retrieval_set(&set, &ranking, model.as_ref())?);
         }
-        let report = Report { store, sets: scores };
+        let report = RecallEvalReport { store, sets: scores };
         if self.json {
-            console.json(&report)?;
+            console.print_json(&report)?;
         } else {
-            show::print(&report, console)?;
+            show::print_report(&report, console)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -1,61 +1,62 @@
-//! A real memory of 2,000 lessons, asked what it is about and what it is not about.
+//! Measures recall on a real store of 2,000 lessons, with tasks that a lesson helps with and others.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::tasks::{Task, trial};
-use crate::cli::failure::Failure;
+use super::tasks::{RecallTask, generate_trial};
+use crate::cli::failure::CliError;
 use crate::domain::MemoryQuery;
 use crate::memory::jsonl::JsonlMemory;
-use crate::memory::{MemoryService, Which};
-use crate::recall::Ranking;
+use crate::memory::{LessonStateFilter, MemoryService};
+use crate::recall::RankingSettings;
 
-/// How a memory answered.
+/// The answers of the store to all tasks.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StoreScore {
+pub(super) struct StoreRecallScore {
     pub(super) lessons: usize,
     pub(super) seed: u64,
-    /// Tasks that one lesson helps with.
-    pub(super) matched: Answered,
-    /// Tasks that none helps with.
-    pub(super) unmatched: Answered,
-    /// Tasks that one helps with, told in words that it does not hold.
-    pub(super) apart: Answered,
+    /// The answers to tasks that one lesson helps with.
+    pub(super) matched: TaskAnswerCounts,
+    /// The answers to tasks that no lesson helps with.
+    pub(super) unmatched: TaskAnswerCounts,
+    /// The answers to tasks that one lesson helps with, worded with almost none of its words.
+    pub(super) apart: TaskAnswerCounts,
 }
 
-/// What was answered to tasks of one sort.
+/// The number of answers to tasks of one sort, by their quality.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answered {
+pub(super) struct TaskAnswerCounts {
     pub(super) tasks: usize,
-    /// The right lesson came first.
+    /// The number of tasks whose right lesson came first.
     pub(super) first: usize,
-    /// It was among those given.
+    /// The number of tasks whose right lesson was among the answers.
     pub(super) given: usize,
-    /// Nothing was given.
+    /// The number of tasks without any answer.
     pub(super) silent: usize,
-    /// Lessons that were given, all in all.
+    /// The number of lessons in all answers together.
     pub(super) lessons: usize,
 }
 
-pub(super) fn score(seed: u64, ranking: &Ranking) -> Result<StoreScore> {
-    let trial = trial(seed)?;
+pub(super) fn score_store_recall(seed: u64, ranking: &RankingSettings) -> Result<StoreRecallScore> {
+    let trial = generate_trial(seed)?;
     let directory = tempfile::tempdir().context("no temporary directory")?;
-    let mut settings = crate::config::load(&Default::default())?.config.memory.jsonl(directory.path(), None);
+    let mut settings =
+        crate::config::load_config(&Default::default())?.config.memory.jsonl_settings(directory.path(), None);
     settings.project = directory.path().join("memory");
     settings.global = None;
     let memory = JsonlMemory::open(settings);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
     runtime.block_on(async {
         memory.add_memories(trial.lessons.clone(), trial.asked_at).await?;
-        memory.compact().await?;
-        let stored = memory.lessons(Which::Given).await?.len();
-        let ask = async |tasks: &[Task]| -> Result<Answered> {
-            let mut answered = Answered { tasks: tasks.len(), ..Answered::default() };
+        memory.compact_banks().await?;
+        let stored = memory.list_lessons(LessonStateFilter::Given).await?.len();
+        let ask = async |tasks: &[RecallTask]| -> Result<TaskAnswerCounts> {
+            let mut answered = TaskAnswerCounts { tasks: tasks.len(), ..TaskAnswerCounts::default() };
             for task in tasks {
                 let query = MemoryQuery { text: Some(task.text.clone()), ..MemoryQuery::default() };
-                let answer = memory.query(&query, ranking, trial.asked_at).await?;
+                let answer = memory.query_lessons(&query, ranking, trial.asked_at).await?;
                 let right = task.right.and_then(|right| trial.lessons.get(right)).map(|lesson| &lesson.id);
                 let place = answer.hits.iter().position(|hit| Some(&hit.lesson.memory.id) == right);
                 answered.first += usize::from(place == Some(0));
@@ -65,9 +66,9 @@ pub(super) fn score(seed: u64, ranking: &Ranking) -> Result<StoreScore> {
             }
             Ok(answered)
         };
-        let (matched, unmatched): (Vec<Task>, Vec<Task>) =
+        let (matched, unmatched): (Vec<RecallTask>, Vec<RecallTask>) =
             trial.tasks.iter().cloned().partition(|task| task.right.is_some());
-        Ok(StoreScore {
+        Ok(StoreRecallScore {
             lessons: stored,
             seed,
             matched: ask(&matched).await?,

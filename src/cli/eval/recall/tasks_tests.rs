@@ -1,26 +1,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{APART, LESSONS, TASKS, Task, Trial, trial};
+use super::{APART, LESSONS, RecallTask, RecallTrial, TASKS, generate_trial};
 use crate::domain::AgentMemory;
-use crate::text::Cutter;
+use crate::text::WordSplitter;
 
 const SEED: u64 = 7;
 
 fn words(text: &str) -> BTreeSet<String> {
-    Cutter::default().words(text).into_iter().collect()
+    WordSplitter::default().split_words(text).into_iter().collect()
 }
 
 #[test]
 fn the_same_seed_makes_the_same_trial_and_another_one_does_not() {
-    let (one, other) = (trial(SEED).unwrap(), trial(SEED + 1).unwrap());
-    assert_eq!(one, trial(SEED).unwrap());
+    let (one, other) = (generate_trial(SEED).unwrap(), generate_trial(SEED + 1).unwrap());
+    assert_eq!(one, generate_trial(SEED).unwrap());
     assert_ne!(one.lessons, other.lessons);
     assert_ne!(one.tasks, other.tasks);
 }
 
 #[test]
 fn every_lesson_and_every_task_is_another_one() {
-    let Trial { lessons, tasks, apart, asked_at } = trial(SEED).unwrap();
+    let RecallTrial { lessons, tasks, apart, asked_at } = generate_trial(SEED).unwrap();
     let summaries: BTreeSet<&str> = lessons.iter().map(|lesson| lesson.summary.as_str()).collect();
     let ids: BTreeSet<&str> = lessons.iter().map(|lesson| lesson.id.as_str()).collect();
     assert_eq!((summaries.len(), ids.len()), (LESSONS, LESSONS));
@@ -36,7 +36,7 @@ fn every_lesson_and_every_task_is_another_one() {
 
 #[test]
 fn lessons_compete_on_one_tool_and_on_one_part() {
-    let Trial { lessons, .. } = trial(SEED).unwrap();
+    let RecallTrial { lessons, .. } = generate_trial(SEED).unwrap();
     let mut parts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
     for lesson in &lessons {
@@ -49,7 +49,7 @@ fn lessons_compete_on_one_tool_and_on_one_part() {
 }
 
 /// How much of its lesson's words a task holds, in the middle of all tasks.
-fn usual_share(lessons: &[AgentMemory], tasks: &[Task]) -> f64 {
+fn usual_share(lessons: &[AgentMemory], tasks: &[RecallTask]) -> f64 {
     let mut shares: Vec<f64> = tasks
         .iter()
         .filter_map(|task| {
@@ -65,7 +65,7 @@ fn usual_share(lessons: &[AgentMemory], tasks: &[Task]) -> f64 {
 
 #[test]
 fn tasks_are_worded_in_another_way_than_their_lessons() {
-    let Trial { lessons, tasks, apart, .. } = trial(SEED).unwrap();
+    let RecallTrial { lessons, tasks, apart, .. } = generate_trial(SEED).unwrap();
     let (usual, least) = (usual_share(&lessons, &tasks), usual_share(&lessons, &apart));
     assert!((0.25..0.6).contains(&usual), "{usual}");
     assert!(least < usual - 0.1, "{least} {usual}");
@@ -74,7 +74,7 @@ fn tasks_are_worded_in_another_way_than_their_lessons() {
 /// What no lesson is about is asked in words that lessons hold too.
 #[test]
 fn what_nothing_is_known_about_shares_words_with_lessons() {
-    let Trial { lessons, tasks, .. } = trial(SEED).unwrap();
+    let RecallTrial { lessons, tasks, .. } = generate_trial(SEED).unwrap();
     let names: BTreeSet<String> = lessons.iter().flat_map(|lesson| &lesson.tags).flat_map(|tag| words(tag)).collect();
     let unmatched: Vec<_> = tasks.iter().filter(|task| task.right.is_none()).collect();
     assert_eq!(unmatched.len(), TASKS);

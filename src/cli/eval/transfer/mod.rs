@@ -1,4 +1,4 @@
-//! `archivist eval transfer`: lessons from the sessions of some models, asked for in the session of another.
+//! `archivist eval transfer` measures whether lessons from the sessions of some models are recalled for another model.
 
 mod runs;
 mod show;
@@ -14,12 +14,12 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::runs::{MetFailure, ModelRun, read_runs};
-use self::trained_memory::{GivenLessons, LearnedLesson, TrainedMemory};
+use self::runs::{ModelTaskSession, SessionFailure, read_sessions};
+use self::trained_memory::{AnsweredLessons, LearnedLesson, TrainedMemory};
 use crate::cli::console::Console;
-use crate::cli::failure::{Exit, Failure};
-use crate::cli::recall::ask_about_error;
-use crate::config::{Config, LoadRequest, load};
+use crate::cli::failure::{CliError, CommandExit};
+use crate::cli::recall::query_about_error;
+use crate::config::{Config, ConfigLoadRequest, load_config};
 use crate::domain::{MemoryId, MemoryQuery, Timestamp};
 
 const EXAMPLES: &str = "\
@@ -41,7 +41,7 @@ silence       the same questions about tasks of which a memory learned no sessio
 known: a right lesson was learned. in use: and it is not waiting to be seen again. right: and it was given. waiting too:
 it would be given if none had to wait. plain: it is among as many lessons of a full-text search, which is never silent.";
 
-/// Tasks are left out of learning in so many groups.
+/// The number of groups in which tasks are left out of learning.
 const TASK_GROUPS: usize = 3;
 
 #[derive(Debug, Args)]
@@ -61,25 +61,25 @@ pub(in crate::cli) struct EvalTransfer {
     json: bool,
 }
 
-/// Everything that was measured.
+/// The figures of all measurements of `archivist eval transfer`.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct TransferReport {
+struct TransferEvalReport {
     sessions: usize,
     models: usize,
     tasks: usize,
-    /// The lessons of all memories that learned from every task, and those in use.
+    /// The number of lessons in all memories that learned from every task; `lessons_in_use` counts those in use.
     lessons: usize,
     lessons_in_use: usize,
     errors: AnswerFigures,
-    /// The same where a lesson of the same task is right as well.
+    /// The answers to errors where a lesson from the same task also counts as right.
     errors_or_task: AnswerFigures,
     instructions: AnswerFigures,
     silence: SilenceFigures,
     questions: Vec<AskedQuestion>,
 }
 
-/// How often there was a right lesson, and how far it came.
+/// The number of queries by whether a right lesson exists, is in use, and was recalled.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AnswerFigures {
@@ -89,13 +89,13 @@ struct AnswerFigures {
     right: usize,
     unlocked_right: usize,
     plain_right: usize,
-    /// Questions that were answered with nothing.
+    /// The number of queries with an empty answer.
     silent: usize,
-    /// Lessons that were given, all in all.
+    /// The number of lessons in all answers together.
     given: usize,
 }
 
-/// How often nothing was given where nothing is known.
+/// The number of queries about something unknown, and of those with an empty answer.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SilenceFigures {
@@ -105,7 +105,7 @@ struct SilenceFigures {
     errors_silent: usize,
 }
 
-/// A question and how it was answered.
+/// A query and its answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AskedQuestion {
@@ -113,81 +113,93 @@ struct AskedQuestion {
     model: String,
     task: String,
     text: String,
-    /// How far a right lesson came: given, not found, waiting or unknown; silent or answered where none is right.
+    /// The result: given, not found, waiting or unknown; or silent or answered where no lesson is right.
     result: &'static str,
     given: Vec<String>,
     missed: Vec<String>,
 }
 
 impl EvalTransfer {
-    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<Exit> {
-        let config = load(&LoadRequest::default())?.config;
-        let runs = read_runs(&self.data, self.with_prompts)?;
+    pub(super) fn run(&self, now: Timestamp, console: &mut Console) -> Result<CommandExit> {
+        let config = load_config(&ConfigLoadRequest::default())?.config;
+        let runs = read_sessions(&self.data, self.with_prompts)?;
         let models: BTreeSet<&str> = runs.iter().map(|run| run.model.as_str()).collect();
         if models.len() < 2 {
-            return Err(Failure::user("sessions of two models are needed at least").with_hint("see --help").into());
+            return Err(CliError::user_error("sessions of two models are needed at least")
+                .with_hint("see --help")
+                .into());
         }
         let tasks: BTreeSet<&str> = runs.iter().map(|run| run.task.as_str()).collect();
-        let mut report = TransferReport {
+        let mut report = TransferEvalReport {
             sessions: runs.len(),
             models: models.len(),
             tasks: tasks.len(),
-            ..TransferReport::default()
+            ..TransferEvalReport::default()
         };
-        let groups: Vec<BTreeSet<&str>> = (0..TASK_GROUPS).map(|group| tasks_of_group(&tasks, group)).collect();
-        let trials: Vec<Trial<'_>> =
-            models.iter().copied().map(Trial::Model).chain(groups.iter().map(Trial::Tasks)).collect();
-        console.note(&format!("learning in {} memories", trials.len()));
+        let groups: Vec<BTreeSet<&str>> = (0..TASK_GROUPS).map(|group| select_task_group(&tasks, group)).collect();
+        let trials: Vec<TransferTrial<'_>> =
+            models.iter().copied().map(TransferTrial::Model).chain(groups.iter().map(TransferTrial::Tasks)).collect();
+        console.print_note(&format!("learning in {} memories", trials.len()));
         for part in run_trials(&trials, &runs, &config, now)? {
-            report.add(part);
+            report.add_part(part);
         }
         match self.json {
-            true => console.json(&report)?,
+            true => console.print_json(&report)?,
             false => show::print_report(&report, self.show, console)?,
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
-/// The sessions that a memory does not learn from, and is then asked about.
-enum Trial<'r> {
-    /// All of one model.
+/// The sessions that a memory does not learn from, and is then queried about.
+enum TransferTrial<'r> {
+    /// All sessions of one model.
     Model(&'r str),
-    /// All of these tasks.
+    /// All sessions on these tasks.
     Tasks(&'r BTreeSet<&'r str>),
 }
 
-impl Trial<'_> {
-    async fn run(&self, runs: &[ModelRun], config: &Config, now: Timestamp) -> Result<TransferReport> {
-        let is_asked = |run: &&ModelRun| match self {
+impl TransferTrial<'_> {
+    async fn run_trial(
+        &self,
+        runs: &[ModelTaskSession],
+        config: &Config,
+        now: Timestamp,
+    ) -> Result<TransferEvalReport> {
+        let is_asked = |run: &&ModelTaskSession| match self {
             Self::Model(model) => run.model == *model,
             Self::Tasks(tasks) => tasks.contains(run.task.as_str()),
         };
-        let (asked, learned): (Vec<&ModelRun>, Vec<&ModelRun>) = runs.iter().partition(is_asked);
-        let memory = TrainedMemory::learn(&learned, config, now).await?;
-        let mut report = TransferReport::default();
+        let (asked, learned): (Vec<&ModelTaskSession>, Vec<&ModelTaskSession>) = runs.iter().partition(is_asked);
+        let memory = TrainedMemory::learn_from_sessions(&learned, config, now).await?;
+        let mut report = TransferEvalReport::default();
         match self {
             Self::Model(_) => {
                 report.lessons = memory.lessons.len();
                 report.lessons_in_use = memory.lessons.values().filter(|lesson| lesson.is_in_use).count();
-                report.ask_known(&memory, &asked, &learned).await?;
+                report.ask_known_tasks(&memory, &asked, &learned).await?;
             }
-            Self::Tasks(_) => report.ask_unknown(&memory, &asked).await?,
+            Self::Tasks(_) => report.ask_unknown_tasks(&memory, &asked).await?,
         }
         Ok(report)
     }
 }
 
-/// Runs all trials, on as many cores as there are, and returns what each measured, in their order.
-fn run_trials(trials: &[Trial<'_>], runs: &[ModelRun], config: &Config, now: Timestamp) -> Result<Vec<TransferReport>> {
+/// Runs all trials on all available cores and returns their reports in order.
+fn run_trials(
+    trials: &[TransferTrial<'_>],
+    runs: &[ModelTaskSession],
+    config: &Config,
+    now: Timestamp,
+) -> Result<Vec<TransferEvalReport>> {
     let next = AtomicUsize::new(0);
-    let work = || -> Result<Vec<(usize, TransferReport)>> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Start)?;
+    let work = || -> Result<Vec<(usize, TransferEvalReport)>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
         let mut done = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(trial) = trials.get(place) else { return Ok(done) };
-            done.push((place, runtime.block_on(trial.run(runs, config, now))?));
+            done.push((place, runtime.block_on(trial.run_trial(runs, config, now))?));
         }
     };
     let cores = thread::available_parallelism().map_or(1, usize::from).min(trials.len());
@@ -203,21 +215,21 @@ fn run_trials(trials: &[Trial<'_>], runs: &[ModelRun], config: &Config, now: Tim
     Ok(reports.into_iter().map(|(_, report)| report).collect())
 }
 
-/// Returns the tasks that are left out together. Variants of one task, named behind a full stop, are of one group.
-fn tasks_of_group<'t>(tasks: &BTreeSet<&'t str>, group: usize) -> BTreeSet<&'t str> {
+/// Returns the tasks that are left out together; variants of a task, named after a full stop, are in one group.
+fn select_task_group<'t>(tasks: &BTreeSet<&'t str>, group: usize) -> BTreeSet<&'t str> {
     let base = |task: &&'t str| task.split('.').next().unwrap_or_default();
     let bases: BTreeSet<&str> = tasks.iter().map(base).collect();
     let chosen: BTreeSet<&str> = bases.into_iter().skip(group).step_by(TASK_GROUPS).collect();
     tasks.iter().filter(|task| chosen.contains(base(task))).copied().collect()
 }
 
-impl TransferReport {
-    fn add(&mut self, part: Self) {
+impl TransferEvalReport {
+    fn add_part(&mut self, part: Self) {
         self.lessons += part.lessons;
         self.lessons_in_use += part.lessons_in_use;
-        self.errors.add(&part.errors);
-        self.errors_or_task.add(&part.errors_or_task);
-        self.instructions.add(&part.instructions);
+        self.errors.add_part(&part.errors);
+        self.errors_or_task.add_part(&part.errors_or_task);
+        self.instructions.add_part(&part.instructions);
         let silence = &mut self.silence;
         silence.instructions += part.silence.instructions;
         silence.instructions_silent += part.silence.instructions_silent;
@@ -226,60 +238,73 @@ impl TransferReport {
         self.questions.extend(part.questions);
     }
 
-    /// Asks about tasks and failures that the memory learned from.
-    async fn ask_known(&mut self, memory: &TrainedMemory<'_>, own: &[&ModelRun], others: &[&ModelRun]) -> Result<()> {
+    /// Queries the memory about tasks and failures that it learned from.
+    async fn ask_known_tasks(
+        &mut self,
+        memory: &TrainedMemory<'_>,
+        own: &[&ModelTaskSession],
+        others: &[&ModelTaskSession],
+    ) -> Result<()> {
         for run in own {
             if others.iter().any(|other| other.task == run.task) && !run.instruction.trim().is_empty() {
-                let answer = memory.ask(prompt_query(memory, run)).await?;
+                let answer = memory.answer_query(build_prompt_query(memory, run)).await?;
                 let is_right = |lesson: &LearnedLesson| lesson.tasks.contains(&run.task);
-                let result = self.instructions.count(memory, &answer, is_right);
-                self.note("instruction", run, &run.instruction, result, memory, &answer, is_right);
+                let result = self.instructions.count_answer(memory, &answer, is_right);
+                self.record_question("instruction", run, &run.instruction, result, memory, &answer, is_right);
             }
             for failure in run.failures.iter().filter(|failure| memory.families.contains(&failure.family)) {
-                let query = error_query(memory, failure);
+                let query = build_error_query(memory, failure);
                 let text = query.text.clone().unwrap_or_default();
-                let answer = memory.ask(query).await?;
+                let answer = memory.answer_query(query).await?;
                 let is_right = |lesson: &LearnedLesson| lesson.families.contains(&failure.family);
-                let result = self.errors.count(memory, &answer, is_right);
-                self.note("error", run, &text, result, memory, &answer, is_right);
+                let result = self.errors.count_answer(memory, &answer, is_right);
+                self.record_question("error", run, &text, result, memory, &answer, is_right);
                 let is_related = |lesson: &LearnedLesson| is_right(lesson) || lesson.tasks.contains(&run.task);
-                self.errors_or_task.count(memory, &answer, is_related);
+                self.errors_or_task.count_answer(memory, &answer, is_related);
             }
         }
         Ok(())
     }
 
-    /// Asks about tasks, and failures of families, that the memory never met.
-    async fn ask_unknown(&mut self, memory: &TrainedMemory<'_>, runs: &[&ModelRun]) -> Result<()> {
-        let result = |answer: &GivenLessons| if answer.given.is_empty() { "silent" } else { "answered" };
+    /// Queries the memory about tasks, and failures of error families, that it never met.
+    async fn ask_unknown_tasks(&mut self, memory: &TrainedMemory<'_>, runs: &[&ModelTaskSession]) -> Result<()> {
+        let result = |answer: &AnsweredLessons| if answer.given.is_empty() { "silent" } else { "answered" };
         for run in runs {
             if !run.instruction.trim().is_empty() {
-                let answer = memory.ask(prompt_query(memory, run)).await?;
+                let answer = memory.answer_query(build_prompt_query(memory, run)).await?;
                 self.silence.instructions += 1;
                 self.silence.instructions_silent += usize::from(answer.given.is_empty());
-                self.note("unknown instruction", run, &run.instruction, result(&answer), memory, &answer, |_| false);
+                self.record_question(
+                    "unknown instruction",
+                    run,
+                    &run.instruction,
+                    result(&answer),
+                    memory,
+                    &answer,
+                    |_| false,
+                );
             }
             for failure in run.failures.iter().filter(|failure| !memory.families.contains(&failure.family)) {
-                let query = error_query(memory, failure);
+                let query = build_error_query(memory, failure);
                 let text = query.text.clone().unwrap_or_default();
-                let answer = memory.ask(query).await?;
+                let answer = memory.answer_query(query).await?;
                 self.silence.errors += 1;
                 self.silence.errors_silent += usize::from(answer.given.is_empty());
-                self.note("unknown error", run, &text, result(&answer), memory, &answer, |_| false);
+                self.record_question("unknown error", run, &text, result(&answer), memory, &answer, |_| false);
             }
         }
         Ok(())
     }
 
     #[expect(clippy::too_many_arguments, reason = "they are the fields of a row")]
-    fn note(
+    fn record_question(
         &mut self,
         kind: &'static str,
-        run: &ModelRun,
+        run: &ModelTaskSession,
         text: &str,
         result: &'static str,
         memory: &TrainedMemory<'_>,
-        answer: &GivenLessons,
+        answer: &AnsweredLessons,
         is_right: impl Fn(&LearnedLesson) -> bool,
     ) {
         let mark = |lesson: &LearnedLesson| {
@@ -295,20 +320,20 @@ impl TransferReport {
     }
 }
 
-/// Asks as the hook does that hears a prompt.
-fn prompt_query(memory: &TrainedMemory<'_>, run: &ModelRun) -> MemoryQuery {
-    MemoryQuery { text: Some(run.instruction.clone()), ..memory.question() }
+/// Builds the query of the hook that receives a prompt.
+fn build_prompt_query(memory: &TrainedMemory<'_>, run: &ModelTaskSession) -> MemoryQuery {
+    MemoryQuery { text: Some(run.instruction.clone()), ..memory.base_query() }
 }
 
-/// Asks as `archivist recall --error-file` does.
-fn error_query(memory: &TrainedMemory<'_>, failure: &MetFailure) -> MemoryQuery {
-    let mut query = memory.question();
-    ask_about_error(&mut query, failure.tool.as_deref(), &failure.output);
+/// Builds the query of `archivist recall --error-file`.
+fn build_error_query(memory: &TrainedMemory<'_>, failure: &SessionFailure) -> MemoryQuery {
+    let mut query = memory.base_query();
+    query_about_error(&mut query, failure.tool.as_deref(), &failure.output);
     query
 }
 
 impl AnswerFigures {
-    fn add(&mut self, part: &Self) {
+    fn add_part(&mut self, part: &Self) {
         self.asked += part.asked;
         self.known += part.known;
         self.in_use += part.in_use;
@@ -319,11 +344,11 @@ impl AnswerFigures {
         self.given += part.given;
     }
 
-    /// Counts one answer, and says how far a right lesson came.
-    fn count(
+    /// Counts one answer and returns its result: given, not found, waiting or unknown.
+    fn count_answer(
         &mut self,
         memory: &TrainedMemory<'_>,
-        answer: &GivenLessons,
+        answer: &AnsweredLessons,
         is_right: impl Fn(&LearnedLesson) -> bool,
     ) -> &'static str {
         let has_right = |ids: &[MemoryId]| ids.iter().filter_map(|id| memory.lessons.get(id)).any(&is_right);

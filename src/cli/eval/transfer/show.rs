@@ -1,31 +1,35 @@
-//! The report, for a person.
+//! Prints the report of `archivist eval transfer`.
 
-use super::TransferReport;
-use crate::cli::console::{Console, Style};
-use crate::cli::failure::Failure;
+use super::TransferEvalReport;
+use crate::cli::console::{Console, TextStyle};
+use crate::cli::failure::CliError;
 use crate::cli::prose::one_line;
-use crate::cli::table::{Column, Stay, Table};
+use crate::cli::table::{ColumnVisibility, TableColumn, TextTable};
 
-/// As much of a question is shown.
+/// The number of characters of a query that are shown.
 const SHOWN_CHARACTERS: usize = 160;
 
-pub(super) fn print_report(report: &TransferReport, with_list: bool, console: &mut Console) -> Result<(), Failure> {
-    let TransferReport { sessions, models, tasks, lessons, lessons_in_use, .. } = report;
-    console.line(&format!(
+pub(super) fn print_report(
+    report: &TransferEvalReport,
+    with_list: bool,
+    console: &mut Console,
+) -> Result<(), CliError> {
+    let TransferEvalReport { sessions, models, tasks, lessons, lessons_in_use, .. } = report;
+    console.print_line(&format!(
         "{sessions} sessions of {tasks} tasks by {models} models; {lessons} lessons in {models} memories, \
          {lessons_in_use} of them in use"
     ))?;
-    let mut table = Table::new([
-        Column::text("asked by", Stay::Always),
-        Column::number("asked", Stay::Always),
-        Column::number("known", Stay::Always),
-        Column::number("in use", Stay::Always),
-        Column::number("right", Stay::Always),
-        Column::number("share", Stay::Always),
-        Column::number("waiting too", Stay::UntilNarrow(1)),
-        Column::number("plain", Stay::UntilNarrow(1)),
-        Column::number("silent", Stay::Always),
-        Column::number("lessons given", Stay::UntilNarrow(2)),
+    let mut table = TextTable::new([
+        TableColumn::text("asked by", ColumnVisibility::Always),
+        TableColumn::number("asked", ColumnVisibility::Always),
+        TableColumn::number("known", ColumnVisibility::Always),
+        TableColumn::number("in use", ColumnVisibility::Always),
+        TableColumn::number("right", ColumnVisibility::Always),
+        TableColumn::number("share", ColumnVisibility::Always),
+        TableColumn::number("waiting too", ColumnVisibility::UntilNarrow(1)),
+        TableColumn::number("plain", ColumnVisibility::UntilNarrow(1)),
+        TableColumn::number("silent", ColumnVisibility::Always),
+        TableColumn::number("lessons given", ColumnVisibility::UntilNarrow(2)),
     ]);
     let rows = [
         ("error, same family", &report.errors),
@@ -35,21 +39,21 @@ pub(super) fn print_report(report: &TransferReport, with_list: bool, console: &m
     for (label, figures) in rows {
         let counts = [figures.asked, figures.known, figures.in_use, figures.right].map(|count| count.to_string());
         let rest = [figures.unlocked_right, figures.plain_right, figures.silent, figures.given];
-        table.row(
+        table.add_row(
             [label.to_owned()]
                 .into_iter()
                 .chain(counts)
-                .chain([share(figures.right, figures.asked)])
+                .chain([format_share(figures.right, figures.asked)])
                 .chain(rest.map(|count| count.to_string())),
         );
     }
-    table.print(console)?;
-    console.line("")?;
-    let mut table = Table::new([
-        Column::text("nothing is known of", Stay::Always),
-        Column::number("asked", Stay::Always),
-        Column::number("silent", Stay::Always),
-        Column::number("share", Stay::Always),
+    table.print_to(console)?;
+    console.print_line("")?;
+    let mut table = TextTable::new([
+        TableColumn::text("nothing is known of", ColumnVisibility::Always),
+        TableColumn::number("asked", ColumnVisibility::Always),
+        TableColumn::number("silent", ColumnVisibility::Always),
+        TableColumn::number("share", ColumnVisibility::Always),
     ]);
     let silence = &report.silence;
     let rows = [
@@ -58,23 +62,23 @@ pub(super) fn print_report(report: &TransferReport, with_list: bool, console: &m
         ("either", silence.errors + silence.instructions, silence.errors_silent + silence.instructions_silent),
     ];
     for (label, asked, silent) in rows {
-        table.row([label.to_owned(), asked.to_string(), silent.to_string(), share(silent, asked)]);
+        table.add_row([label.to_owned(), asked.to_string(), silent.to_string(), format_share(silent, asked)]);
     }
-    table.print(console)?;
+    table.print_to(console)?;
     for one in report.questions.iter().filter(|_| with_list) {
-        let label = console.styled(Style::Bold, &format!("{} {}", one.kind, one.result));
+        let label = console.style_text(TextStyle::Bold, &format!("{} {}", one.kind, one.result));
         let text: String = one_line(&one.text).chars().take(SHOWN_CHARACTERS).collect();
-        console.line(&format!("{label} {} {}: {text}", one.model, one.task))?;
+        console.print_line(&format!("{label} {} {}: {text}", one.model, one.task))?;
         for (label, lessons) in [("given", &one.given), ("missed", &one.missed)] {
             for lesson in lessons {
-                console.line(&format!("  {label} {}", one_line(lesson)))?;
+                console.print_line(&format!("  {label} {}", one_line(lesson)))?;
             }
         }
     }
     Ok(())
 }
 
-fn share(count: usize, of: usize) -> String {
+fn format_share(count: usize, of: usize) -> String {
     let number = |count: usize| u32::try_from(count).map_or(f64::NAN, f64::from);
     if of == 0 { "–".to_owned() } else { format!("{:.3}", number(count) / number(of)) }
 }

@@ -1,32 +1,32 @@
-//! The words of a message that a person typed: neither logs, code, chat, reviews and plans that they pasted, nor quotes.
+//! The words of a message that its user typed: neither pasted logs, code, chats, reviews and plans, nor quotes.
 
 use crate::distill::verify::plain_parts;
 
-/// A message of more lines or characters than this is a document.
+/// A message with more lines or characters than these is a document.
 const MAX_LINES: usize = 15;
 const MAX_CHARACTERS: usize = 1500;
 
-/// No paragraph of a document is read that is longer than this.
+/// The most characters of a paragraph that is read in a document.
 const MAX_OWN_CHARACTERS: usize = 200;
 
-/// Words of a line before a list or a text by which it is the speaker's own and not something passed on.
+/// Phrases in a line before a list or a text that mark it as the user's own and not passed on.
 const OWN_LEADS: &[&str] =
     &["from now on", "going forward", "always", "never", "decision", "in this repo", "in this project"];
 
-/// Where the Codex app puts the request behind a list of attached files.
+/// The heading with which the Codex app starts the request after a list of attached files.
 const CODEX_REQUEST: &str = "## My request for Codex:";
 
-/// A message as far as its speaker typed it.
+/// The part of a message that its user typed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TypedWords<'t> {
-    /// The sentences of each paragraph, as they stand in the message.
+    /// The sentences of each paragraph, as they appear in the message.
     pub(super) paragraphs: Vec<Vec<&'t str>>,
-    /// It is too long for a remark, so that most of it describes something.
+    /// True if it is too long for a remark, so that most of it describes something.
     pub(super) is_document: bool,
 }
 
 impl<'t> TypedWords<'t> {
-    /// Reads the typed words of a message.
+    /// Parses the typed words of a message.
     pub(super) fn parse(message: &'t str) -> Self {
         let message = message.rsplit_once(CODEX_REQUEST).map_or(message, |(_, request)| request);
         let has_headings = message.lines().filter(|line| line.starts_with('#')).count() > 1;
@@ -38,14 +38,14 @@ impl<'t> TypedWords<'t> {
         let mut paragraphs: Vec<Vec<&'t str>> = Vec::new();
         let mut is_passed_on = false;
         let parts = plain_parts(message).into_iter().map(split_paragraphs);
-        // What a line announces may be set off behind it; then the next part is the speaker's again.
+        // The text that a line announces may be set off after it; then the next part is the user's again.
         let parts = parts.flat_map(|part| part.into_iter().enumerate().map(|(at, text)| (at == 0, text)));
         for (is_first, paragraph) in parts {
             is_passed_on &= !is_first;
             let lines = || paragraph.lines().filter(|line| !is_attachment(line));
             let fences = paragraph.matches("```").count();
             if is_passed_on || fences > 0 || lines().any(is_foreign_line) {
-                // A block that opens within a line ends within a later one.
+                // A fence that opens within a line closes within a later one.
                 is_passed_on ^= fences % 2 == 1;
                 continue;
             }
@@ -80,13 +80,13 @@ fn is_list_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ")
 }
 
-/// A line that names a file which the harness attached.
+/// Tells whether a line names a file that the harness attached.
 fn is_attachment(line: &str) -> bool {
     let line = line.trim();
     line.starts_with('[') && line.ends_with(']') && !line.contains("](")
 }
 
-/// Says whether a line is written by a program, or copied from a chat or a document.
+/// Tells whether a line is written by a program, or copied from a chat or a document.
 fn is_foreign_line(line: &str) -> bool {
     const STARTS: &[&str] = &[
         "#", "|", "$ ", "❯", "[", "│", "╭", "╰", "✗", "✓", "---", "+++", "@@", "===", "//", "http", "**", "{", "}",
@@ -102,7 +102,7 @@ fn is_foreign_line(line: &str) -> bool {
         || is_code(bare)
 }
 
-/// A time of a chat like `[12:31` or a place like `main.go:12:3:`.
+/// Tells whether a word is a time of a chat like `[12:31` or a position like `main.go:12:3:`.
 fn names_place_or_time(word: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     let parts: Vec<&str> = word.trim_start_matches(['[', '(']).split(':').collect();
@@ -111,7 +111,7 @@ fn names_place_or_time(word: &str) -> bool {
     is_time || is_place
 }
 
-/// Says whether signs take up so much of a line that it is no prose. What stands in backticks does not count.
+/// Tells whether a line has too many signs for prose. Text in backticks does not count.
 fn is_code(line: &str) -> bool {
     let prose: String = line.split('`').step_by(2).collect();
     let signs = prose.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && !"!?.,'’".contains(*c)).count();

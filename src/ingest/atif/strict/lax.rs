@@ -1,4 +1,4 @@
-//! What Harbor's models take for a whole number, an amount or a flag: more than JSON's own.
+//! Converts values to integers, numbers and flags as leniently as Harbor's models do.
 
 use serde_json::Value;
 
@@ -6,28 +6,28 @@ use serde_json::Value;
 #[path = "lax_tests.rs"]
 mod tests;
 
-/// A whole number: also a flag, a float without a fraction, or digits in a string.
-pub(super) fn whole(value: &Value) -> Option<i128> {
+/// Returns an integer from a number, a flag, a float without a fraction, or digits in a string.
+pub(super) fn coerce_integer(value: &Value) -> Option<i128> {
     match value {
         Value::Bool(flag) => Some(i128::from(*flag)),
         Value::Number(number) => number
             .as_i64()
             .map(i128::from)
             .or_else(|| number.as_u64().map(i128::from))
-            .or_else(|| whole_float(number.as_f64()?)),
-        Value::String(text) => whole_text(text),
+            .or_else(|| float_to_integer(number.as_f64()?)),
+        Value::String(text) => parse_integer_text(text),
         _ => None,
     }
 }
 
-fn whole_float(number: f64) -> Option<i128> {
+fn float_to_integer(number: f64) -> Option<i128> {
     const LIMIT: f64 = 9_223_372_036_854_775_807.0;
     let is_whole = number.fract() == 0.0 && number.abs() < LIMIT;
     #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
     is_whole.then_some(number as i128)
 }
 
-fn whole_text(text: &str) -> Option<i128> {
+fn parse_integer_text(text: &str) -> Option<i128> {
     let text = text.trim();
     let digits = match text.split_once('.') {
         Some((digits, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => digits,
@@ -38,33 +38,33 @@ fn whole_text(text: &str) -> Option<i128> {
         Some(digits) => (-1, digits),
         None => (1, digits.strip_prefix('+').unwrap_or(digits)),
     };
-    let digits = without_underscores(digits)?;
+    let digits = strip_underscores(digits)?;
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // Python's numbers have no end; for the rules here a huge one is a huge one.
+    // Python's integers are unbounded; here all huge ones are treated alike.
     Some(sign * digits.parse().unwrap_or(i128::MAX))
 }
 
-/// An amount: also a flag, or a number in a string.
-pub(super) fn amount(value: &Value) -> Option<f64> {
+/// Returns a number from a number, a flag, or a number in a string.
+pub(super) fn coerce_number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
         Value::Number(number) => number.as_f64(),
-        // With underscores there may be no blanks around it.
-        Value::String(text) if text.contains('_') => without_underscores(text)?.parse().ok(),
+        // A number with underscores must not have blanks around it.
+        Value::String(text) if text.contains('_') => strip_underscores(text)?.parse().ok(),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }
 }
 
-/// Underscores may stand between digits, one at a time.
-fn without_underscores(text: &str) -> Option<String> {
+/// Removes underscores, which may only stand one at a time between digits.
+fn strip_underscores(text: &str) -> Option<String> {
     let is_misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     (!is_misplaced).then(|| text.replace('_', ""))
 }
 
-/// A flag: also one of Python's usual words for it, 0 or 1.
+/// Returns true for a flag, 0, 1, or one of Python's usual words for a flag.
 pub(super) fn is_flag(value: &Value) -> bool {
     match value {
         Value::Bool(_) => true,

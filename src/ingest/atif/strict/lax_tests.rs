@@ -1,9 +1,9 @@
 use serde_json::Value;
 use serde_json::json;
 
-use super::amount;
+use super::coerce_integer;
+use super::coerce_number;
 use super::is_flag;
-use super::whole;
 
 #[test]
 fn whole_numbers_may_be_written_in_many_ways() {
@@ -29,7 +29,7 @@ fn whole_numbers_may_be_written_in_many_ways() {
         (json!([1]), None),
     ];
     for (value, expected) in cases {
-        assert_eq!(whole(&value), expected, "{value}");
+        assert_eq!(coerce_integer(&value), expected, "{value}");
     }
 }
 
@@ -37,12 +37,12 @@ fn whole_numbers_may_be_written_in_many_ways() {
 fn amounts_may_be_written_in_many_ways() {
     for value in [json!(1), json!(1.5), json!(false), json!(" 1.5 "), json!("1e400"), json!("nan"), json!("-Infinity")]
     {
-        assert!(amount(&value).is_some(), "{value}");
+        assert!(coerce_number(&value).is_some(), "{value}");
     }
     for value in [json!("1_0 "), json!("0x1"), json!(""), json!("e5"), json!({}), json!(null)] {
-        assert!(amount(&value).is_none(), "{value}");
+        assert!(coerce_number(&value).is_none(), "{value}");
     }
-    assert_eq!(amount(&json!("1_0.5")), Some(10.5));
+    assert_eq!(coerce_number(&json!("1_0.5")), Some(10.5));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The models: which fields there are, of which kind, and what they forbid each other.
+//! The schema of Harbor's models: their fields, the kinds of values, and the rules between fields.
 
 use std::collections::HashSet;
 
@@ -6,61 +6,61 @@ use serde_json::Value;
 
 use super::lax;
 use super::time;
-use crate::domain::Breach;
-use crate::domain::Event;
-use crate::domain::Sink;
+use crate::domain::EventSink;
+use crate::domain::FormatViolation;
+use crate::domain::TrajectoryEvent;
 use crate::ingest::pick::Object;
 
-/// What a value must be.
+/// The kind of value that a field must hold.
 #[derive(Clone, Copy)]
-enum Kind {
+enum AtifValueKind {
     Text,
-    /// A whole number, not below this.
+    /// A whole number of at least this value.
     Whole(i128),
     Amount,
-    /// An amount that is not negative.
+    /// A number that is not negative.
     Length,
     TextOrAmount,
     Flag,
     Object,
     OneOf(&'static [&'static str]),
     Timestamp,
-    /// Text, or parts.
+    /// A text, or a list of parts.
     Content,
-    /// A media type of sound, under any of its names.
+    /// An audio media type, under any of its names.
     Sound,
     Source,
     Part,
     Reference,
-    Model(&'static [Field]),
-    ListOf(&'static Kind),
+    Model(&'static [AtifField]),
+    ListOf(&'static AtifValueKind),
 }
 
-/// Whether a field must be there.
+/// The requirement for a field to be present.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum FieldRequirement {
     Required,
-    /// May be missing, may be null.
+    /// The field may be missing or null.
     Optional,
-    /// May be missing, may not be null.
+    /// The field may be missing but not null.
     Defaulted,
 }
 
-struct Field(&'static str, Need, Kind);
+struct AtifField(&'static str, FieldRequirement, AtifValueKind);
 
-use Need::{Defaulted, Optional, Required};
+use FieldRequirement::{Defaulted, Optional, Required};
 
-const ANY: Kind = Kind::Whole(i128::MIN);
+const ANY: AtifValueKind = AtifValueKind::Whole(i128::MIN);
 
-const ROOT: &[Field] = &[
-    Field("schema_version", Defaulted, Kind::OneOf(VERSIONS)),
-    Field("session_id", Optional, Kind::Text),
-    Field("trajectory_id", Optional, Kind::Text),
-    Field("agent", Required, Kind::Model(AGENT)),
-    Field("notes", Optional, Kind::Text),
-    Field("final_metrics", Optional, Kind::Model(FINAL_METRICS)),
-    Field("continued_trajectory_ref", Optional, Kind::Text),
-    Field("extra", Optional, Kind::Object),
+const ROOT: &[AtifField] = &[
+    AtifField("schema_version", Defaulted, AtifValueKind::OneOf(VERSIONS)),
+    AtifField("session_id", Optional, AtifValueKind::Text),
+    AtifField("trajectory_id", Optional, AtifValueKind::Text),
+    AtifField("agent", Required, AtifValueKind::Model(AGENT)),
+    AtifField("notes", Optional, AtifValueKind::Text),
+    AtifField("final_metrics", Optional, AtifValueKind::Model(FINAL_METRICS)),
+    AtifField("continued_trajectory_ref", Optional, AtifValueKind::Text),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
 const VERSIONS: &[&str] = &[
@@ -75,90 +75,91 @@ const VERSIONS: &[&str] = &[
     "ATIF-v1.8",
 ];
 
-const AGENT: &[Field] = &[
-    Field("name", Required, Kind::Text),
-    Field("version", Required, Kind::Text),
-    Field("model_name", Optional, Kind::Text),
-    Field("tool_definitions", Optional, Kind::ListOf(&Kind::Object)),
-    Field("extra", Optional, Kind::Object),
+const AGENT: &[AtifField] = &[
+    AtifField("name", Required, AtifValueKind::Text),
+    AtifField("version", Required, AtifValueKind::Text),
+    AtifField("model_name", Optional, AtifValueKind::Text),
+    AtifField("tool_definitions", Optional, AtifValueKind::ListOf(&AtifValueKind::Object)),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const FINAL_METRICS: &[Field] = &[
-    Field("total_prompt_tokens", Optional, ANY),
-    Field("total_completion_tokens", Optional, ANY),
-    Field("total_cached_tokens", Optional, ANY),
-    Field("total_cost_usd", Optional, Kind::Amount),
-    Field("total_steps", Optional, Kind::Whole(0)),
-    Field("extra", Optional, Kind::Object),
+const FINAL_METRICS: &[AtifField] = &[
+    AtifField("total_prompt_tokens", Optional, ANY),
+    AtifField("total_completion_tokens", Optional, ANY),
+    AtifField("total_cached_tokens", Optional, ANY),
+    AtifField("total_cost_usd", Optional, AtifValueKind::Amount),
+    AtifField("total_steps", Optional, AtifValueKind::Whole(0)),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const STEP: &[Field] = &[
-    Field("step_id", Required, Kind::Whole(1)),
-    Field("timestamp", Optional, Kind::Timestamp),
-    Field("source", Required, Kind::OneOf(&["system", "user", "agent"])),
-    Field("model_name", Optional, Kind::Text),
-    Field("reasoning_effort", Optional, Kind::TextOrAmount),
-    Field("message", Required, Kind::Content),
-    Field("reasoning_content", Optional, Kind::Text),
-    Field("tool_calls", Optional, Kind::ListOf(&Kind::Model(TOOL_CALL))),
-    Field("observation", Optional, Kind::Model(OBSERVATION)),
-    Field("metrics", Optional, Kind::Model(METRICS)),
-    Field("is_copied_context", Optional, Kind::Flag),
-    Field("llm_call_count", Optional, Kind::Whole(0)),
-    Field("extra", Optional, Kind::Object),
+const STEP: &[AtifField] = &[
+    AtifField("step_id", Required, AtifValueKind::Whole(1)),
+    AtifField("timestamp", Optional, AtifValueKind::Timestamp),
+    AtifField("source", Required, AtifValueKind::OneOf(&["system", "user", "agent"])),
+    AtifField("model_name", Optional, AtifValueKind::Text),
+    AtifField("reasoning_effort", Optional, AtifValueKind::TextOrAmount),
+    AtifField("message", Required, AtifValueKind::Content),
+    AtifField("reasoning_content", Optional, AtifValueKind::Text),
+    AtifField("tool_calls", Optional, AtifValueKind::ListOf(&AtifValueKind::Model(TOOL_CALL))),
+    AtifField("observation", Optional, AtifValueKind::Model(OBSERVATION)),
+    AtifField("metrics", Optional, AtifValueKind::Model(METRICS)),
+    AtifField("is_copied_context", Optional, AtifValueKind::Flag),
+    AtifField("llm_call_count", Optional, AtifValueKind::Whole(0)),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
 const AGENT_ONLY: &[&str] = &["model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics"];
 
-const TOOL_CALL: &[Field] = &[
-    Field("tool_call_id", Required, Kind::Text),
-    Field("function_name", Required, Kind::Text),
-    Field("arguments", Required, Kind::Object),
-    Field("extra", Optional, Kind::Object),
+const TOOL_CALL: &[AtifField] = &[
+    AtifField("tool_call_id", Required, AtifValueKind::Text),
+    AtifField("function_name", Required, AtifValueKind::Text),
+    AtifField("arguments", Required, AtifValueKind::Object),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const OBSERVATION: &[Field] = &[Field("results", Required, Kind::ListOf(&Kind::Model(RESULT)))];
+const OBSERVATION: &[AtifField] =
+    &[AtifField("results", Required, AtifValueKind::ListOf(&AtifValueKind::Model(RESULT)))];
 
-const RESULT: &[Field] = &[
-    Field("source_call_id", Optional, Kind::Text),
-    Field("content", Optional, Kind::Content),
-    Field("subagent_trajectory_ref", Optional, Kind::ListOf(&Kind::Reference)),
-    Field("extra", Optional, Kind::Object),
+const RESULT: &[AtifField] = &[
+    AtifField("source_call_id", Optional, AtifValueKind::Text),
+    AtifField("content", Optional, AtifValueKind::Content),
+    AtifField("subagent_trajectory_ref", Optional, AtifValueKind::ListOf(&AtifValueKind::Reference)),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const REFERENCE: &[Field] = &[
-    Field("trajectory_id", Optional, Kind::Text),
-    Field("session_id", Optional, Kind::Text),
-    Field("trajectory_path", Optional, Kind::Text),
-    Field("extra", Optional, Kind::Object),
+const REFERENCE: &[AtifField] = &[
+    AtifField("trajectory_id", Optional, AtifValueKind::Text),
+    AtifField("session_id", Optional, AtifValueKind::Text),
+    AtifField("trajectory_path", Optional, AtifValueKind::Text),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const METRICS: &[Field] = &[
-    Field("prompt_tokens", Optional, ANY),
-    Field("completion_tokens", Optional, ANY),
-    Field("cached_tokens", Optional, ANY),
-    Field("cost_usd", Optional, Kind::Amount),
-    Field("prompt_token_ids", Optional, Kind::ListOf(&ANY)),
-    Field("completion_token_ids", Optional, Kind::ListOf(&ANY)),
-    Field("logprobs", Optional, Kind::ListOf(&Kind::Amount)),
-    Field("extra", Optional, Kind::Object),
+const METRICS: &[AtifField] = &[
+    AtifField("prompt_tokens", Optional, ANY),
+    AtifField("completion_tokens", Optional, ANY),
+    AtifField("cached_tokens", Optional, ANY),
+    AtifField("cost_usd", Optional, AtifValueKind::Amount),
+    AtifField("prompt_token_ids", Optional, AtifValueKind::ListOf(&ANY)),
+    AtifField("completion_token_ids", Optional, AtifValueKind::ListOf(&ANY)),
+    AtifField("logprobs", Optional, AtifValueKind::ListOf(&AtifValueKind::Amount)),
+    AtifField("extra", Optional, AtifValueKind::Object),
 ];
 
-const PART: &[Field] = &[
-    Field("type", Required, Kind::OneOf(&["text", "image", "audio"])),
-    Field("text", Optional, Kind::Text),
-    Field("source", Optional, Kind::Source),
+const PART: &[AtifField] = &[
+    AtifField("type", Required, AtifValueKind::OneOf(&["text", "image", "audio"])),
+    AtifField("text", Optional, AtifValueKind::Text),
+    AtifField("source", Optional, AtifValueKind::Source),
 ];
 
-const IMAGE: &[Field] = &[
-    Field("media_type", Required, Kind::OneOf(&["image/jpeg", "image/png", "image/gif", "image/webp"])),
-    Field("path", Required, Kind::Text),
+const IMAGE: &[AtifField] = &[
+    AtifField("media_type", Required, AtifValueKind::OneOf(&["image/jpeg", "image/png", "image/gif", "image/webp"])),
+    AtifField("path", Required, AtifValueKind::Text),
 ];
 
-const AUDIO: &[Field] = &[
-    Field("media_type", Required, Kind::Sound),
-    Field("path", Required, Kind::Text),
-    Field("duration_sec", Optional, Kind::Length),
+const AUDIO: &[AtifField] = &[
+    AtifField("media_type", Required, AtifValueKind::Sound),
+    AtifField("path", Required, AtifValueKind::Text),
+    AtifField("duration_sec", Optional, AtifValueKind::Length),
 ];
 
 const SOUNDS: &[&str] = &[
@@ -183,22 +184,25 @@ const SOUNDS: &[&str] = &[
     "audio/x-aiff",
 ];
 
-/// Looks at values, knows where they stand, and tells what is wrong with them.
-pub(super) struct Check<'s> {
+/// Checks values against the schema and reports each breach with its path.
+pub(super) struct AtifSchemaCheck<'s> {
     path: String,
-    sink: &'s mut dyn Sink,
+    sink: &'s mut dyn EventSink,
 }
 
-impl<'s> Check<'s> {
-    pub(super) fn new(path: String, sink: &'s mut dyn Sink) -> Self {
+impl<'s> AtifSchemaCheck<'s> {
+    pub(super) fn new(path: String, sink: &'s mut dyn EventSink) -> Self {
         Self { path, sink }
     }
 
-    pub(super) fn breach(&mut self, problem: &str) {
-        self.sink.hear(Event::Breach(Breach { path: self.path.clone(), problem: problem.to_owned() }));
+    pub(super) fn report_breach(&mut self, problem: &str) {
+        self.sink.receive_event(TrajectoryEvent::Breach(FormatViolation {
+            path: self.path.clone(),
+            problem: problem.to_owned(),
+        }));
     }
 
-    pub(super) fn within<T>(&mut self, segment: &str, look: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn check_within<T>(&mut self, segment: &str, look: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         self.path.push('.');
         self.path.push_str(segment);
@@ -207,37 +211,37 @@ impl<'s> Check<'s> {
         seen
     }
 
-    pub(super) fn root_field(&mut self, key: &str, value: &Value) {
-        self.field(ROOT, key, value);
+    pub(super) fn check_root_field(&mut self, key: &str, value: &Value) {
+        self.check_field(ROOT, key, value);
     }
 
-    pub(super) fn step(&mut self, index: usize, step: &Value) {
-        let Some(step) = self.model(step, STEP) else { return };
+    pub(super) fn check_step(&mut self, index: usize, step: &Value) {
+        let Some(step) = self.check_object(step, STEP) else { return };
         let there = |key: &str| step.get(key).filter(|value| !value.is_null());
-        if let Some(id) = there("step_id").and_then(lax::whole)
+        if let Some(id) = there("step_id").and_then(lax::coerce_integer)
             && i128::try_from(index + 1) != Ok(id)
         {
             let problem = format!("expected {}: steps are numbered from 1, without gaps", index + 1);
-            self.within("step_id", |check| check.breach(&problem));
+            self.check_within("step_id", |check| check.report_breach(&problem));
         }
         let source = step.get("source").and_then(Value::as_str).unwrap_or_default();
         for key in AGENT_ONLY {
             if matches!(source, "user" | "system") && there(key).is_some() {
-                self.within(key, |check| check.breach("only a step of the agent may have it"));
+                self.check_within(key, |check| check.report_breach("only a step of the agent may have it"));
             }
         }
-        if source == "agent" && there("llm_call_count").and_then(lax::whole) == Some(0) {
+        if source == "agent" && there("llm_call_count").and_then(lax::coerce_integer) == Some(0) {
             for key in ["metrics", "reasoning_content"] {
                 if there(key).is_some() {
-                    self.within(key, |check| check.breach("must be absent where llm_call_count is 0"));
+                    self.check_within(key, |check| check.report_breach("must be absent where llm_call_count is 0"));
                 }
             }
         }
-        self.results_of_calls(step);
+        self.check_result_ids(step);
     }
 
-    /// Every result that names a call names one of its own step.
-    fn results_of_calls(&mut self, step: &Object) {
+    /// Checks that every result which names a call names one of its own step.
+    fn check_result_ids(&mut self, step: &Object) {
         let calls = step.get("tool_calls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let ids: HashSet<&str> =
             calls.iter().filter_map(|call| call.get("tool_call_id").and_then(Value::as_str)).collect();
@@ -246,20 +250,20 @@ impl<'s> Check<'s> {
             let Some(id) = result.get("source_call_id").and_then(Value::as_str) else { continue };
             if !ids.contains(id) {
                 let path = format!("observation.results.{index}.source_call_id");
-                self.within(&path, |check| check.breach("no call of this step has this id"));
+                self.check_within(&path, |check| check.report_breach("no call of this step has this id"));
             }
         }
     }
 
-    fn reference(&mut self, value: &Value) {
-        let Some(reference) = self.model(value, REFERENCE) else { return };
+    fn check_reference(&mut self, value: &Value) {
+        let Some(reference) = self.check_object(value, REFERENCE) else { return };
         if ["trajectory_id", "trajectory_path"].iter().all(|key| reference.get(*key).is_none_or(Value::is_null)) {
-            self.breach("needs a trajectory_id or a trajectory_path");
+            self.report_breach("needs a trajectory_id or a trajectory_path");
         }
     }
 
-    fn part(&mut self, value: &Value) {
-        let Some(part) = self.model(value, PART) else { return };
+    fn check_content_part(&mut self, value: &Value) {
+        let Some(part) = self.check_object(value, PART) else { return };
         let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
         let there = |key: &str| part.get(key).filter(|value| !value.is_null());
         let (needed, forbidden) = match kind {
@@ -268,114 +272,117 @@ impl<'s> Check<'s> {
             _ => return,
         };
         if there(needed).is_none() {
-            self.within(needed, |check| check.breach(&format!("required where the type is {kind}")));
+            self.check_within(needed, |check| check.report_breach(&format!("required where the type is {kind}")));
         }
         if there(forbidden).is_some() {
-            self.within(forbidden, |check| check.breach(&format!("not allowed where the type is {kind}")));
+            self.check_within(forbidden, |check| check.report_breach(&format!("not allowed where the type is {kind}")));
         }
         if let Some(source) = there("source")
-            && ((kind == "image" && fits(source, AUDIO)) || (kind == "audio" && fits(source, IMAGE)))
+            && ((kind == "image" && matches_fields(source, AUDIO))
+                || (kind == "audio" && matches_fields(source, IMAGE)))
         {
-            self.within("source", |check| check.breach(&format!("not a source of {kind}")));
+            self.check_within("source", |check| check.report_breach(&format!("not a source of {kind}")));
         }
     }
 
-    /// An object with these fields and no others.
-    fn model<'v>(&mut self, value: &'v Value, fields: &[Field]) -> Option<&'v Object> {
+    /// Checks that a value is an object with these fields and no others.
+    fn check_object<'v>(&mut self, value: &'v Value, fields: &[AtifField]) -> Option<&'v Object> {
         let Value::Object(object) = value else {
-            self.expected("an object", value);
+            self.report_expected("an object", value);
             return None;
         };
         for (key, value) in object {
-            self.field(fields, key, value);
+            self.check_field(fields, key, value);
         }
-        for Field(key, need, _) in fields {
+        for AtifField(key, need, _) in fields {
             if *need == Required && !object.contains_key(*key) {
-                self.within(key, |check| check.breach("required field is missing"));
+                self.check_within(key, |check| check.report_breach("required field is missing"));
             }
         }
         Some(object)
     }
 
-    fn field(&mut self, fields: &[Field], key: &str, value: &Value) {
-        self.within(key, |check| match fields.iter().find(|Field(name, ..)| *name == key) {
-            None => check.breach("not a field of ATIF"),
-            Some(Field(_, Optional, _)) if value.is_null() => {}
-            Some(Field(_, _, kind)) => check.kind(value, *kind),
+    fn check_field(&mut self, fields: &[AtifField], key: &str, value: &Value) {
+        self.check_within(key, |check| match fields.iter().find(|AtifField(name, ..)| *name == key) {
+            None => check.report_breach("not a field of ATIF"),
+            Some(AtifField(_, Optional, _)) if value.is_null() => {}
+            Some(AtifField(_, _, kind)) => check.check_value(value, *kind),
         });
     }
 
-    fn kind(&mut self, value: &Value, kind: Kind) {
+    fn check_value(&mut self, value: &Value, kind: AtifValueKind) {
         match kind {
-            Kind::Text if !value.is_string() => self.expected("a string", value),
-            Kind::Object if !value.is_object() => self.expected("an object", value),
-            Kind::Flag if !lax::is_flag(value) => self.expected("true or false", value),
-            Kind::Amount if lax::amount(value).is_none() => self.expected("a number", value),
-            Kind::TextOrAmount if !value.is_string() && lax::amount(value).is_none() => {
-                self.expected("a string or a number", value);
+            AtifValueKind::Text if !value.is_string() => self.report_expected("a string", value),
+            AtifValueKind::Object if !value.is_object() => self.report_expected("an object", value),
+            AtifValueKind::Flag if !lax::is_flag(value) => self.report_expected("true or false", value),
+            AtifValueKind::Amount if lax::coerce_number(value).is_none() => self.report_expected("a number", value),
+            AtifValueKind::TextOrAmount if !value.is_string() && lax::coerce_number(value).is_none() => {
+                self.report_expected("a string or a number", value);
             }
-            Kind::Length if !lax::amount(value).is_some_and(|length| length >= 0.0) => {
-                self.expected("a number that is not negative", value);
+            AtifValueKind::Length if !lax::coerce_number(value).is_some_and(|length| length >= 0.0) => {
+                self.report_expected("a number that is not negative", value);
             }
-            Kind::Whole(least) => match lax::whole(value) {
-                None => self.expected("a whole number", value),
-                Some(number) if number < least => self.breach(&format!("expected {least} or more")),
+            AtifValueKind::Whole(least) => match lax::coerce_integer(value) {
+                None => self.report_expected("a whole number", value),
+                Some(number) if number < least => self.report_breach(&format!("expected {least} or more")),
                 Some(_) => {}
             },
-            Kind::OneOf(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
-                self.breach(&format!("expected one of {}, got {}", words.join(", "), shown(value)));
+            AtifValueKind::OneOf(words) if !value.as_str().is_some_and(|word| words.contains(&word)) => {
+                self.report_breach(&format!("expected one of {}, got {}", words.join(", "), describe_value(value)));
             }
-            Kind::Sound if !value.as_str().is_some_and(is_sound) => self.expected("a media type of sound", value),
-            Kind::Timestamp => match value.as_str() {
-                None => self.expected("a string", value),
-                Some(text) if !time::is_timestamp(text) => self.expected("an ISO 8601 timestamp", value),
+            AtifValueKind::Sound if !value.as_str().is_some_and(is_audio_type) => {
+                self.report_expected("a media type of sound", value);
+            }
+            AtifValueKind::Timestamp => match value.as_str() {
+                None => self.report_expected("a string", value),
+                Some(text) if !time::is_timestamp(text) => self.report_expected("an ISO 8601 timestamp", value),
                 Some(_) => {}
             },
-            Kind::Content => match value {
+            AtifValueKind::Content => match value {
                 Value::String(_) => {}
-                Value::Array(_) => self.kind(value, Kind::ListOf(&Kind::Part)),
-                _ => self.expected("a string or a list of parts", value),
+                Value::Array(_) => self.check_value(value, AtifValueKind::ListOf(&AtifValueKind::Part)),
+                _ => self.report_expected("a string or a list of parts", value),
             },
-            Kind::Source if fits(value, IMAGE) || fits(value, AUDIO) => {}
-            Kind::Source => {
-                let is_sound = value.get("media_type").and_then(Value::as_str).is_some_and(is_sound);
-                self.model(value, if is_sound { AUDIO } else { IMAGE });
+            AtifValueKind::Source if matches_fields(value, IMAGE) || matches_fields(value, AUDIO) => {}
+            AtifValueKind::Source => {
+                let is_sound = value.get("media_type").and_then(Value::as_str).is_some_and(is_audio_type);
+                self.check_object(value, if is_sound { AUDIO } else { IMAGE });
             }
-            Kind::Part => self.part(value),
-            Kind::Reference => self.reference(value),
-            Kind::Model(fields) => {
-                self.model(value, fields);
+            AtifValueKind::Part => self.check_content_part(value),
+            AtifValueKind::Reference => self.check_reference(value),
+            AtifValueKind::Model(fields) => {
+                self.check_object(value, fields);
             }
-            Kind::ListOf(kind) => match value {
+            AtifValueKind::ListOf(kind) => match value {
                 Value::Array(values) => {
                     for (index, value) in values.iter().enumerate() {
-                        self.within(&index.to_string(), |check| check.kind(value, *kind));
+                        self.check_within(&index.to_string(), |check| check.check_value(value, *kind));
                     }
                 }
-                _ => self.expected("a list", value),
+                _ => self.report_expected("a list", value),
             },
             _ => {}
         }
     }
 
-    fn expected(&mut self, what: &str, value: &Value) {
-        self.breach(&format!("expected {what}, got {}", shown(value)));
+    fn report_expected(&mut self, what: &str, value: &Value) {
+        self.report_breach(&format!("expected {what}, got {}", describe_value(value)));
     }
 }
 
-fn is_sound(media_type: &str) -> bool {
+fn is_audio_type(media_type: &str) -> bool {
     SOUNDS.contains(&media_type.trim().to_lowercase().as_str())
 }
 
-/// Whether a value is an object of these fields, without a word about it.
-fn fits(value: &Value, fields: &[Field]) -> bool {
+/// Returns true if a value is an object with these fields, without reporting breaches.
+fn matches_fields(value: &Value, fields: &[AtifField]) -> bool {
     let mut breaches = Vec::new();
-    Check::new(String::new(), &mut breaches).model(value, fields);
+    AtifSchemaCheck::new(String::new(), &mut breaches).check_object(value, fields);
     breaches.is_empty()
 }
 
-/// A value in a message: short ones as they are.
-fn shown(value: &Value) -> String {
+/// Returns a value for a message: short values as they are, others as their type.
+fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),

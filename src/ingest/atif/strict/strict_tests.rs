@@ -1,9 +1,9 @@
 use serde_json::Value;
 use serde_json::json;
 
-use crate::domain::Event;
-use crate::ingest::Rules;
-use crate::ingest::atif::documents;
+use crate::domain::TrajectoryEvent;
+use crate::ingest::ReaderSettings;
+use crate::ingest::atif::read_documents;
 
 /// Where a document breaks Harbor's rules.
 fn breaches(document: &Value) -> Vec<String> {
@@ -11,10 +11,10 @@ fn breaches(document: &Value) -> Vec<String> {
 }
 
 fn breaches_of(mut bytes: &[u8]) -> Vec<String> {
-    let mut events: Vec<Event> = Vec::new();
-    documents(&mut bytes, Rules { strict: true }, &mut events).expect("memory does not fail");
+    let mut events: Vec<TrajectoryEvent> = Vec::new();
+    read_documents(&mut bytes, ReaderSettings { strict: true }, &mut events).expect("memory does not fail");
     let path = |event| match event {
-        Event::Breach(breach) => Some(breach.path),
+        TrajectoryEvent::Breach(breach) => Some(breach.path),
         _ => None,
     };
     events.into_iter().filter_map(path).collect()

@@ -1,4 +1,4 @@
-//! What the index keeps of a lesson and of a fact.
+//! The fields that the index stores for a lesson and for a fact.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use tantivy::columnar::{BytesColumn, Column, ColumnIndex, ColumnValues};
 use tantivy::schema::{FAST, Field, IndexRecordOption, NumericOptions, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocId, SegmentReader, TantivyDocument, TantivyError};
 
-use super::super::layout::{Part, Place};
-use super::Item;
-use crate::domain::{Alias, Counters, FacetSet, Fact, FactKey, MemoryId, Standing};
-use crate::memory::search::{Card, Worth, short_hash, terms_of_traits};
-use crate::recall::{Ageing, Terms};
+use super::super::layout::{RecordPlace, StoreFile};
+use super::IndexItem;
+use crate::domain::{Alias, FacetSet, Fact, FactKey, LessonAvailability, LessonCounters, MemoryId};
+use crate::memory::search::{LessonCard, LessonWorth, short_hash, trait_terms};
+use crate::recall::{AgeingClass, LessonTerms};
 
-/// The unique name of a document.
-pub(super) enum Key<'a> {
+/// The unique key of a document.
+pub(super) enum DocumentKey<'a> {
     Lesson(&'a MemoryId),
     Fact(&'a FactKey),
 }
 
-impl Key<'_> {
+impl DocumentKey<'_> {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Lesson(id) => format!("lesson {id}"),
@@ -28,17 +28,17 @@ impl Key<'_> {
     }
 }
 
-/// The unique name under which the index knows an item.
-pub(super) fn key_of(item: &Item<'_>) -> String {
+/// Returns the unique key of an item.
+pub(super) fn item_key(item: &IndexItem<'_>) -> String {
     match item {
-        Item::Lesson { memory, .. } => Key::Lesson(&memory.id).text(),
-        Item::Fact { fact, .. } => Key::Fact(&fact.key()).text(),
+        IndexItem::Lesson { memory, .. } => DocumentKey::Lesson(&memory.id).text(),
+        IndexItem::Fact { fact, .. } => DocumentKey::Fact(&fact.key()).text(),
     }
 }
 
-/// The schema.
+/// The fields of the index schema.
 #[derive(Debug, Clone)]
-pub(super) struct Fields {
+pub(super) struct IndexFields {
     pub(super) key: Field,
     pub(super) traits: Field,
     pub(super) words: Field,
@@ -52,18 +52,18 @@ pub(super) struct Fields {
     lot: Field,
 }
 
-/// Every lesson has this trait; facts do not.
+/// The trait that every lesson has and no fact has.
 pub(super) const IS_LESSON: &str = "is lesson";
-/// The trait that tells lessons of one standing from the others; those that may be given need none.
-pub(super) fn standing_term(standing: Standing) -> Option<&'static str> {
+/// Returns the trait that marks lessons of one state; those that may be injected need none.
+pub(super) fn state_term(standing: LessonAvailability) -> Option<&'static str> {
     match standing {
-        Standing::Live => None,
-        Standing::Waiting => Some("is waiting"),
-        Standing::Retired => Some("is retired"),
+        LessonAvailability::Live => None,
+        LessonAvailability::Waiting => Some("is waiting"),
+        LessonAvailability::Retired => Some("is retired"),
     }
 }
 
-impl Fields {
+impl IndexFields {
     pub(super) fn new() -> (Schema, Self) {
         let mut schema = Schema::builder();
         let fast: NumericOptions = FAST.into();
@@ -87,30 +87,31 @@ impl Fields {
         (schema.build(), fields)
     }
 
-    pub(super) fn document(&self, item: &Item<'_>) -> TantivyDocument {
+    pub(super) fn build_document(&self, item: &IndexItem<'_>) -> TantivyDocument {
         let mut document = TantivyDocument::new();
-        document.add_text(self.key, key_of(item));
+        document.add_text(self.key, item_key(item));
         // Every document has every column: a column with gaps has to be searched for each value.
         let (place, sides) = match item {
-            Item::Lesson { memory, terms, place, version, counters } => {
+            IndexItem::Lesson { memory, terms, place, version, counters } => {
                 document.add_text(self.traits, IS_LESSON);
-                if let Some(term) = standing_term(memory.standing()) {
+                if let Some(term) = state_term(memory.availability()) {
                     document.add_text(self.traits, term);
                 }
-                for term in terms_of_traits(memory) {
+                for term in trait_terms(memory) {
                     document.add_text(self.traits, term);
                 }
                 if let Some(alias) = &memory.alias {
                     document.add_text(self.traits, alias_term(alias));
                 }
-                document.add_text(self.words, written_out(terms));
-                let (card, worth) = (Card::of(memory, terms.length), Worth::of(memory, counters));
-                let known = Known { id: memory.id.clone(), version: *version, counters: (*counters).clone() };
-                document.add_bytes(self.entry, known.sealed(place, &card, &worth).as_bytes());
+                document.add_text(self.words, repeat_words(terms));
+                let (card, worth) =
+                    (LessonCard::from_memory(memory, terms.length), LessonWorth::from_memory(memory, counters));
+                let known = IndexEntry { id: memory.id.clone(), version: *version, counters: (*counters).clone() };
+                document.add_bytes(self.entry, known.to_sealed_json(place, &card, &worth).as_bytes());
                 (place, Some((card, worth)))
             }
-            Item::Fact { fact, place } => {
-                document.add_text(self.traits, format!("of {}", fact.memory()));
+            IndexItem::Fact { fact, place } => {
+                document.add_text(self.traits, format!("of {}", fact.memory_id()));
                 if let Fact::Injection { run, .. } | Fact::Effect { run, .. } = fact {
                     document.add_text(self.traits, format!("run {run}"));
                 }
@@ -120,7 +121,7 @@ impl Fields {
         document.add_u64(self.start, place.start);
         document.add_u64(self.size, place.length);
         let (card, worth) = sides.unzip();
-        document.add_u64(self.flags, card.as_ref().map_or(0, flags) | part_bits(place.part));
+        document.add_u64(self.flags, card.as_ref().map_or(0, encode_flags) | encode_file(place.part));
         document.add_u64(self.length, card.map_or(0, |card| u64::from(card.length)));
         document.add_f64(self.importance, worth.map_or(0.0, |worth| worth.importance));
         document.add_i64(self.last_sign, worth.map_or(0, |worth| worth.last_sign));
@@ -129,8 +130,8 @@ impl Fields {
     }
 }
 
-/// A word that counts three times is written three times: its frequency is then its weight.
-fn written_out(terms: &Terms) -> String {
+/// Repeats each word as often as it counts, so that its frequency is its weight.
+fn repeat_words(terms: &LessonTerms) -> String {
     let mut text = String::new();
     for (word, &count) in &terms.counts {
         for _ in 0..count {
@@ -150,39 +151,39 @@ const NEVER_AGES: u64 = 1 << 13;
 const WAITING: u64 = 1 << 14;
 const PART_SHIFT: u32 = 16;
 
-fn flags(card: &Card) -> u64 {
+fn encode_flags(card: &LessonCard) -> u64 {
     let bit = |set: bool, bit: u64| if set { bit } else { 0 };
-    u64::from(card.binding.bits())
-        | bit(card.standing == Standing::Live, LIVE)
-        | bit(card.standing == Standing::Waiting, WAITING)
+    u64::from(card.binding.to_bits())
+        | bit(card.standing == LessonAvailability::Live, LIVE)
+        | bit(card.standing == LessonAvailability::Waiting, WAITING)
         | bit(card.global, GLOBAL)
         | bit(card.has_repo, HAS_REPO)
         | bit(card.has_root, HAS_ROOT)
-        | bit(card.ageing == Ageing::Decision, AGES_AS_DECISION)
-        | bit(card.ageing == Ageing::Never, NEVER_AGES)
+        | bit(card.ageing == AgeingClass::Decision, AGES_AS_DECISION)
+        | bit(card.ageing == AgeingClass::Never, NEVER_AGES)
 }
 
-fn part_bits(part: Part) -> u64 {
+fn encode_file(part: StoreFile) -> u64 {
     let code = match part {
-        Part::Episodes => 0,
-        Part::Ledger => 1,
-        Part::Archive => 2,
-        Part::Lessons => 3,
+        StoreFile::Episodes => 0,
+        StoreFile::Ledger => 1,
+        StoreFile::Archive => 2,
+        StoreFile::Lessons => 3,
     };
     code << PART_SHIFT
 }
 
-fn part_of(flags: u64) -> Part {
+fn decode_file(flags: u64) -> StoreFile {
     match flags >> PART_SHIFT {
-        0 => Part::Episodes,
-        1 => Part::Ledger,
-        2 => Part::Archive,
-        _ => Part::Lessons,
+        0 => StoreFile::Episodes,
+        1 => StoreFile::Ledger,
+        2 => StoreFile::Archive,
+        _ => StoreFile::Lessons,
     }
 }
 
 /// The columns of one segment.
-pub(super) struct Columns {
+pub(super) struct SegmentColumns {
     start: Arc<dyn ColumnValues<u64>>,
     size: Arc<dyn ColumnValues<u64>>,
     entry: Option<BytesColumn>,
@@ -193,50 +194,51 @@ pub(super) struct Columns {
     lot: Arc<dyn ColumnValues<u64>>,
 }
 
-impl Columns {
+impl SegmentColumns {
     pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
         let fast = reader.fast_fields();
         Ok(Self {
-            start: whole(fast.u64("start")?)?,
-            size: whole(fast.u64("size")?)?,
+            start: gapless_values(fast.u64("start")?)?,
+            size: gapless_values(fast.u64("size")?)?,
             entry: fast.bytes("entry")?,
-            flags: whole(fast.u64("flags")?)?,
-            length: whole(fast.u64("length")?)?,
-            importance: whole(fast.f64("importance")?)?,
-            last_sign: whole(fast.i64("last_sign")?)?,
-            lot: whole(fast.u64("lot")?)?,
+            flags: gapless_values(fast.u64("flags")?)?,
+            length: gapless_values(fast.u64("length")?)?,
+            importance: gapless_values(fast.f64("importance")?)?,
+            last_sign: gapless_values(fast.i64("last_sign")?)?,
+            lot: gapless_values(fast.u64("lot")?)?,
         })
     }
 
-    pub(super) fn place(&self, doc: DocId) -> Place {
-        let part = part_of(self.flags.get_val(doc));
-        Place { part, start: self.start.get_val(doc), length: self.size.get_val(doc) }
+    pub(super) fn read_place(&self, doc: DocId) -> RecordPlace {
+        let part = decode_file(self.flags.get_val(doc));
+        RecordPlace { part, start: self.start.get_val(doc), length: self.size.get_val(doc) }
     }
 
-    /// What is known of a lesson, if every column still says of it what was written.
-    pub(super) fn known(&self, doc: DocId) -> tantivy::Result<Known> {
+    /// Reads the entry of a lesson, and fails if the columns no longer match its checksum.
+    pub(super) fn read_entry(&self, doc: DocId) -> tantivy::Result<IndexEntry> {
         let mut sealed = Vec::new();
         if let Some(column) = &self.entry
             && let Some(number) = column.term_ords(doc).next()
         {
             column.ord_to_bytes(number, &mut sealed)?;
         }
-        let known = Known::unsealed(&sealed, &self.place(doc), &self.card(doc), &self.worth(doc));
+        let known =
+            IndexEntry::from_sealed_json(&sealed, &self.read_place(doc), &self.read_card(doc), &self.read_worth(doc));
         known.ok_or_else(|| TantivyError::InternalError("the columns of a lesson do not fit together".to_owned()))
     }
 
-    pub(super) fn card(&self, doc: DocId) -> Card {
+    pub(super) fn read_card(&self, doc: DocId) -> LessonCard {
         let flags = self.flags.get_val(doc);
         let ageing = match flags {
-            _ if flags & NEVER_AGES != 0 => Ageing::Never,
-            _ if flags & AGES_AS_DECISION != 0 => Ageing::Decision,
-            _ => Ageing::Lesson,
+            _ if flags & NEVER_AGES != 0 => AgeingClass::Never,
+            _ if flags & AGES_AS_DECISION != 0 => AgeingClass::Decision,
+            _ => AgeingClass::Lesson,
         };
-        Card {
+        LessonCard {
             standing: match flags {
-                _ if flags & LIVE != 0 => Standing::Live,
-                _ if flags & WAITING != 0 => Standing::Waiting,
-                _ => Standing::Retired,
+                _ if flags & LIVE != 0 => LessonAvailability::Live,
+                _ if flags & WAITING != 0 => LessonAvailability::Waiting,
+                _ => LessonAvailability::Retired,
             },
             binding: FacetSet::from_bits(u8::try_from(flags & 0xFF).unwrap_or_default()),
             ageing,
@@ -247,8 +249,8 @@ impl Columns {
         }
     }
 
-    pub(super) fn worth(&self, doc: DocId) -> Worth {
-        Worth {
+    pub(super) fn read_worth(&self, doc: DocId) -> LessonWorth {
+        LessonWorth {
             importance: self.importance.get_val(doc),
             last_sign: self.last_sign.get_val(doc),
             lot: self.lot.get_val(doc),
@@ -256,34 +258,34 @@ impl Columns {
     }
 }
 
-/// What the index knows of a lesson beside numbers.
+/// The parts of an indexed lesson that are not numeric columns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct IndexEntry {
     pub(super) id: MemoryId,
     pub(super) version: u64,
-    pub(super) counters: Counters,
+    pub(super) counters: LessonCounters,
 }
 
-impl Known {
-    /// Writes it down with a checksum over it and over the numbers beside it.
-    fn sealed(&self, place: &Place, card: &Card, worth: &Worth) -> String {
+impl IndexEntry {
+    /// Serializes the entry with a checksum over it and over its columns.
+    fn to_sealed_json(&self, place: &RecordPlace, card: &LessonCard, worth: &LessonWorth) -> String {
         let json = serde_json::to_string(self).unwrap_or_default();
-        format!("{:016x} {json}", checksum(&json, place, card, worth))
+        format!("{:016x} {json}", entry_checksum(&json, place, card, worth))
     }
 
-    fn unsealed(sealed: &[u8], place: &Place, card: &Card, worth: &Worth) -> Option<Self> {
+    fn from_sealed_json(sealed: &[u8], place: &RecordPlace, card: &LessonCard, worth: &LessonWorth) -> Option<Self> {
         let (sum, json) = std::str::from_utf8(sealed).ok()?.split_once(' ')?;
-        let right = u64::from_str_radix(sum, 16).ok()? == checksum(json, place, card, worth);
+        let right = u64::from_str_radix(sum, 16).ok()? == entry_checksum(json, place, card, worth);
         if right { serde_json::from_str(json).ok() } else { None }
     }
 }
 
-fn checksum(json: &str, place: &Place, card: &Card, worth: &Worth) -> u64 {
+fn entry_checksum(json: &str, place: &RecordPlace, card: &LessonCard, worth: &LessonWorth) -> u64 {
     short_hash(format!("{json} {place:?} {card:?} {worth:?}").as_bytes())
 }
 
-/// The values of a column without gaps, which every column is: see [`Fields::document`].
-fn whole<T>(column: Column<T>) -> tantivy::Result<Arc<dyn ColumnValues<T>>> {
+/// Returns the values of a column without gaps; [`IndexFields::build_document`] leaves none.
+fn gapless_values<T>(column: Column<T>) -> tantivy::Result<Arc<dyn ColumnValues<T>>> {
     match column.index {
         ColumnIndex::Full => Ok(column.values),
         _ => Err(TantivyError::InternalError("a column has gaps".to_owned())),

@@ -1,7 +1,7 @@
-//! An index directory for readers: nothing in it is written, and nobody is waited for.
+//! A read-only index directory: it writes nothing and waits for no lock.
 //!
-//! tantivy takes a lock while it opens an index, so that no file disappears meanwhile. A reader of ours would rather
-//! miss a file and read the truth than wait for whoever holds that lock, or need the right to write.
+//! tantivy takes a lock while it opens an index, so that no file disappears in the meantime. Our readers would rather
+//! miss a file and read the store files than wait for that lock or need write permission.
 
 use std::io;
 use std::path::Path;
@@ -11,21 +11,21 @@ use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 
-/// See the module.
+/// An index directory that ignores locks and refuses to write.
 #[derive(Debug, Clone)]
-pub(super) struct Unlocked(pub(super) MmapDirectory);
+pub(super) struct ReadOnlyDirectory(pub(super) MmapDirectory);
 
-fn refused() -> io::Error {
+fn read_only_error() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "this index is open for reading only")
 }
 
-impl Directory for Unlocked {
+impl Directory for ReadOnlyDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         self.0.get_file_handle(path)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        Err(DeleteError::IoError { io_error: Arc::new(refused()), filepath: path.to_owned() })
+        Err(DeleteError::IoError { io_error: Arc::new(read_only_error()), filepath: path.to_owned() })
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
@@ -33,7 +33,7 @@ impl Directory for Unlocked {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(refused(), path.to_owned()))
+        Err(OpenWriteError::wrap_io_error(read_only_error(), path.to_owned()))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -41,7 +41,7 @@ impl Directory for Unlocked {
     }
 
     fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn sync_directory(&self) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Asking for a job.
+//! Adding jobs to the queue.
 
 use std::time::Duration;
 
@@ -6,51 +6,51 @@ use chrono::{DateTime, Utc};
 use deadpool_postgres::GenericClient;
 use futures_util::FutureExt;
 
-use super::{JobPlace, JobTable, lock_lane, plain, seconds, sort_out, tell_lane};
+use super::{JobRowState, JobTable, lock_lane, refresh_lane, resolve_subject_jobs, strip_zero_bytes, to_seconds};
 use crate::memory::MemoryError;
-use crate::memory::postgres::trouble::Trouble;
+use crate::memory::postgres::trouble::PostgresFailure;
 
-/// A job that is asked for.
+/// A job to be enqueued.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
-    /// Two jobs of one name are one job.
+    /// The unique name of the job within its bank.
     pub name: String,
-    /// What jobs that are about the same have in common.
+    /// The subject that jobs about the same thing share.
     pub subject: String,
-    /// The smaller, the sooner.
+    /// The urgency; smaller numbers come sooner.
     pub urgency: i16,
-    /// How long the session's log was, where somebody knew.
+    /// The length of the session's log, if known.
     pub log_bytes: Option<i64>,
-    /// When it was first asked for, on whichever machine.
+    /// The time at which it was first enqueued, on any machine.
     pub enqueued_at: DateTime<Utc>,
-    /// How long it is to wait.
+    /// The time it has to wait before it is due.
     pub delay: Duration,
-    /// How often it was tried in vain.
+    /// The number of failed attempts so far.
     pub attempts: i32,
-    /// What is to be done.
+    /// The description of the work.
     pub record: String,
-    /// Whether having been done once is no reason not to do it again.
+    /// True if a finished job of this name may be enqueued again.
     pub is_repeatable: bool,
 }
 
-/// What came of asking for a job.
+/// The outcome of enqueueing a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// It will be done.
+pub enum EnqueueOutcome {
+    /// The job was added to the queue.
     New,
-    /// It is waiting, being done, or done already.
+    /// The job is waiting, claimed or done already.
     Known,
 }
 
 impl JobTable {
-    /// Asks for a job in a bank. One that was put aside gets another chance; one that waits becomes more urgent.
-    pub async fn ask(&self, bank: &str, job: &NewJob) -> Result<Ask, MemoryError> {
-        self.server.persist("ask for a job", || self.try_to_ask(bank, job).boxed()).await
+    /// Enqueues a job in a bank. A dead job is queued again; a waiting one takes the higher urgency.
+    pub async fn enqueue_job(&self, bank: &str, job: &NewJob) -> Result<EnqueueOutcome, MemoryError> {
+        self.server.run_with_retries("ask for a job", || self.try_enqueue_job(bank, job).boxed()).await
     }
 
-    async fn try_to_ask(&self, bank: &str, job: &NewJob) -> Result<Ask, Trouble> {
-        let mut client = self.server.writing().await?;
-        let bank = self.server.make_bank(&client, bank).await?;
+    async fn try_enqueue_job(&self, bank: &str, job: &NewJob) -> Result<EnqueueOutcome, PostgresFailure> {
+        let mut client = self.server.write_connection().await?;
+        let bank = self.server.ensure_bank(&client, bank).await?;
         let transaction = client.transaction().await?;
         if !lock_lane(&transaction, bank).await? {
             let insert = "INSERT INTO archivist.lanes (bank) VALUES ($1) ON CONFLICT (bank) DO NOTHING";
@@ -60,28 +60,28 @@ impl JobTable {
         let known = "SELECT place, urgency FROM archivist.jobs WHERE bank = $1 AND name = $2 FOR UPDATE";
         let known = transaction.prepare_cached(known).await?;
         let asked = match transaction.query_opt(&known, &[&bank, &job.name]).await? {
-            None => Ask::New,
-            Some(row) => match (JobPlace::of(row.try_get(0)?), row.try_get::<_, i16>(1)?) {
-                (JobPlace::Dead, _) => Ask::New,
-                (JobPlace::Done, _) if job.is_repeatable => Ask::New,
-                (JobPlace::Waiting, urgency) if job.urgency < urgency => {
-                    hurry(&transaction, bank, job).await?;
-                    Ask::Known
+            None => EnqueueOutcome::New,
+            Some(row) => match (JobRowState::from_number(row.try_get(0)?), row.try_get::<_, i16>(1)?) {
+                (JobRowState::Dead, _) => EnqueueOutcome::New,
+                (JobRowState::Done, _) if job.is_repeatable => EnqueueOutcome::New,
+                (JobRowState::Waiting, urgency) if job.urgency < urgency => {
+                    raise_urgency(&transaction, bank, job).await?;
+                    EnqueueOutcome::Known
                 }
-                _ => return Ok(Ask::Known),
+                _ => return Ok(EnqueueOutcome::Known),
             },
         };
-        if asked == Ask::New {
-            put(&transaction, bank, job).await?;
-            sort_out(&transaction, bank, &job.subject).await?;
+        if asked == EnqueueOutcome::New {
+            insert_job(&transaction, bank, job).await?;
+            resolve_subject_jobs(&transaction, bank, &job.subject).await?;
         }
-        tell_lane(&transaction, bank).await?;
+        refresh_lane(&transaction, bank).await?;
         transaction.commit().await?;
         Ok(asked)
     }
 }
 
-async fn put(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(), Trouble> {
+async fn insert_job(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(), PostgresFailure> {
     let insert = "INSERT INTO archivist.jobs AS j \
              (bank, name, subject, place, urgency, log_bytes, enqueued_at, due_at, attempts, record) \
          VALUES ($1, $2, $3, 0, $4, $5, $6, statement_timestamp() + make_interval(secs => $7), $8, $9) \
@@ -90,7 +90,7 @@ async fn put(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(),
              attempts = excluded.attempts, record = excluded.record, note = NULL, call = NULL, worker = NULL, \
              lease_until = NULL, settled_at = NULL, waited = NULL";
     let insert = client.prepare_cached(insert).await?;
-    let record = plain(&job.record);
+    let record = strip_zero_bytes(&job.record);
     client
         .execute(
             &insert,
@@ -101,7 +101,7 @@ async fn put(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(),
                 &job.urgency,
                 &job.log_bytes,
                 &job.enqueued_at,
-                &seconds(job.delay),
+                &to_seconds(job.delay),
                 &job.attempts,
                 &record,
             ],
@@ -110,8 +110,8 @@ async fn put(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(),
     Ok(())
 }
 
-/// What it was put off for has passed; what it failed for may not have.
-async fn hurry(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(), Trouble> {
+/// Raises the urgency of a waiting job and makes it due now, unless it waits because of a failure.
+async fn raise_urgency(client: &impl GenericClient, bank: i64, job: &NewJob) -> Result<(), PostgresFailure> {
     let update = "UPDATE archivist.jobs SET urgency = $3, \
              due_at = CASE WHEN attempts = 0 THEN LEAST(due_at, statement_timestamp()) ELSE due_at END \
          WHERE bank = $1 AND name = $2";

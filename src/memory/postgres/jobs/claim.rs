@@ -1,4 +1,4 @@
-//! Taking a job.
+//! Claiming jobs from the queue.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,109 +8,113 @@ use deadpool_postgres::GenericClient;
 use futures_util::FutureExt;
 use tokio_postgres::Row;
 
-use super::{Grip, JobTable, Mourning, Scope, plain, seconds, tell_lane};
+use super::{JobClaimToken, JobScope, JobTable, Mourning, refresh_lane, strip_zero_bytes, to_seconds};
 use crate::memory::MemoryError;
-use crate::memory::postgres::trouble::Trouble;
+use crate::memory::postgres::trouble::PostgresFailure;
 
-/// How many lanes are tried whose jobs are gone when they are looked at.
+/// The number of lanes that are tried when the jobs of a lane are gone by the time it is locked.
 const LANES: u32 = 8;
 
-/// Where a lane stands: the urgency of its most urgent job that is due.
+/// The rank of a lane: the urgency of its most urgent job that is due.
 const MOST_URGENT: &str = "CASE WHEN due_over <= statement_timestamp() THEN 0 \
      WHEN due_pause <= statement_timestamp() THEN 1 ELSE 2 END";
 
-/// Who takes a job, and how.
+/// The terms on which a worker claims a job.
 #[derive(Clone, Copy)]
-pub struct Claiming<'a> {
-    /// Who.
+pub struct ClaimRequest<'a> {
+    /// The name of the worker.
     pub worker: &'a str,
-    /// For how long it is theirs without a sign of life.
+    /// The time for which the job is the worker's without a heartbeat.
     pub lease: Duration,
-    /// The most jobs of one bank in workers' hands.
+    /// The most claimed jobs of one bank.
     pub per_bank: u32,
-    /// What becomes of a job that was lost by another.
+    /// The function that updates the record of a job whose worker was lost.
     pub mourning: &'a Mourning,
 }
 
-impl std::fmt::Debug for Claiming<'_> {
+impl std::fmt::Debug for ClaimRequest<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Claiming").field("worker", &self.worker).field("lease", &self.lease).finish_non_exhaustive()
+        f.debug_struct("ClaimRequest").field("worker", &self.worker).field("lease", &self.lease).finish_non_exhaustive()
     }
 }
 
-/// A job that was taken.
+/// A job that was claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenJob {
-    /// The proof.
-    pub grip: Grip,
+pub struct ClaimedJobRow {
+    /// The token that proves the claim.
+    pub grip: JobClaimToken,
     /// The key of its bank.
     pub bank: String,
-    /// What it is called.
+    /// The name of the job.
     pub name: String,
-    /// How urgent it is by now.
+    /// The job's current urgency.
     pub urgency: i16,
-    /// What is to be done.
+    /// The description of the work.
     pub record: String,
 }
 
 impl JobTable {
-    /// Takes a job whose worker gave no sign of life; else the most urgent one that is due, of the bank that was served
-    /// longest ago among those that have one as urgent.
-    pub async fn claim(&self, scope: &Scope, claiming: &Claiming<'_>) -> Result<Option<TakenJob>, MemoryError> {
+    /// Claims a job whose worker was lost; else the most urgent one that is due, from the bank that was served longest
+    /// ago among those with equally urgent jobs.
+    pub async fn claim_job(
+        &self,
+        scope: &JobScope,
+        claiming: &ClaimRequest<'_>,
+    ) -> Result<Option<ClaimedJobRow>, MemoryError> {
         let call = format!("{}-{:016x}", claiming.worker, RandomState::new().build_hasher().finish());
         let is_again = AtomicBool::new(false);
         let (call, is_again) = (call.as_str(), &is_again);
-        self.server.persist("take a job", || self.try_to_claim(scope, claiming, call, is_again).boxed()).await
+        self.server.run_with_retries("take a job", || self.try_claim_job(scope, claiming, call, is_again).boxed()).await
     }
 
-    async fn try_to_claim(
+    async fn try_claim_job(
         &self,
-        scope: &Scope,
-        claiming: &Claiming<'_>,
+        scope: &JobScope,
+        claiming: &ClaimRequest<'_>,
         call: &str,
         is_again: &AtomicBool,
-    ) -> Result<Option<TakenJob>, Trouble> {
-        let mut client = self.server.writing().await?;
-        let only = self.only(&client, scope).await?;
+    ) -> Result<Option<ClaimedJobRow>, PostgresFailure> {
+        let mut client = self.server.write_connection().await?;
+        let only = self.find_bank_in_scope(&client, scope).await?;
         let transaction = client.transaction().await?;
-        // The connection may have broken after the job was taken and before anybody heard of it.
+        // The connection may have broken after the job was claimed and before the answer arrived.
         if is_again.swap(true, Ordering::Relaxed) {
             let select = format!("SELECT {TAKEN} FROM archivist.jobs j WHERE place = 1 AND call = $1");
             if let Some(row) = transaction.query_opt(&select, &[&call]).await? {
-                return taken(&row).map(Some);
+                return parse_claimed_job(&row).map(Some);
             }
         }
-        let by = Taker { claiming, call };
-        let found = match take_over(&transaction, only, &by).await? {
+        let by = ClaimCall { claiming, call };
+        let found = match claim_lost_job(&transaction, only, &by).await? {
             Some(found) => Some(found),
-            None => take_new(&transaction, only, &by).await?,
+            None => claim_waiting_job(&transaction, only, &by).await?,
         };
         transaction.commit().await?;
         Ok(found)
     }
 }
 
-/// Who takes, in which call.
-struct Taker<'a> {
-    claiming: &'a Claiming<'a>,
+/// A claim request together with the id of its call.
+struct ClaimCall<'a> {
+    claiming: &'a ClaimRequest<'a>,
     call: &'a str,
 }
 
 const TAKEN: &str = "j.bank, j.name, j.claim, (SELECT b.key FROM archivist.banks b WHERE b.bank = j.bank), \
      j.urgency, j.record";
 
-fn taken(row: &Row) -> Result<TakenJob, Trouble> {
+fn parse_claimed_job(row: &Row) -> Result<ClaimedJobRow, PostgresFailure> {
     let name: String = row.try_get(1)?;
-    let grip = Grip { bank: row.try_get(0)?, name: name.clone(), claim: row.try_get(2)? };
-    Ok(TakenJob { grip, bank: row.try_get(3)?, name, urgency: row.try_get(4)?, record: row.try_get(5)? })
+    let grip = JobClaimToken { bank: row.try_get(0)?, name: name.clone(), claim: row.try_get(2)? };
+    Ok(ClaimedJobRow { grip, bank: row.try_get(3)?, name, urgency: row.try_get(4)?, record: row.try_get(5)? })
 }
 
-/// Takes a job from a worker that gave no sign of life. The lane need not know: a worker had it and a worker has it.
-async fn take_over(
+/// Claims a job whose lease has expired. The lane does not change, because the job stays claimed.
+async fn claim_lost_job(
     client: &impl GenericClient,
     only: Option<i64>,
-    by: &Taker<'_>,
-) -> Result<Option<TakenJob>, Trouble> {
+    by: &ClaimCall<'_>,
+) -> Result<Option<ClaimedJobRow>, PostgresFailure> {
     let select = "SELECT bank, name, record, clock_timestamp() FROM archivist.jobs \
          WHERE place = 1 AND lease_until < statement_timestamp() AND ($1::bigint IS NULL OR bank = $1) \
          ORDER BY lease_until LIMIT 1 FOR UPDATE SKIP LOCKED";
@@ -118,13 +122,17 @@ async fn take_over(
     let Some(row) = client.query_opt(&select, &[&only]).await? else { return Ok(None) };
     let (bank, name): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
     let record: String = row.try_get(2)?;
-    // A job that kills its workers must come to an end, so that is written down before it is begun.
+    // A job that kills its workers must end some time, so the failure is recorded before the next attempt.
     let record = (by.claiming.mourning)(&record, row.try_get(3)?).unwrap_or(record);
-    give(client, bank, &name, Some(&record), by).await.map(Some)
+    assign_job(client, bank, &name, Some(&record), by).await.map(Some)
 }
 
-/// Takes a job that waits, from the lane whose turn it is.
-async fn take_new(client: &impl GenericClient, only: Option<i64>, by: &Taker<'_>) -> Result<Option<TakenJob>, Trouble> {
+/// Claims a waiting job from the lane whose turn it is.
+async fn claim_waiting_job(
+    client: &impl GenericClient,
+    only: Option<i64>,
+    by: &ClaimCall<'_>,
+) -> Result<Option<ClaimedJobRow>, PostgresFailure> {
     for _ in 0..LANES {
         let Some(bank) = lock_next_lane(client, only, by).await? else { return Ok(None) };
         let select = format!(
@@ -140,11 +148,11 @@ async fn take_new(client: &impl GenericClient, only: Option<i64>, by: &Taker<'_>
                 let served = "UPDATE archivist.lanes SET served_at = clock_timestamp() WHERE bank = $1";
                 let served = client.prepare_cached(served).await?;
                 client.execute(&served, &[&bank]).await?;
-                Some(give(client, bank, &name, None, by).await?)
+                Some(assign_job(client, bank, &name, None, by).await?)
             }
             None => None,
         };
-        tell_lane(client, bank).await?;
+        refresh_lane(client, bank).await?;
         if found.is_some() {
             return Ok(found);
         }
@@ -152,13 +160,13 @@ async fn take_new(client: &impl GenericClient, only: Option<i64>, by: &Taker<'_>
     Ok(None)
 }
 
-/// The lane whose turn it is. One that somebody else is just serving is passed over, but waited for before it is said that
-/// there is nothing to do.
+/// Locks the lane whose turn it is. A lane locked by another worker is skipped at first, but waited for before the
+/// answer is that there is no job.
 async fn lock_next_lane(
     client: &impl GenericClient,
     only: Option<i64>,
-    by: &Taker<'_>,
-) -> Result<Option<i64>, Trouble> {
+    by: &ClaimCall<'_>,
+) -> Result<Option<i64>, PostgresFailure> {
     let per_bank = i32::try_from(by.claiming.per_bank).unwrap_or(i32::MAX);
     for locking in ["FOR UPDATE SKIP LOCKED", "FOR UPDATE"] {
         let select = format!(
@@ -174,14 +182,14 @@ async fn lock_next_lane(
     Ok(None)
 }
 
-/// Puts a job into the taker's hands. With a text of its own it was another's.
-async fn give(
+/// Marks a job as claimed by this call. A given `record` means that it was taken over from a lost worker.
+async fn assign_job(
     client: &impl GenericClient,
     bank: i64,
     name: &str,
     record: Option<&str>,
-    by: &Taker<'_>,
-) -> Result<TakenJob, Trouble> {
+    by: &ClaimCall<'_>,
+) -> Result<ClaimedJobRow, PostgresFailure> {
     let update = format!(
         "UPDATE archivist.jobs j SET place = 1, claim = nextval('archivist.job_claims'), call = $3, worker = $4, \
              lease_until = clock_timestamp() + make_interval(secs => $5), record = coalesce($6::text, record), \
@@ -190,7 +198,7 @@ async fn give(
          WHERE bank = $1 AND name = $2 RETURNING {TAKEN}"
     );
     let update = client.prepare_cached(&update).await?;
-    let (lease, record) = (seconds(by.claiming.lease), record.map(plain));
+    let (lease, record) = (to_seconds(by.claiming.lease), record.map(strip_zero_bytes));
     let row = client.query_one(&update, &[&bank, &name, &by.call, &by.claiming.worker, &lease, &record]).await?;
-    taken(&row)
+    parse_claimed_job(&row)
 }

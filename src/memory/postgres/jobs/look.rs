@@ -1,64 +1,67 @@
-//! Looking at jobs without taking any, and forgetting those that are long done.
+//! Reading the state of jobs without claiming any, and pruning old finished ones.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
 
-use super::{JobPlace, JobTable, Scope, seconds};
+use super::{JobRowState, JobScope, JobTable, to_seconds};
 use crate::memory::MemoryError;
-use crate::memory::postgres::server::Role;
-use crate::memory::postgres::trouble::Trouble;
+use crate::memory::postgres::server::ServerRole;
+use crate::memory::postgres::trouble::PostgresFailure;
 
-/// The most jobs that are listed: what is to be done first, then what was done last.
+/// The most jobs that are listed: unfinished ones first, then those that finished last.
 const LISTED: i64 = 10_000;
 
-/// So many finished jobs are forgotten at once, and so often in a row: others write meanwhile.
+/// The number of jobs that one delete removes, and the most deletes in a row, because others write meanwhile.
 const PIECE: i64 = 1000;
 const PIECES: u32 = 100;
 
-/// A job as it stands.
+/// A job as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobRow {
-    /// What it is called.
+    /// The name of the job.
     pub name: String,
-    /// Where it is.
-    pub place: JobPlace,
-    /// How urgent it is by now.
+    /// The state of the job.
+    pub place: JobRowState,
+    /// The job's current urgency.
     pub urgency: i16,
-    /// What is to be done.
+    /// The description of the work.
     pub record: String,
-    /// What was last said of it.
+    /// The last note about it.
     pub note: Option<String>,
-    /// Nobody takes it before this moment.
+    /// The time before which it is not claimed.
     pub not_before: Option<DateTime<Utc>>,
-    /// Who has it.
+    /// The worker that has claimed it.
     pub worker: Option<String>,
-    /// Whether its worker gives no sign of life.
+    /// True if its worker's lease has expired.
     pub is_lost: bool,
 }
 
 impl JobTable {
-    /// How long until there is something to do: a job is due, or a lease ends. `None` if there is nothing.
-    pub async fn next_due(&self, scope: &Scope, per_bank: u32) -> Result<Option<Duration>, MemoryError> {
-        self.server.persist("look for jobs", || self.try_next_due(scope, per_bank).boxed()).await
+    /// Returns the time until a job is due or a lease ends; `None` if there is nothing to wait for.
+    pub async fn time_until_due(&self, scope: &JobScope, per_bank: u32) -> Result<Option<Duration>, MemoryError> {
+        self.server.run_with_retries("look for jobs", || self.try_time_until_due(scope, per_bank).boxed()).await
     }
 
-    /// The jobs of a bank, in no order that matters.
-    pub async fn list(&self, bank: &str) -> Result<Vec<JobRow>, MemoryError> {
-        self.server.persist("list jobs", || self.try_to_list(bank).boxed()).await
+    /// Returns the jobs of a bank, in no particular order.
+    pub async fn list_jobs(&self, bank: &str) -> Result<Vec<JobRow>, MemoryError> {
+        self.server.run_with_retries("list jobs", || self.try_list_jobs(bank).boxed()).await
     }
 
-    /// Grows whenever a job of this bank comes, goes or is settled.
-    pub async fn changes(&self, bank: &str) -> Result<i64, MemoryError> {
-        self.server.persist("look for jobs", || self.try_changes(bank).boxed()).await
+    /// Returns a counter that grows whenever a job of this bank is added, claimed or finished.
+    pub async fn change_count(&self, bank: &str) -> Result<i64, MemoryError> {
+        self.server.run_with_retries("look for jobs", || self.try_change_count(bank).boxed()).await
     }
 
-    /// Forgets jobs that have been done for so long, and says how many.
-    pub async fn prune(&self, scope: &Scope, keep_done: Duration) -> Result<u64, MemoryError> {
+    /// Deletes jobs that have been done for longer than `keep_done`, and returns their number.
+    pub async fn prune_done_jobs(&self, scope: &JobScope, keep_done: Duration) -> Result<u64, MemoryError> {
         let mut forgotten = 0;
         for _ in 0..PIECES {
-            let piece = self.server.persist("forget jobs", || self.try_to_prune(scope, keep_done).boxed()).await?;
+            let piece = self
+                .server
+                .run_with_retries("forget jobs", || self.try_prune_done_jobs(scope, keep_done).boxed())
+                .await?;
             forgotten += piece;
             if piece < PIECE.unsigned_abs() {
                 break;
@@ -67,9 +70,9 @@ impl JobTable {
         Ok(forgotten)
     }
 
-    async fn try_next_due(&self, scope: &Scope, per_bank: u32) -> Result<Option<Duration>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let only = self.only(&client, scope).await?;
+    async fn try_time_until_due(&self, scope: &JobScope, per_bank: u32) -> Result<Option<Duration>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let only = self.find_bank_in_scope(&client, scope).await?;
         let select = "SELECT extract(epoch FROM LEAST( \
                  (SELECT min(due_at) FROM archivist.lanes WHERE busy < $2 AND ($1::bigint IS NULL OR bank = $1)), \
                  (SELECT min(lease_until) FROM archivist.jobs \
@@ -80,9 +83,9 @@ impl JobTable {
         Ok(wait.map(|wait| Duration::try_from_secs_f64(wait).unwrap_or_default()))
     }
 
-    async fn try_to_list(&self, bank: &str) -> Result<Vec<JobRow>, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let Some(bank) = self.server.bank(&client, bank).await? else { return Ok(Vec::new()) };
+    async fn try_list_jobs(&self, bank: &str) -> Result<Vec<JobRow>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let Some(bank) = self.server.find_bank(&client, bank).await? else { return Ok(Vec::new()) };
         let select = "SELECT name, place, urgency, record, note, \
                  CASE WHEN place = 0 AND due_at > statement_timestamp() THEN due_at END, worker, \
                  coalesce(lease_until < statement_timestamp(), false) \
@@ -92,7 +95,7 @@ impl JobTable {
         for row in client.query(&select, &[&bank, &LISTED]).await? {
             rows.push(JobRow {
                 name: row.try_get(0)?,
-                place: JobPlace::of(row.try_get(1)?),
+                place: JobRowState::from_number(row.try_get(1)?),
                 urgency: row.try_get(2)?,
                 record: row.try_get(3)?,
                 note: row.try_get(4)?,
@@ -104,22 +107,22 @@ impl JobTable {
         Ok(rows)
     }
 
-    async fn try_changes(&self, bank: &str) -> Result<i64, Trouble> {
-        let client = self.server.reading(Role::Writer).await?;
-        let Some(bank) = self.server.bank(&client, bank).await? else { return Ok(0) };
+    async fn try_change_count(&self, bank: &str) -> Result<i64, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let Some(bank) = self.server.find_bank(&client, bank).await? else { return Ok(0) };
         let select = client.prepare_cached("SELECT changes FROM archivist.lanes WHERE bank = $1").await?;
         let row = client.query_opt(&select, &[&bank]).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?.unwrap_or_default())
     }
 
-    async fn try_to_prune(&self, scope: &Scope, keep_done: Duration) -> Result<u64, Trouble> {
-        let client = self.server.writing().await?;
-        let only = self.only(&client, scope).await?;
+    async fn try_prune_done_jobs(&self, scope: &JobScope, keep_done: Duration) -> Result<u64, PostgresFailure> {
+        let client = self.server.write_connection().await?;
+        let only = self.find_bank_in_scope(&client, scope).await?;
         let delete = "DELETE FROM archivist.jobs WHERE (bank, name) IN (SELECT bank, name FROM archivist.jobs \
              WHERE place = 3 AND settled_at < statement_timestamp() - make_interval(secs => $2) \
                  AND ($1::bigint IS NULL OR bank = $1) \
              ORDER BY settled_at LIMIT $3 FOR UPDATE SKIP LOCKED)";
         let delete = client.prepare_cached(delete).await?;
-        Ok(client.execute(&delete, &[&only, &seconds(keep_done), &PIECE]).await?)
+        Ok(client.execute(&delete, &[&only, &to_seconds(keep_done), &PIECE]).await?)
     }
 }

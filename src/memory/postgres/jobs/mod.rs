@@ -1,8 +1,8 @@
-//! Jobs of a fleet, as rows. What a job says is for those above: here it is a text.
+//! Jobs of a fleet, stored as rows. The content of a job is an opaque text here.
 //!
-//! Every project has a *lane*, a row that says what waits in it. Whoever changes what waits locks the lane first and the
-//! job second, always in this order; a sign of life and the taking over of a lost job touch the job alone. The clock is
-//! the server's, whatever the machines believe.
+//! Every project has a *lane*, a row that sums up its waiting jobs. A change of waiting jobs locks the lane first and
+//! the job second, always in this order; heartbeats and the taking over of lost jobs touch the job alone. All times are
+//! the server's, whatever the clocks of the machines say.
 
 mod ask;
 mod claim;
@@ -15,81 +15,84 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use deadpool_postgres::GenericClient;
 
-use super::server::Server;
-use super::trouble::Trouble;
+use super::server::PostgresServer;
+use super::trouble::PostgresFailure;
 
-pub use self::ask::{Ask, NewJob};
-pub use self::claim::{Claiming, TakenJob};
+pub use self::ask::{EnqueueOutcome, NewJob};
+pub use self::claim::{ClaimRequest, ClaimedJobRow};
 pub use self::look::JobRow;
-pub use self::settle::{Fate, Fencing};
+pub use self::settle::{FencingOutcome, JobDisposition};
 
-/// No wait and no lease is longer; what the server can add to a moment is bounded.
+/// The longest delay or lease; the range of the server's timestamps is bounded.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// The jobs on a server.
 #[derive(Debug, Clone)]
 pub struct JobTable {
-    server: Arc<Server>,
+    server: Arc<PostgresServer>,
 }
 
-/// Whose jobs.
+/// The banks whose jobs are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// Those of one bank.
+pub enum JobScope {
+    /// The jobs of one bank.
     Bank(String),
-    /// All that this user may see.
+    /// All jobs that this user may see.
     All,
 }
 
-/// Where a job is.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobPlace {
-    /// It waits.
+pub enum JobRowState {
+    /// The job waits to be claimed.
     Waiting,
-    /// A worker has it.
+    /// A worker has claimed it.
     Claimed,
-    /// It was put aside.
+    /// The job failed for good.
     Dead,
-    /// It is done.
+    /// The job is done.
     Done,
 }
 
-/// One taking of one job. Of two that hold the same job, the one with the smaller number has lost it.
+/// The proof of one claim of a job. Of two claims of the same job, the one with the smaller number has lost it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grip {
+pub struct JobClaimToken {
     bank: i64,
     name: String,
     claim: i64,
 }
 
-/// What becomes of the text of a job whose worker died at this moment; `None` where it cannot be read.
+/// A function that returns the new text of a job whose worker was lost at this time; `None` if the text cannot be read.
 pub type Mourning = dyn Fn(&str, DateTime<Utc>) -> Option<String> + Send + Sync;
 
 impl JobTable {
-    /// The jobs on this server. Nothing is asked yet.
-    pub fn new(server: Arc<Server>) -> Self {
+    /// Creates the table handle for a server. Connects only when it is used.
+    pub fn new(server: Arc<PostgresServer>) -> Self {
         Self { server }
     }
 
-    /// The same over a connection of its own, for a thread that has a runtime of its own: a connection lives and dies with
+    /// Returns a handle with a connection of its own, for a thread with its own runtime: a connection must not outlive
     /// the runtime that made it.
     #[must_use]
-    pub fn apart(&self) -> Self {
-        Self { server: self.server.apart() }
+    pub fn with_own_connection(&self) -> Self {
+        Self { server: self.server.with_own_connection() }
     }
 
-    /// The number of the only bank that is looked at; `None` if all are. A bank that is not there has no jobs, and no
-    /// number that a bank could have.
-    async fn only(&self, client: &impl GenericClient, scope: &Scope) -> Result<Option<i64>, Trouble> {
+    /// Returns the number of the bank in scope; `None` if all are. A missing bank gets -1, which no bank has.
+    async fn find_bank_in_scope(
+        &self,
+        client: &impl GenericClient,
+        scope: &JobScope,
+    ) -> Result<Option<i64>, PostgresFailure> {
         match scope {
-            Scope::All => Ok(None),
-            Scope::Bank(key) => Ok(Some(self.server.bank(client, key).await?.unwrap_or(-1))),
+            JobScope::All => Ok(None),
+            JobScope::Bank(key) => Ok(Some(self.server.find_bank(client, key).await?.unwrap_or(-1))),
         }
     }
 }
 
-impl JobPlace {
-    fn of(number: i16) -> Self {
+impl JobRowState {
+    fn from_number(number: i16) -> Self {
         match number {
             0 => Self::Waiting,
             1 => Self::Claimed,
@@ -99,15 +102,15 @@ impl JobPlace {
     }
 }
 
-/// Locks the lane of a bank; says whether there is one.
-async fn lock_lane(client: &impl GenericClient, bank: i64) -> Result<bool, Trouble> {
+/// Locks the lane of a bank; returns true if there is one.
+async fn lock_lane(client: &impl GenericClient, bank: i64) -> Result<bool, PostgresFailure> {
     let select = client.prepare_cached("SELECT 1 FROM archivist.lanes WHERE bank = $1 FOR UPDATE").await?;
     Ok(client.query_opt(&select, &[&bank]).await?.is_some())
 }
 
-/// Settles those waiting jobs of a subject that another one covers, the longer log before the later word, and holds back
-/// what is left while a worker has a job about the same. The lane is locked.
-async fn sort_out(client: &impl GenericClient, bank: i64, subject: &str) -> Result<(), Trouble> {
+/// Marks waiting jobs of a subject as done if another one covers them, preferring the longest log and then the latest,
+/// and blocks the remaining one while a worker has a job of the same subject. The lane must be locked.
+async fn resolve_subject_jobs(client: &impl GenericClient, bank: i64, subject: &str) -> Result<(), PostgresFailure> {
     let cover = "UPDATE archivist.jobs j \
          SET place = 3, note = 'covered by ' || latest.name, settled_at = statement_timestamp(), is_held = false \
          FROM (SELECT name FROM archivist.jobs WHERE bank = $1 AND subject = $2 AND place = 0 \
@@ -123,8 +126,8 @@ async fn sort_out(client: &impl GenericClient, bank: i64, subject: &str) -> Resu
     Ok(())
 }
 
-/// Lets a lane say what waits in it. It is locked. Each number is one look into an index.
-async fn tell_lane(client: &impl GenericClient, bank: i64) -> Result<(), Trouble> {
+/// Updates a lane's summary of its jobs. The lane must be locked. Each number is one index lookup.
+async fn refresh_lane(client: &impl GenericClient, bank: i64) -> Result<(), PostgresFailure> {
     let first = |urgency: i16| {
         format!(
             "(SELECT min(due_at) FROM archivist.jobs \
@@ -144,12 +147,12 @@ async fn tell_lane(client: &impl GenericClient, bank: i64) -> Result<(), Trouble
     Ok(())
 }
 
-/// A time as the server adds it to a moment.
-fn seconds(time: Duration) -> f64 {
+/// Converts a duration to seconds, bounded by what the server accepts.
+fn to_seconds(time: Duration) -> f64 {
     time.min(LONGEST).as_secs_f64()
 }
 
-/// A text without what the server has no place for.
-fn plain(text: &str) -> String {
+/// Removes zero bytes, which the server cannot store.
+fn strip_zero_bytes(text: &str) -> String {
     text.replace('\0', "")
 }

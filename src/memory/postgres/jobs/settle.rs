@@ -1,87 +1,110 @@
-//! What becomes of a job in somebody's hands, and whether it still is.
+//! Finishing a claimed job, and renewing its lease.
 
 use std::time::Duration;
 
 use deadpool_postgres::GenericClient;
 use futures_util::FutureExt;
 
-use super::{Grip, JobPlace, JobTable, lock_lane, plain, seconds, sort_out, tell_lane};
+use super::{
+    JobClaimToken, JobRowState, JobTable, lock_lane, refresh_lane, resolve_subject_jobs, strip_zero_bytes, to_seconds,
+};
 use crate::memory::MemoryError;
-use crate::memory::postgres::trouble::Trouble;
+use crate::memory::postgres::trouble::PostgresFailure;
 
-/// What becomes of a job.
+/// The new state of a job when its worker lets go of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Fate<'a> {
-    /// It is done, with this result.
+pub enum JobDisposition<'a> {
+    /// The job is done, with this result.
     Done(&'a str),
-    /// It was put aside, for this reason.
+    /// The job failed for good, for this reason.
     Dead(&'a str),
-    /// It waits again, as it was.
+    /// The job is released and waits again, unchanged.
     Back,
-    /// It waits again, for so long.
+    /// The job waits again for this long.
     Later(Duration),
-    /// It failed, says this now, and waits for so long.
+    /// The job failed, gets a new record, and waits again.
     Failed {
-        /// Why.
+        /// The reason of the failure.
         error: &'a str,
-        /// The job with this failure.
+        /// The job's record with this failure.
         record: &'a str,
-        /// How long it is to wait.
+        /// The time it has to wait.
         delay: Duration,
     },
 }
 
-/// Whether a job was still theirs who wanted to settle it.
+/// The outcome of checking that a claim is still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fencing {
-    /// It was, and what was asked for is done.
+pub enum FencingOutcome {
+    /// The claim was valid, and the request was carried out.
     Passed,
-    /// Somebody else has it by now.
+    /// Another worker has the job by now.
     Stopped,
 }
 
 impl JobTable {
-    /// Settles a job.
-    pub async fn settle(&self, grip: &Grip, fate: Fate<'_>) -> Result<Fencing, MemoryError> {
-        self.server.persist("settle a job", || self.try_to_settle(grip, fate).boxed()).await
+    /// Completes, fails or releases a claimed job.
+    pub async fn finish_job(
+        &self,
+        grip: &JobClaimToken,
+        fate: JobDisposition<'_>,
+    ) -> Result<FencingOutcome, MemoryError> {
+        self.server.run_with_retries("settle a job", || self.try_finish_job(grip, fate).boxed()).await
     }
 
-    /// Shows that the worker of a job lives. What does not get through within this patience is left to the next sign.
-    pub async fn beat(&self, grip: &Grip, lease: Duration, patience: Duration) -> Result<Fencing, MemoryError> {
-        self.server.persist_for(patience, "give a sign of life", || self.try_to_beat(grip, lease).boxed()).await
+    /// Renews the lease of a claimed job. A heartbeat that takes longer than `patience` is left to the next one.
+    pub async fn renew_lease(
+        &self,
+        grip: &JobClaimToken,
+        lease: Duration,
+        patience: Duration,
+    ) -> Result<FencingOutcome, MemoryError> {
+        self.server
+            .run_with_retries_for(patience, "give a sign of life", || self.try_renew_lease(grip, lease).boxed())
+            .await
     }
 
-    async fn try_to_beat(&self, grip: &Grip, lease: Duration) -> Result<Fencing, Trouble> {
-        let client = self.server.writing().await?;
+    async fn try_renew_lease(&self, grip: &JobClaimToken, lease: Duration) -> Result<FencingOutcome, PostgresFailure> {
+        let client = self.server.write_connection().await?;
         let update = "UPDATE archivist.jobs SET lease_until = clock_timestamp() + make_interval(secs => $4) \
              WHERE bank = $1 AND name = $2 AND claim = $3 AND place = 1";
         let update = client.prepare_cached(update).await?;
-        let updated = client.execute(&update, &[&grip.bank, &grip.name, &grip.claim, &seconds(lease)]).await?;
-        Ok(if updated == 0 { Fencing::Stopped } else { Fencing::Passed })
+        let updated = client.execute(&update, &[&grip.bank, &grip.name, &grip.claim, &to_seconds(lease)]).await?;
+        Ok(if updated == 0 { FencingOutcome::Stopped } else { FencingOutcome::Passed })
     }
 
-    async fn try_to_settle(&self, grip: &Grip, fate: Fate<'_>) -> Result<Fencing, Trouble> {
-        let mut client = self.server.writing().await?;
+    async fn try_finish_job(
+        &self,
+        grip: &JobClaimToken,
+        fate: JobDisposition<'_>,
+    ) -> Result<FencingOutcome, PostgresFailure> {
+        let mut client = self.server.write_connection().await?;
         let transaction = client.transaction().await?;
         lock_lane(&transaction, grip.bank).await?;
-        let Some(subject) = seal(&transaction, grip, fate).await? else {
-            return was_settled(&transaction, grip).await;
+        let Some(subject) = update_claimed_job(&transaction, grip, fate).await? else {
+            return check_already_finished(&transaction, grip).await;
         };
-        sort_out(&transaction, grip.bank, &subject).await?;
-        tell_lane(&transaction, grip.bank).await?;
+        resolve_subject_jobs(&transaction, grip.bank, &subject).await?;
+        refresh_lane(&transaction, grip.bank).await?;
         transaction.commit().await?;
-        Ok(Fencing::Passed)
+        Ok(FencingOutcome::Passed)
     }
 }
 
-/// Changes the job if it is still theirs, and says what it is about.
-async fn seal(client: &impl GenericClient, grip: &Grip, fate: Fate<'_>) -> Result<Option<String>, Trouble> {
+/// Updates the job if the claim is still valid, and returns its subject.
+async fn update_claimed_job(
+    client: &impl GenericClient,
+    grip: &JobClaimToken,
+    fate: JobDisposition<'_>,
+) -> Result<Option<String>, PostgresFailure> {
     let (place, note, record, delay): (i16, Option<String>, Option<String>, Option<f64>) = match fate {
-        Fate::Done(note) => (3, Some(plain(note)), None, None),
-        Fate::Dead(reason) => (2, Some(plain(reason)), None, None),
-        Fate::Back => (0, None, None, None),
-        Fate::Later(delay) => (0, None, None, Some(seconds(delay))),
-        Fate::Failed { error, record, delay } => (0, Some(plain(error)), Some(plain(record)), Some(seconds(delay))),
+        JobDisposition::Done(note) => (3, Some(strip_zero_bytes(note)), None, None),
+        JobDisposition::Dead(reason) => (2, Some(strip_zero_bytes(reason)), None, None),
+        JobDisposition::Back => (0, None, None, None),
+        JobDisposition::Later(delay) => (0, None, None, Some(to_seconds(delay))),
+        JobDisposition::Failed { error, record, delay } => {
+            (0, Some(strip_zero_bytes(error)), Some(strip_zero_bytes(record)), Some(to_seconds(delay)))
+        }
     };
     let update = "UPDATE archivist.jobs SET place = $4::smallint, note = coalesce($5::text, note), record = coalesce($6::text, record), \
              due_at = CASE WHEN $7::float8 IS NULL THEN due_at \
@@ -96,12 +119,17 @@ async fn seal(client: &impl GenericClient, grip: &Grip, fate: Fate<'_>) -> Resul
     Ok(sealed.map(|row| row.try_get(0)).transpose()?)
 }
 
-/// Whether it was this very taking that was settled: a try whose connection broke had gone through.
-async fn was_settled(client: &impl GenericClient, grip: &Grip) -> Result<Fencing, Trouble> {
+/// Checks if this very claim was finished by an earlier try whose connection broke.
+async fn check_already_finished(
+    client: &impl GenericClient,
+    grip: &JobClaimToken,
+) -> Result<FencingOutcome, PostgresFailure> {
     let select = "SELECT claim, place FROM archivist.jobs WHERE bank = $1 AND name = $2";
     let select = client.prepare_cached(select).await?;
-    let Some(row) = client.query_opt(&select, &[&grip.bank, &grip.name]).await? else { return Ok(Fencing::Stopped) };
+    let Some(row) = client.query_opt(&select, &[&grip.bank, &grip.name]).await? else {
+        return Ok(FencingOutcome::Stopped);
+    };
     let (claim, place): (i64, i16) = (row.try_get(0)?, row.try_get(1)?);
-    let is_ours = claim == grip.claim && JobPlace::of(place) != JobPlace::Claimed;
-    Ok(if is_ours { Fencing::Passed } else { Fencing::Stopped })
+    let is_ours = claim == grip.claim && JobRowState::from_number(place) != JobRowState::Claimed;
+    Ok(if is_ours { FencingOutcome::Passed } else { FencingOutcome::Stopped })
 }

@@ -1,69 +1,71 @@
-//! ATIF documents.
+//! Renders session scripts as ATIF documents.
 
 use serde_json::{Value, json};
 
-use super::super::weave::{Act, Call, Does, Script, Turn};
-use super::{Places, Rendered, cost, document, time, uuid, whole};
+use super::super::weave::{CallAction, ScriptTurn, ScriptedCall, SessionScript, TurnContent};
+use super::{
+    RenderedLog, StepCounter, format_timestamp, make_uuid, to_absolute_path, to_json_document, turn_token_usage,
+};
 
 const MODEL: &str = "qwen3-coder-480b";
 
-pub(super) fn render(script: &Script) -> Rendered {
-    let mut places = Places::default();
+pub(super) fn render_log(script: &SessionScript) -> RenderedLog {
+    let mut places = StepCounter::default();
     let mut steps = Vec::new();
     let mut total = (0, 0, 0);
     for (index, turn) in script.turns.iter().enumerate() {
         let number = steps.len() + 1;
         let step = match &turn.does {
-            Does::User(text) => {
-                places.step();
+            TurnContent::User(text) => {
+                places.count_turn_step();
                 json!({"source": "user", "message": text})
             }
-            Does::Stop => {
-                places.step();
+            TurnContent::Stop => {
+                places.count_turn_step();
                 json!({"source": "user", "message": "[Request interrupted by user]"})
             }
-            // The format has no place for it.
-            Does::Provider { .. } => {
-                places.none();
+            // ATIF has no step for provider errors.
+            TurnContent::Provider { .. } => {
+                places.count_turn_without_step();
                 continue;
             }
-            Does::Agent { text, thought, call } => {
-                places.step();
-                let cost = cost(turn, index);
+            TurnContent::Agent { text, thought, call } => {
+                places.count_turn_step();
+                let cost = turn_token_usage(turn, index);
                 let read = cost.fresh + cost.cached;
                 total = (total.0 + read, total.1 + cost.written, total.2 + cost.cached);
                 let metrics = json!({"prompt_tokens": read, "completion_tokens": cost.written,
                     "cached_tokens": cost.cached});
-                agent(script, turn, index, (text, thought), call.as_ref(), &metrics)
+                render_agent_step(script, turn, index, (text, thought), call.as_ref(), &metrics)
             }
         };
-        steps.push(numbered(step, number, turn));
+        steps.push(add_step_fields(step, number, turn));
     }
     let document_value = json!({
         "schema_version": "ATIF-v1.7",
-        "session_id": uuid(script, 0),
+        "session_id": make_uuid(script, 0),
         "agent": {"name": "openhands", "version": "1.4.0", "model_name": MODEL, "extra": {"cwds": [script.root]}},
         "steps": steps,
         "final_metrics": {"total_prompt_tokens": total.0, "total_completion_tokens": total.1,
             "total_cached_tokens": total.2, "total_steps": places.last},
     });
-    places.with(document(&document_value))
+    places.into_rendered(to_json_document(&document_value))
 }
 
-fn numbered(mut step: Value, number: usize, turn: &Turn) -> Value {
+fn add_step_fields(mut step: Value, number: usize, turn: &ScriptTurn) -> Value {
     if let Some(step) = step.as_object_mut() {
         step.insert("step_id".to_owned(), json!(number));
-        step.insert("timestamp".to_owned(), json!(time(turn.at_ms)));
+        step.insert("timestamp".to_owned(), json!(format_timestamp(turn.at_ms)));
     }
     step
 }
 
-fn agent(
-    script: &Script,
-    turn: &Turn,
+fn render_agent_step(
+    script: &SessionScript,
+    turn: &ScriptTurn,
     index: usize,
     (text, thought): (&str, &str),
-    call: Option<&Call>,
+    call: Option<&ScriptedCall>,
     metrics: &Value,
 ) -> Value {
     let mut step = json!({"source": "agent", "message": text, "metrics": metrics});
@@ -72,16 +74,16 @@ fn agent(
         fields.insert("reasoning_content".to_owned(), json!(thought));
     }
     if let Some(call) = call {
-        let (name, arguments) = tool(script, &call.act);
+        let (name, arguments) = map_tool_call(script, &call.act);
         let id = format!("call_{}{index:04}", script.id);
         let mut extra = json!({"duration_ms": turn.done_ms.saturating_sub(turn.at_ms)});
         if let Some(extra) = extra.as_object_mut() {
             match &call.act {
-                Act::Run(_) => extra.insert("exit_code".to_owned(), json!(call.exit)),
+                CallAction::Run(_) => extra.insert("exit_code".to_owned(), json!(call.exit)),
                 _ => extra.insert("is_error".to_owned(), json!(call.fails)),
             };
         }
-        let result = json!({"source_call_id": id, "content": answer(script, call), "extra": extra});
+        let result = json!({"source_call_id": id, "content": render_tool_output(script, call), "extra": extra});
         let called = json!({"tool_call_id": id, "function_name": name, "arguments": arguments});
         fields.insert("tool_calls".to_owned(), json!([called]));
         fields.insert("observation".to_owned(), json!({"results": [result]}));
@@ -89,35 +91,35 @@ fn agent(
     step
 }
 
-fn tool(script: &Script, act: &Act) -> (&'static str, Value) {
+fn map_tool_call(script: &SessionScript, act: &CallAction) -> (&'static str, Value) {
     const EDITOR: &str = "str_replace_editor";
     match act {
-        Act::Run(command) => ("execute_bash", json!({"command": command})),
-        Act::Read(path) => (EDITOR, json!({"command": "view", "path": whole(script, path)})),
-        Act::Edit { path, old, new } => {
-            let path = whole(script, path);
+        CallAction::Run(command) => ("execute_bash", json!({"command": command})),
+        CallAction::Read(path) => (EDITOR, json!({"command": "view", "path": to_absolute_path(script, path)})),
+        CallAction::Edit { path, old, new } => {
+            let path = to_absolute_path(script, path);
             (EDITOR, json!({"command": "str_replace", "path": path, "old_str": old, "new_str": new}))
         }
-        Act::Write { path, content } => {
-            (EDITOR, json!({"command": "create", "path": whole(script, path), "file_text": content}))
+        CallAction::Write { path, content } => {
+            (EDITOR, json!({"command": "create", "path": to_absolute_path(script, path), "file_text": content}))
         }
     }
 }
 
-fn answer(script: &Script, call: &Call) -> String {
+fn render_tool_output(script: &SessionScript, call: &ScriptedCall) -> String {
     match &call.act {
-        Act::Run(_) => call.output.clone(),
-        Act::Read(path) if call.fails => {
-            format!("Invalid `path` parameter: {}. The path does not exist.", whole(script, path))
+        CallAction::Run(_) => call.output.clone(),
+        CallAction::Read(path) if call.fails => {
+            format!("Invalid `path` parameter: {}. The path does not exist.", to_absolute_path(script, path))
         }
-        Act::Read(path) => {
-            format!("Here's the result of running `cat -n` on {}:\n{}", whole(script, path), call.output)
+        CallAction::Read(path) => {
+            format!("Here's the result of running `cat -n` on {}:\n{}", to_absolute_path(script, path), call.output)
         }
-        Act::Edit { path, old, .. } if call.fails => {
-            let path = whole(script, path);
+        CallAction::Edit { path, old, .. } if call.fails => {
+            let path = to_absolute_path(script, path);
             format!("No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
         }
-        Act::Edit { path, .. } => format!("The file {} has been edited.", whole(script, path)),
-        Act::Write { path, .. } => format!("File created successfully at: {}", whole(script, path)),
+        CallAction::Edit { path, .. } => format!("The file {} has been edited.", to_absolute_path(script, path)),
+        CallAction::Write { path, .. } => format!("File created successfully at: {}", to_absolute_path(script, path)),
     }
 }

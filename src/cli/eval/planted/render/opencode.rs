@@ -1,37 +1,39 @@
-//! OpenCode's exported sessions.
+//! Renders session scripts as exported OpenCode sessions.
 
 use serde_json::{Value, json};
 
-use super::super::weave::{Act, Call, Does, Script, Turn};
-use super::{Places, Rendered, began, cost, document, ended, whole};
+use super::super::weave::{CallAction, ScriptTurn, ScriptedCall, SessionScript, TurnContent};
+use super::{
+    RenderedLog, StepCounter, session_end_ms, session_start_ms, to_absolute_path, to_json_document, turn_token_usage,
+};
 
 const MODEL: &str = "claude-sonnet-4-5";
 
-pub(super) fn render(script: &Script) -> Rendered {
-    let mut places = Places::default();
+pub(super) fn render_log(script: &SessionScript) -> RenderedLog {
+    let mut places = StepCounter::default();
     let mut messages = Vec::new();
     for (index, turn) in script.turns.iter().enumerate() {
         let id = format!("msg_{}{index:04}", script.id);
         let (more, parts) = match &turn.does {
-            Does::User(text) => {
-                places.step();
+            TurnContent::User(text) => {
+                places.count_turn_step();
                 (json!({"role": "user", "agent": "build"}), vec![json!({"type": "text", "text": text})])
             }
-            Does::Stop => {
-                places.none();
+            TurnContent::Stop => {
+                places.count_turn_without_step();
                 let error = json!({"name": "MessageAbortedError", "data": {"message": "The operation was aborted."}});
                 (json!({"role": "assistant", "modelID": MODEL, "error": error}), Vec::new())
             }
-            Does::Provider { status, text } => {
-                places.none();
+            TurnContent::Provider { status, text } => {
+                places.count_turn_without_step();
                 let data = json!({"message": text, "statusCode": status, "isRetryable": *status != 400});
                 let error = json!({"name": "APIError", "data": data});
                 (json!({"role": "assistant", "modelID": MODEL, "error": error}), Vec::new())
             }
-            Does::Agent { text, thought, call } => {
-                places.step();
+            TurnContent::Agent { text, thought, call } => {
+                places.count_turn_step();
                 let more = json!({"role": "assistant", "modelID": MODEL, "providerID": "anthropic", "mode": "build"});
-                (more, parts(script, turn, index, (text, thought), call.as_ref()))
+                (more, render_agent_parts(script, turn, index, (text, thought), call.as_ref()))
             }
         };
         let mut info = json!({"id": id});
@@ -43,12 +45,18 @@ pub(super) fn render(script: &Script) -> Rendered {
     }
     let info = json!({
         "id": format!("ses_{}", script.id), "version": "1.1.24", "directory": script.root, "projectID": script.id,
-        "time": {"created": began(script), "updated": ended(script)},
+        "time": {"created": session_start_ms(script), "updated": session_end_ms(script)},
     });
-    places.with(document(&json!({"info": info, "messages": messages})))
+    places.into_rendered(to_json_document(&json!({"info": info, "messages": messages})))
 }
 
-fn parts(script: &Script, turn: &Turn, index: usize, (text, thought): (&str, &str), call: Option<&Call>) -> Vec<Value> {
+fn render_agent_parts(
+    script: &SessionScript,
+    turn: &ScriptTurn,
+    index: usize,
+    (text, thought): (&str, &str),
+    call: Option<&ScriptedCall>,
+) -> Vec<Value> {
     let mut parts = vec![json!({"type": "step-start"})];
     if !thought.is_empty() {
         parts.push(json!({"type": "reasoning", "text": thought}));
@@ -57,12 +65,12 @@ fn parts(script: &Script, turn: &Turn, index: usize, (text, thought): (&str, &st
         parts.push(json!({"type": "text", "text": text}));
     }
     if let Some(call) = call {
-        let (tool, input) = tool(script, &call.act);
+        let (tool, input) = map_tool_call(script, &call.act);
         let time = json!({"start": turn.at_ms, "end": turn.done_ms});
-        let answer = answer(script, call);
+        let answer = render_tool_output(script, call);
         let state = match (&call.act, call.fails) {
             (_, true) => json!({"status": "error", "input": input, "error": answer, "time": time}),
-            (Act::Run(_), false) => json!({"status": "completed", "input": input, "output": answer,
+            (CallAction::Run(_), false) => json!({"status": "completed", "input": input, "output": answer,
                 "metadata": {"exit": call.exit}, "time": time}),
             (_, false) => {
                 json!({"status": "completed", "input": input, "output": answer, "metadata": {}, "time": time})
@@ -72,7 +80,7 @@ fn parts(script: &Script, turn: &Turn, index: usize, (text, thought): (&str, &st
         parts.push(json!({"id": format!("prt_{id}"), "type": "tool", "callID": format!("call_{id}"), "tool": tool,
             "state": state}));
     }
-    let cost = cost(turn, index);
+    let cost = turn_token_usage(turn, index);
     let tokens = json!({"input": 4, "output": cost.written, "reasoning": 0,
         "cache": {"read": cost.cached, "write": cost.fresh}});
     let reason = if call.is_some() { "tool-calls" } else { "stop" };
@@ -80,29 +88,31 @@ fn parts(script: &Script, turn: &Turn, index: usize, (text, thought): (&str, &st
     parts
 }
 
-fn tool(script: &Script, act: &Act) -> (&'static str, Value) {
+fn map_tool_call(script: &SessionScript, act: &CallAction) -> (&'static str, Value) {
     match act {
-        Act::Run(command) => ("bash", json!({"command": command})),
-        Act::Read(path) => ("read", json!({"filePath": whole(script, path)})),
-        Act::Edit { path, old, new } => {
-            ("edit", json!({"filePath": whole(script, path), "oldString": old, "newString": new}))
+        CallAction::Run(command) => ("bash", json!({"command": command})),
+        CallAction::Read(path) => ("read", json!({"filePath": to_absolute_path(script, path)})),
+        CallAction::Edit { path, old, new } => {
+            ("edit", json!({"filePath": to_absolute_path(script, path), "oldString": old, "newString": new}))
         }
-        Act::Write { path, content } => ("write", json!({"filePath": whole(script, path), "content": content})),
+        CallAction::Write { path, content } => {
+            ("write", json!({"filePath": to_absolute_path(script, path), "content": content}))
+        }
     }
 }
 
-fn answer(script: &Script, call: &Call) -> String {
+fn render_tool_output(script: &SessionScript, call: &ScriptedCall) -> String {
     match &call.act {
-        Act::Run(_) => call.output.clone(),
-        Act::Read(path) if call.fails => format!("File not found: {}", whole(script, path)),
-        Act::Read(_) => {
+        CallAction::Run(_) => call.output.clone(),
+        CallAction::Read(path) if call.fails => format!("File not found: {}", to_absolute_path(script, path)),
+        CallAction::Read(_) => {
             let lines = call.output.lines().enumerate().map(|(index, line)| format!("{:05}| {line}\n", index + 1));
             format!("<file>\n{}</file>", lines.collect::<String>())
         }
-        Act::Edit { .. } if call.fails => "Could not find oldString in the file. It must match exactly, \
+        CallAction::Edit { .. } if call.fails => "Could not find oldString in the file. It must match exactly, \
             including whitespace, indentation, and line endings."
             .to_owned(),
-        Act::Edit { .. } => "Edit applied successfully.".to_owned(),
-        Act::Write { .. } => "Wrote file successfully.".to_owned(),
+        CallAction::Edit { .. } => "Edit applied successfully.".to_owned(),
+        CallAction::Write { .. } => "Wrote file successfully.".to_owned(),
     }
 }
