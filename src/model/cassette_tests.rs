@@ -207,9 +207,9 @@ async fn an_answer_that_cannot_be_recorded_is_not_lost() {
 #[test]
 fn debug_shows_where_and_not_what() {
     let shown = format!("{:?}", player(Path::new("tapes"), as_it_is()));
-    assert_eq!(shown, r#"Player { model: "scripted", directory: "tapes", .. }"#);
+    assert_eq!(shown, r#"ReplayModel { model: "scripted", directory: "tapes", .. }"#);
     let shown = format!("{:?}", recorder(Vec::new(), Path::new("tapes"), as_it_is()));
-    assert!(shown.starts_with("Recorder { inner: Scripted") && shown.contains("tapes"), "{shown}");
+    assert!(shown.starts_with("RecordingModel { inner: Scripted") && shown.contains("tapes"), "{shown}");
 }
 
 fn values() -> impl Strategy<Value = Value> {
