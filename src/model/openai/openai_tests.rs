@@ -236,7 +236,7 @@ fn debug_output_never_shows_the_key() {
     for shown in [format!("{endpoint:?}"), format!("{model:?}"), format!("{model:#?}"), format!("{:?}", model.mask)] {
         assert!(!shown.contains(KEY), "{shown}");
     }
-    assert_eq!(format!("{model:?}"), r#"OpenAi { model: "small", base_url: "http://localhost:1/v1", .. }"#);
+    assert_eq!(format!("{model:?}"), r#"OpenAiModel { model: "small", base_url: "http://localhost:1/v1", .. }"#);
 }
 
 #[test]
