@@ -1,8 +1,8 @@
 //! Reads the logs of agents and turns them into a common stream of events.
 //!
-//! There is one file for each format, which turns the format's records into [`Event`]s and does nothing else. A format
-//! is detected by content, never by name. Logs are read once, in bounded memory; long values are truncated, unreadable
-//! records are skipped and reported, and only a log that is entirely unreadable is an error.
+//! There is one file for each format, which turns the format's records into [`TrajectoryEvent`]s and does nothing else.
+//! A format is detected by content, never by name. Logs are read once, in bounded memory; long values are truncated,
+//! unreadable records are skipped and reported, and only a log that is entirely unreadable is an error.
 
 mod beside;
 mod chat;
