@@ -18,11 +18,11 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::MemoryQuery;
-use archivist::memory::MemoryService;
-use archivist::memory::jsonl::JsonlMemory;
-use archivist::recall::RankingSettings;
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::MemoryQuery;
+use archivist_core::memory::MemoryService;
+use archivist_core::memory::jsonl::JsonlMemory;
+use archivist_core::recall::RankingSettings;
 use divan::Bencher;
 use support::{at, block_on, build_index, lesson, settings, write_store};
 use tempfile::TempDir;
@@ -140,7 +140,7 @@ fn compact(bencher: Bencher<'_, '_>, lessons: usize) {
         directory
     };
     bencher.with_inputs(prepare).bench_local_values(|directory| {
-        let tight = archivist::memory::jsonl::JsonlSettings { versions_kept: 1, ..settings(directory.path()) };
+        let tight = archivist_core::memory::jsonl::JsonlSettings { versions_kept: 1, ..settings(directory.path()) };
         let done = block_on(JsonlMemory::open(tight).compact_banks()).unwrap();
         assert_eq!(done.first().map(|done| done.versions_moved), Some(3 * lessons));
     });

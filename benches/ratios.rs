@@ -20,8 +20,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use archivist::memory::MemoryService;
-use archivist::memory::jsonl::JsonlMemory;
+use archivist_core::memory::MemoryService;
+use archivist_core::memory::jsonl::JsonlMemory;
 use race::{Contender, compete};
 use support::{at, build_index, lesson, settings, write_store};
 use tempfile::TempDir;

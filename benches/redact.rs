@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use archivist::redact::Redactor;
+use archivist_core::redact::Redactor;
 use divan::Bencher;
 use divan::counter::BytesCount;
 

@@ -18,10 +18,10 @@ mod support;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use archivist::config::{ConfigLoadRequest, load_config};
-use archivist::domain::MemoryQuery;
-use archivist::memory::MemoryService;
-use archivist::memory::jsonl::JsonlMemory;
+use archivist_core::config::{ConfigLoadRequest, load_config};
+use archivist_core::domain::MemoryQuery;
+use archivist_core::memory::MemoryService;
+use archivist_core::memory::jsonl::JsonlMemory;
 use race::{Contender, compete};
 use rusqlite::Connection;
 use support::{at, build_index, lesson, settings, write_store};

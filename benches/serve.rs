@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use archivist::domain::{HudMessage, ReflectionScenario, Timestamp};
-use archivist::hud::{FileFeedSink, HudSink};
+use archivist_core::domain::{HudMessage, ReflectionScenario, Timestamp};
+use archivist_core::hud::{FileFeedSink, HudSink};
 use axum::Router;
 use axum::routing::post;
 use support::{build_index, write_store};

@@ -9,11 +9,11 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use archivist::config::{ConfigLoadRequest, load_config};
-use archivist::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
-use archivist::memory::MemoryService;
-use archivist::memory::jsonl::JsonlMemory;
-use archivist::service::{ArchivistService, ProjectContext};
+use archivist_core::config::{ConfigLoadRequest, load_config};
+use archivist_core::domain::{MemoryQuery, ReflectionScenario, ReflectionTrigger, SessionId};
+use archivist_core::memory::MemoryService;
+use archivist_core::memory::jsonl::JsonlMemory;
+use archivist_core::service::{ArchivistService, ProjectContext};
 
 /// The work itself; here it fails.
 async fn golden_loop() -> Result<(), Box<dyn Error>> {

@@ -3,7 +3,7 @@
 use std::panic;
 use std::process::ExitCode;
 
-use archivist::cli::{self, ProcessContext};
+use archivist_cli::{self as cli, ProcessContext};
 
 fn main() -> ExitCode {
     panic::set_hook(Box::new(cli::report_panic));

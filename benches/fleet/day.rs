@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use archivist::memory::postgres::EventFeed;
-use archivist::service::FleetQueue;
+use archivist_core::memory::postgres::EventFeed;
+use archivist_core::service::FleetQueue;
 
 use crate::fleet::{Fleet, server};
 use crate::postgres_server::Cluster;

@@ -5,12 +5,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
-use archivist::memory::postgres::{
+use archivist_core::domain::{Extra, ReflectionScenario, ReflectionTrigger, SessionId};
+use archivist_core::memory::postgres::{
     PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
 };
-use archivist::memory::{BankTenancy, MemoryService};
-use archivist::service::{FleetQueue, Job, JobKind, JobUrgency};
+use archivist_core::memory::{BankTenancy, MemoryService};
+use archivist_core::service::{FleetQueue, Job, JobKind, JobUrgency};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;

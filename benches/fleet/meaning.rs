@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use archivist::domain::MemoryId;
-use archivist::memory::{LessonVectorStore, LessonVectors, VectorModel};
+use archivist_core::domain::MemoryId;
+use archivist_core::memory::{LessonVectorStore, LessonVectors, VectorModel};
 use tokio_postgres::NoTls;
 
 use crate::postgres_server::Cluster;

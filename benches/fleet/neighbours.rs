@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::{AgentMemory, MemoryId, MemoryQuery, MemoryState};
-use archivist::memory::postgres::migrate_schema;
-use archivist::memory::{CommitBatch, MemoryService, RecordOrigin};
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::{AgentMemory, MemoryId, MemoryQuery, MemoryState};
+use archivist_core::memory::postgres::migrate_schema;
+use archivist_core::memory::{CommitBatch, MemoryService, RecordOrigin};
 use serde_json::Value;
 use tokio_postgres::{Client, NoTls};
 

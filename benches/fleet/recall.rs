@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::MemoryQuery;
-use archivist::memory::jsonl::JsonlMemory;
-use archivist::memory::postgres::{PostgresBankSettings, PostgresMemory, migrate_schema};
-use archivist::memory::{BankTenancy, CommitBatch, MemoryService, RecordOrigin};
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::MemoryQuery;
+use archivist_core::memory::jsonl::JsonlMemory;
+use archivist_core::memory::postgres::{PostgresBankSettings, PostgresMemory, migrate_schema};
+use archivist_core::memory::{BankTenancy, CommitBatch, MemoryService, RecordOrigin};
 use tokio_postgres::NoTls;
 
 use crate::fleet::server;

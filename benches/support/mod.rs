@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::{AgentMemory, Alias, Importance, ImportanceScale, MemoryId, Timestamp};
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{BankTenancy, MemoryService as _};
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::{AgentMemory, Alias, Importance, ImportanceScale, MemoryId, Timestamp};
+use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist_core::memory::{BankTenancy, MemoryService as _};
 
 /// Words in the order of how common they are; the first few make up much of every text.
 const WORDS: &str = "test run build error file fix check type command config failed commit branch retry cache server \

@@ -2,7 +2,7 @@
 
 mod support;
 
-use archivist::ingest::Format::{ClaudeCode};
+use archivist_core::ingest::Format::{ClaudeCode};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     support::read_as(&[ClaudeCode], data);

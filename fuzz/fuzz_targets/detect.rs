@@ -1,8 +1,8 @@
 #![no_main]
 
-use archivist::context::Gathering;
-use archivist::ingest::{Reading, Rules};
-use archivist::redact::Redactor;
+use archivist_core::context::Gathering;
+use archivist_core::ingest::{Reading, Rules};
+use archivist_core::redact::Redactor;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let redactor = Redactor::new();

@@ -4,9 +4,9 @@ mod support;
 
 use std::sync::OnceLock;
 
-use archivist::context::{Material, digest};
-use archivist::ingest::Format::{ClaudeCode, Generic};
-use archivist::text::Tokenizer;
+use archivist_core::context::{Material, digest};
+use archivist_core::ingest::Format::{ClaudeCode, Generic};
+use archivist_core::text::Tokenizer;
 
 static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
 

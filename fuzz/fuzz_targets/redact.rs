@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use archivist::redact::Redactor;
+use archivist_core::redact::Redactor;
 
 static REDACTOR: OnceLock<Redactor> = OnceLock::new();
 

@@ -1,8 +1,8 @@
 //! Bytes through a reader and everything behind it.
 
-use archivist::context::{Gathered, Gathering};
-use archivist::ingest::{Format, Reading, Rules};
-use archivist::redact::Redactor;
+use archivist_core::context::{Gathered, Gathering};
+use archivist_core::ingest::{Format, Reading, Rules};
+use archivist_core::redact::Redactor;
 
 /// Reads bytes as one of these formats, chosen by the first byte, and gathers what they tell.
 pub fn read_as(formats: &[Format], data: &[u8]) -> Option<Gathered> {

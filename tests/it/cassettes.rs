@@ -66,9 +66,9 @@ fn the_estimate_is_close_to_what_was_billed() {
             continue;
         }
         let exchange: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        let request: archivist::model::ModelRequest = serde_json::from_value(exchange["request"].clone()).unwrap();
+        let request: archivist_core::model::ModelRequest = serde_json::from_value(exchange["request"].clone()).unwrap();
         let billed = exchange["reply"]["usage"]["promptTokens"].as_f64().unwrap();
-        let estimate = archivist::model::estimate_prompt_tokens(&request) as f64;
+        let estimate = archivist_core::model::estimate_prompt_tokens(&request) as f64;
         worst = worst.max((estimate / billed - 1.0).abs());
         exchanges += 1;
         assert!((0.85..=1.15).contains(&(estimate / billed)), "{}: {estimate} for {billed}", path.display());

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use archivist::domain::{
+use archivist_core::domain::{
     AgentMemory, EpisodeStatus, EvidenceLevel, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryId,
     MemoryKind, MemoryQuery, MemoryScope, MemoryState,
 };
-use archivist::memory::{
+use archivist_core::memory::{
     CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonRemoval, LessonStateFilter, LessonUsage, MemoryError,
     MemoryService,
 };

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use archivist::domain::{EvidenceLevel, Fact};
-use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
+use archivist_core::domain::{EvidenceLevel, Fact};
+use archivist_core::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
+use archivist_core::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
 use tempfile::TempDir;
 
 use crate::samples::{at, day, episode, episode_id, id, lesson};

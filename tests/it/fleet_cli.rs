@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use archivist::memory::postgres::migrate_schema;
+use archivist_core::memory::postgres::migrate_schema;
 use serde_json::Value;
 
 use crate::postgres_server::{database, shared};

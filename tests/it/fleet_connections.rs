@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use archivist::memory::postgres::{
+use archivist_core::memory::postgres::{
     EventFeed, NewEvent, PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
 };
-use archivist::memory::{BankTenancy, LessonStateFilter, MemoryError, MemoryService};
+use archivist_core::memory::{BankTenancy, LessonStateFilter, MemoryError, MemoryService};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 use tokio_postgres::{Client, NoTls};

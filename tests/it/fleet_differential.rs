@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use archivist::domain::{
+use archivist_core::domain::{
     AgentMemory, EvidenceLevel, Exposure, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryKind, MemoryQuery,
     MemoryScope, MemoryState, Timestamp,
 };
-use archivist::memory::{
+use archivist_core::memory::{
     CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonRemoval, LessonStateFilter, MemoryAnswer, MemoryError,
     MemoryService,
 };
@@ -273,7 +273,7 @@ async fn neighbours(pair: &Pair, dice: &mut Dice) -> usize {
     let (question, limit) = (question(dice), 1 + dice.roll(12));
     let files = pair.files.find_neighbours(&question, limit).await.unwrap();
     let server = pair.server.find_neighbours(&question, limit).await.unwrap();
-    let ids = |near: &[archivist::memory::LessonNeighbour]| {
+    let ids = |near: &[archivist_core::memory::LessonNeighbour]| {
         near.iter().map(|near| near.lesson.memory.id.clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&files), ids(&server), "{question:?}");

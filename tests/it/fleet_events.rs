@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use archivist::domain::{HudMessage, ReflectionScenario};
-use archivist::hud::{FeedFollower, FleetFeedSink, HudSink, MemoryFeed};
-use archivist::memory::postgres::{EventFeed, NewEvent, migrate_schema};
+use archivist_core::domain::{HudMessage, ReflectionScenario};
+use archivist_core::hud::{FeedFollower, FleetFeedSink, HudSink, MemoryFeed};
+use archivist_core::memory::postgres::{EventFeed, NewEvent, migrate_schema};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 

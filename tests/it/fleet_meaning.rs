@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::{
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::{
     AgentMemory, Extra, MemoryId, MemoryQuery, MemoryScope, MemoryState, ReflectionScenario, ReflectionTrigger,
 };
-use archivist::memory::postgres::{
+use archivist_core::memory::postgres::{
     MigrationStepState, PostgresBankSettings, PostgresMemory, RowSecurity, grant_access, migrate_schema,
     set_row_security,
 };
-use archivist::memory::{
+use archivist_core::memory::{
     BankTenancy, CommitBatch, LessonRemoval, LessonVectorStore, LessonVectors, MemoryService, RecordOrigin, VectorModel,
 };
-use archivist::model::embed::{EmbedError, Embedder, EmbeddingVector};
-use archivist::service::{ArchivistService, ProjectContext, find_closest_lessons};
+use archivist_core::model::embed::{EmbedError, Embedder, EmbeddingVector};
+use archivist_core::service::{ArchivistService, ProjectContext, find_closest_lessons};
 use async_trait::async_trait;
 use tokio_postgres::NoTls;
 
@@ -230,7 +230,7 @@ async fn a_lesson_is_embedded_once_for_all_machines() {
         assert_eq!((words.embedded(), close[&id("l-7")] > 1.0 - TOLERANCE), (expected, true));
     }
     // Facts change no meaning.
-    let usage = archivist::memory::LessonUsage { run: crate::samples::run("r"), point: "orchestrator".into() };
+    let usage = archivist_core::memory::LessonUsage { run: crate::samples::run("r"), point: "orchestrator".into() };
     one.record_usage(&[id("l-7")], &usage, at()).await.unwrap();
     find_closest_lessons(&other, &words, "shard").await.unwrap();
     assert_eq!(words.embedded(), 1);

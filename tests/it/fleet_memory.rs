@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::domain::AgentMemory;
-use archivist::memory::postgres::{
+use archivist_core::domain::AgentMemory;
+use archivist_core::memory::postgres::{
     EventFeed, MigrationStepState, NewEvent, PostgresBankSettings, PostgresMemory, PostgresServer,
     PostgresServerSettings, RowSecurity, grant_access, list_migration_steps, migrate_schema, revoke_access,
     set_row_security,
 };
-use archivist::memory::{
+use archivist_core::memory::{
     BankTenancy, CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonStateFilter, LessonUsage, MemoryError,
     MemoryService,
 };
-use archivist::service::{FleetJobSource, FleetQueue, JobQueue, JobSource as _, WorkerReach, WorkerToken};
+use archivist_core::service::{FleetJobSource, FleetQueue, JobQueue, JobSource as _, WorkerReach, WorkerToken};
 use tokio_postgres::NoTls;
 
 use crate::postgres_proxy::{Fault, Proxy};

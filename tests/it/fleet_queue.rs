@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use archivist::domain::Timestamp;
-use archivist::memory::MemoryError;
-use archivist::memory::postgres::{PostgresServer, PostgresServerSettings, migrate_schema};
-use archivist::service::{
+use archivist_core::domain::Timestamp;
+use archivist_core::memory::MemoryError;
+use archivist_core::memory::postgres::{PostgresServer, PostgresServerSettings, migrate_schema};
+use archivist_core::service::{
     ClaimedJob, EnqueueResult, FleetJobSource, FleetQueue, Job, JobFolder, JobKind, JobOwnership, JobQueue, JobSource,
     JobUrgency, QueueError, WorkerReach, WorkerToken,
 };

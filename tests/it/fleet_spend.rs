@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use archivist::domain::{Timestamp, TokenUsage};
-use archivist::memory::postgres::{PostgresServer, PostgresServerSettings};
-use archivist::model::{
+use archivist_core::domain::{Timestamp, TokenUsage};
+use archivist_core::memory::postgres::{PostgresServer, PostgresServerSettings};
+use archivist_core::model::{
     Clock, Finish, GovernedModel, LanguageModel, ModelError, ModelMessage, ModelReply, ModelRequest, RequestedFormat,
     SharedLedger, SpendCaps, SpendGovernor, TokenPrices, max_billable_tokens,
 };
-use archivist::service::FleetLedger;
+use archivist_core::service::FleetLedger;
 use async_trait::async_trait;
 use serde_json::json;
 use tempfile::TempDir;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use archivist::domain::{HudMessage, ReflectionScenario};
-use archivist::memory::postgres::{EventFeed, NewEvent, PostgresServer, migrate_schema};
-use archivist::service::FleetQueue;
+use archivist_core::domain::{HudMessage, ReflectionScenario};
+use archivist_core::memory::postgres::{EventFeed, NewEvent, PostgresServer, migrate_schema};
+use archivist_core::service::FleetQueue;
 use serde_json::{Value, json};
 use tokio_postgres::{Client, NoTls};
 

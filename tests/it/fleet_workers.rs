@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use archivist::domain::{ReflectionTrigger, SessionId};
-use archivist::service::{
+use archivist_core::domain::{ReflectionTrigger, SessionId};
+use archivist_core::service::{
     Job, JobFolder, JobHandler, JobKind, JobOutcome, JobSource, QueueWorker, WorkerEndReason, WorkerLifetime,
     WorkerPace, WorkerReach, WorkerToken,
 };

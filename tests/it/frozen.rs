@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use archivist::domain::{AgentMemory, Episode, Fact};
+use archivist_core::domain::{AgentMemory, Episode, Fact};
 use insta::assert_snapshot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

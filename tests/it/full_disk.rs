@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use archivist::domain::{EvidenceLevel, Fact};
-use archivist::memory::jsonl::{Disk, JsonlMemory, RealDisk};
-use archivist::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
+use archivist_core::domain::{EvidenceLevel, Fact};
+use archivist_core::memory::jsonl::{Disk, JsonlMemory, RealDisk};
+use archivist_core::memory::{CommitBatch, EpisodeFilter, FactFilter, LessonStateFilter, MemoryError, MemoryService};
 use insta::assert_snapshot;
 use tempfile::TempDir;
 

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use archivist::domain::{
+use archivist_core::domain::{
     AgentMemory, EpisodeId, EvidenceLevel, FacetValues, Fact, MemoryId, MemoryKind, MemorySource, MemoryState,
     Timestamp,
 };
-use archivist::memory::jsonl::JsonlMemory;
-use archivist::memory::{CommitBatch, MemoryService};
-use archivist::text::Tokenizer;
+use archivist_core::memory::jsonl::JsonlMemory;
+use archivist_core::memory::{CommitBatch, MemoryService};
+use archivist_core::text::Tokenizer;
 use serde_json::{Value, json};
 
 use crate::stores::settings;

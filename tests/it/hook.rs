@@ -146,7 +146,7 @@ fn no_hook_prints_more_than_an_agent_takes() {
     let payload = claude(&world, "SessionStart", "s-1", "a.jsonl");
     let output = world.run_with(&["hook", "generic", "session-start"], &variables, &payload);
     assert!(output.stdout.chars().count() <= 10_000 && output.stdout.ends_with("</archivist-lessons>\n"), "{output}");
-    assert!(archivist::text::Tokenizer::new().count_tokens(&output.stdout) <= 500);
+    assert!(archivist_core::text::Tokenizer::new().count_tokens(&output.stdout) <= 500);
     assert!(output.stdout.lines().count() > 3);
 }
 

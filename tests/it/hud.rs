@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use archivist::domain::{HudMessage, Importance, MemoryId};
-use archivist::hud::{HudBroadcaster, JsonlSink};
+use archivist_core::domain::{HudMessage, Importance, MemoryId};
+use archivist_core::hud::{HudBroadcaster, JsonlSink};
 use tempfile::TempDir;
 
 use crate::samples::at;

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use archivist::memory::IndexStatus;
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{Lesson, LessonName, MemoryAnswer, MemoryError, MemoryService, SearchMethod};
+use archivist_core::memory::IndexStatus;
+use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist_core::memory::{Lesson, LessonName, MemoryAnswer, MemoryError, MemoryService, SearchMethod};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk, SyncPolicy};
-use archivist::memory::{LessonName, LessonStateFilter, LessonUsage, MemoryService, SearchMethod};
+use archivist_core::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk, SyncPolicy};
+use archivist_core::memory::{LessonName, LessonStateFilter, LessonUsage, MemoryService, SearchMethod};
 use tempfile::TempDir;
 
 use crate::samples::{at, id, lesson, project_query, ranking, run};

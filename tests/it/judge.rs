@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use archivist::context::{ReflectionContext, ReflectionInputs, SessionDescription};
-use archivist::distill::SessionDistiller;
-use archivist::domain::{EpisodeStatus, SessionId};
-use archivist::judge::{PlainSignal, clamp_to_prior, find_basis, prior_importance};
-use archivist::redact::Redactor;
-use archivist::service::CombinedLogs;
+use archivist_core::context::{ReflectionContext, ReflectionInputs, SessionDescription};
+use archivist_core::distill::SessionDistiller;
+use archivist_core::domain::{EpisodeStatus, SessionId};
+use archivist_core::judge::{PlainSignal, clamp_to_prior, find_basis, prior_importance};
+use archivist_core::redact::Redactor;
+use archivist_core::service::CombinedLogs;
 
 use crate::samples::at;
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use archivist::domain::{
+use archivist_core::domain::{
     AgentMemory, EvidenceLevel, Fact, FeedbackVerdict, Importance, ImportanceScale, MemoryKind, MemoryQuery,
     MemoryScope,
 };
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings, SyncPolicy};
-use archivist::memory::{
+use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings, SyncPolicy};
+use archivist_core::memory::{
     CommitBatch, FactFilter, Lesson, LessonName, LessonNeighbour, LessonRemoval, LessonStateFilter, LessonUsage,
     MemoryAnswer, MemoryService, SearchMethod,
 };

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use archivist::context::{DigestInput, GatheredLogs, LogGatherer, SignalKind, render_digest};
-use archivist::ingest::{LogFormat, ReaderSettings, SessionReader};
-use archivist::redact::Redactor;
-use archivist::service::{ReadProgress, inspect_log};
-use archivist::text::Tokenizer;
+use archivist_core::context::{DigestInput, GatheredLogs, LogGatherer, SignalKind, render_digest};
+use archivist_core::ingest::{LogFormat, ReaderSettings, SessionReader};
+use archivist_core::redact::Redactor;
+use archivist_core::service::{ReadProgress, inspect_log};
+use archivist_core::text::Tokenizer;
 use serde_json::{Value, json};
 
 /// The folder of real logs, if there is one.

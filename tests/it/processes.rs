@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{LessonStateFilter, MemoryService};
+use archivist_core::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
+use archivist_core::memory::{LessonStateFilter, MemoryService};
 use tempfile::TempDir;
 
 use crate::samples::{at, lesson, project_query, ranking};

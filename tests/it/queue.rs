@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::service::{
+use archivist_core::service::{
     EnqueueResult, Job, JobFolder, JobHandler, JobOutcome, JobQueue, QueueError, QueueWorker, WorkerLifetime,
     WorkerPace,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archivist::service::{
+use archivist_core::service::{
     ClaimedJob, EnqueueResult, FailedAttempt, FleetJobSource, FleetQueue, Job, JobFolder, JobKind, JobOwnership,
     JobQueue, JobSource, JobSubmitter, JobUrgency, LeaseState, ListedJob, WorkerReach, WorkerToken,
 };

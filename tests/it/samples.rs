@@ -1,12 +1,12 @@
 //! Small values that tests agree on.
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::domain::{
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::domain::{
     AgentMemory, Episode, EpisodeId, EpisodeKind, EpisodeStatus, Extra, MemoryId, MemoryQuery, ReflectionScenario,
     ReflectionTrigger, RunId, SessionId, Timestamp,
 };
-use archivist::recall::RankingSettings;
-use archivist::service::{Job, JobKind, JobUrgency};
+use archivist_core::recall::RankingSettings;
+use archivist_core::service::{Job, JobKind, JobUrgency};
 
 pub(crate) const PROJECT: &str = "/project";
 

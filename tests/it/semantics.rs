@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archivist::domain::{Alias, EvidenceLevel, Fact, FeedbackVerdict, LessonAvailability, MemoryScope};
-use archivist::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
-use archivist::memory::{
+use archivist_core::domain::{Alias, EvidenceLevel, Fact, FeedbackVerdict, LessonAvailability, MemoryScope};
+use archivist_core::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk};
+use archivist_core::memory::{
     CommitBatch, Lesson, LessonName, LessonRemoval, LessonStateFilter, MemoryService, SearchMethod,
 };
 use serde_json::json;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archivist::config::{self, ConfigLoadRequest};
-use archivist::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist::memory::{BankTenancy, MemoryService};
+use archivist_core::config::{self, ConfigLoadRequest};
+use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings};
+use archivist_core::memory::{BankTenancy, MemoryService};
 use tempfile::TempDir;
 
 /// A place for a memory that several handles can open.
@@ -47,7 +47,7 @@ impl Jsonl {
     /// The same without waiting for the disk.
     #[cfg(feature = "postgres")]
     pub(crate) fn lazy_memory(&self) -> JsonlMemory {
-        JsonlMemory::open(JsonlSettings { sync: archivist::memory::jsonl::SyncPolicy::Lazy, ..self.settings() })
+        JsonlMemory::open(JsonlSettings { sync: archivist_core::memory::jsonl::SyncPolicy::Lazy, ..self.settings() })
     }
 }
 
@@ -70,10 +70,10 @@ mod fleet {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use archivist::memory::postgres::{
+    use archivist_core::memory::postgres::{
         PostgresBankSettings, PostgresMemory, PostgresServer, PostgresServerSettings, migrate_schema,
     };
-    use archivist::memory::{BankTenancy, MemoryService};
+    use archivist_core::memory::{BankTenancy, MemoryService};
     use tokio::sync::OnceCell;
 
     use super::Store;

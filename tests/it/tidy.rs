@@ -1,69 +1,7 @@
 //! The house rules that a compiler does not know.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// Who may name whom. A room that is not here may not exist.
-const ROOMS: &[(&str, Purity, &[&str])] = &[
-    ("domain", Purity::Pure, &[]),
-    ("text", Purity::Pure, &[]),
-    ("ingest", Purity::Edge, &["domain"]),
-    ("redact", Purity::Pure, &[]),
-    ("context", Purity::Pure, &["domain", "text", "redact"]),
-    ("distill", Purity::PureBut("llm"), &["domain", "text", "redact", "context", "model"]),
-    ("model", Purity::Edge, &["domain", "text"]),
-    ("judge", Purity::Pure, &["domain", "text"]),
-    ("recall", Purity::Pure, &["domain", "text"]),
-    ("audit", Purity::Pure, &["domain", "text", "redact", "judge", "recall"]),
-    ("memory", Purity::Edge, &["domain", "text", "recall"]),
-    ("archeflow", Purity::Edge, &["domain", "text", "recall"]),
-    ("exchange", Purity::Edge, &["domain", "text", "ingest", "redact", "context", "judge", "memory", "archeflow"]),
-    ("hud", Purity::Edge, &["domain", "memory"]),
-    ("hooks", Purity::Pure, &["domain", "text"]),
-    ("config", Purity::Edge, &["domain", "judge", "recall", "memory", "service"]),
-    (
-        "service",
-        Purity::Edge,
-        &[
-            "domain", "text", "ingest", "redact", "context", "distill", "model", "judge", "memory", "hud", "recall",
-            "exchange",
-        ],
-    ),
-    (
-        "desk",
-        Purity::Edge,
-        &[
-            "domain", "text", "ingest", "redact", "context", "model", "judge", "recall", "memory", "hud", "config",
-            "exchange", "service",
-        ],
-    ),
-    ("serve", Purity::Edge, &["domain", "text", "redact", "context", "recall", "memory", "hud", "service", "desk"]),
-    (
-        "cli",
-        Purity::Edge,
-        &[
-            "domain",
-            "text",
-            "ingest",
-            "redact",
-            "context",
-            "distill",
-            "model",
-            "judge",
-            "recall",
-            "memory",
-            "audit",
-            "archeflow",
-            "exchange",
-            "hud",
-            "hooks",
-            "config",
-            "service",
-            "desk",
-            "serve",
-        ],
-    ),
-];
 
 /// What a pure room never names: waiting, files, the environment, the clock, other processes, chance.
 const IMPURE: &[&str] = &[
@@ -85,14 +23,17 @@ const IMPURE: &[&str] = &[
     "eprintln!",
 ];
 
+/// The only folder of a pure room that may wait: it asks a model, through a trait that it is handed.
+const WAITS: &str = "distill/llm";
+
 const MAX_LINES: usize = 600;
 
-#[derive(PartialEq)]
-enum Purity {
-    Pure,
-    /// Pure but for this folder.
-    PureBut(&'static str),
-    Edge,
+/// A row of the table of rooms in ARCHITECTURE.md.
+#[derive(Debug, PartialEq)]
+struct Room {
+    /// The rooms that it may use, as the table names them.
+    may_use: BTreeSet<String>,
+    is_pure: bool,
 }
 
 fn root() -> PathBuf {
@@ -116,48 +57,116 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The code of a file without its comments, its strings being none of our business.
+/// The sources of all packages, tests included.
+fn sources() -> Vec<PathBuf> {
+    let mut files = rust_files(&root().join("src"));
+    files.extend(rust_files(&root().join("crates")));
+    files
+}
+
+/// The code of a file without its comments.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 fn is_test(path: &Path) -> bool {
-    path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_tests"))
+    path.file_stem().is_some_and(|stem| {
+        let stem = stem.to_string_lossy();
+        stem.ends_with("_tests") || stem == "test_support"
+    })
+}
+
+/// The rows of the table of rooms, by the path of each room below `crates`.
+fn documented_rooms() -> BTreeMap<String, Room> {
+    let architecture = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let table = architecture.split("## The rooms").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut rooms = BTreeMap::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [room, _, may_use, pure] = cells.as_slice() else { panic!("a row has four cells: {row}") };
+        let may_use = may_use.split(',').map(str::trim).filter(|room| *room != "nothing").map(str::to_owned);
+        let is_pure = match *pure {
+            "pure" => true,
+            "edge" => false,
+            other => panic!("a room is `pure` or an `edge`, not {other}"),
+        };
+        rooms.insert(room.trim_matches(['`', '/']).to_owned(), Room { may_use: may_use.collect(), is_pure });
+    }
+    rooms
+}
+
+/// Whether the code names a path, and not only the beginning of a longer word.
+fn names(code: &str, path: &str) -> bool {
+    code.match_indices(path)
+        .any(|(at, _)| !code[at + path.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+}
+
+/// The folder of a room: those of `core` are named alone, others with their package.
+fn folder(room: &str) -> PathBuf {
+    let crates = root().join("crates");
+    match room.split_once('/') {
+        Some((package, room)) => crates.join(package).join("src").join(room),
+        None if crates.join("core/src").join(room).is_dir() => crates.join("core/src").join(room),
+        None => crates.join(room).join("src"),
+    }
 }
 
 #[test]
-fn rooms_name_only_the_rooms_they_may() {
-    let source = root().join("src");
-    let rooms: BTreeSet<&str> = ROOMS.iter().map(|(room, ..)| *room).collect();
-    let found: BTreeSet<String> = std::fs::read_dir(&source)
+fn the_table_of_rooms_is_the_code() {
+    let rooms = documented_rooms();
+    let core: BTreeSet<String> = std::fs::read_dir(root().join("crates/core/src"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.is_dir())
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
-    assert_eq!(found, rooms.iter().map(|room| (*room).to_owned()).collect(), "rooms and their table differ");
-    for (room, _, allowed) in ROOMS {
-        for path in rust_files(&source.join(room)) {
+    let packages: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|package| package != "core")
+        .collect();
+    let top: BTreeSet<String> = rooms.keys().filter(|room| !room.contains('/')).cloned().collect();
+    assert_eq!(top, core.union(&packages).cloned().collect(), "ARCHITECTURE.md and the folders differ");
+    for (room, documented) in &rooms {
+        let folder = folder(room);
+        // Rooms that have rows of their own are looked at by themselves.
+        let inner: Vec<PathBuf> = rooms
+            .keys()
+            .filter(|other| other.starts_with(&format!("{room}/")))
+            .map(|other| self::folder(other))
+            .collect();
+        let mut used = BTreeSet::new();
+        for path in rust_files(&folder) {
+            if is_test(&path) || inner.iter().any(|inner| path.starts_with(inner)) {
+                continue;
+            }
             let code = code(&path);
-            for named in rooms.iter().filter(|named| *named != room && !allowed.contains(named)) {
-                assert!(!code.contains(&format!("crate::{named}")), "{} names {named}", path.display());
+            for other in &core {
+                let is_named = if core.contains(room) {
+                    room != other && names(&code, &format!("crate::{other}"))
+                } else {
+                    names(&code, &format!("archivist_core::{other}"))
+                };
+                if is_named {
+                    used.insert(other.clone());
+                }
+            }
+            for other in &packages {
+                if names(&code, &format!("archivist_{other}")) {
+                    used.insert(other.clone());
+                }
             }
         }
+        assert_eq!(used, documented.may_use, "what `{room}` uses (left) is not what ARCHITECTURE.md says (right)");
     }
 }
 
 #[test]
 fn pure_rooms_touch_nothing_outside() {
-    for (room, purity, _) in ROOMS {
-        let room = root().join("src").join(room);
-        let except = match purity {
-            Purity::Pure => None,
-            Purity::PureBut(folder) => Some(room.join(folder)),
-            Purity::Edge => continue,
-        };
-        for path in rust_files(&room) {
-            if is_test(&path) || except.as_ref().is_some_and(|folder| path.starts_with(folder)) {
+    for (room, _) in documented_rooms().into_iter().filter(|(_, room)| room.is_pure) {
+        for path in rust_files(&folder(&room)) {
+            if is_test(&path) || path.to_string_lossy().contains(WAITS) {
                 continue;
             }
             let code = code(&path);
@@ -171,16 +180,20 @@ fn pure_rooms_touch_nothing_outside() {
 #[test]
 fn imports_name_their_room_in_full() {
     // The rules above look for `crate::room` and `std::fs`, so nothing may hide in a group.
-    for path in rust_files(&root().join("src")) {
-        for group in ["use crate::{", "use std::{", "use super::super::super"] {
-            assert!(!code(&path).contains(group), "{} has `{group}`", path.display());
+    for path in sources() {
+        for group in ["use crate::{", "use archivist_core::{", "use std::{", "use super::super::super"] {
+            let is_hidden = code(&path).lines().any(|line| {
+                // Names of the root itself hide nothing.
+                line.trim_start().starts_with(group) && path.starts_with(root().join("crates/core"))
+            });
+            assert!(!is_hidden, "{} has `{group}`", path.display());
         }
     }
 }
 
 #[test]
 fn only_the_index_knows_its_engine() {
-    for path in rust_files(&root().join("src")) {
+    for path in sources() {
         let is_index = path.to_string_lossy().contains("memory/jsonl/index");
         assert!(is_index || !code(&path).contains("tantivy::"), "{} names tantivy", path.display());
     }
@@ -189,7 +202,7 @@ fn only_the_index_knows_its_engine() {
 #[test]
 fn only_ci_knows_where_shared_data_lies() {
     let name = ["..", "shared"].join("/");
-    for folder in ["src", "tests", "benches", "docs", "config", "scripts"] {
+    for folder in ["src", "crates", "tests", "benches", "docs", "config", "scripts"] {
         let mut open = vec![root().join(folder)];
         while let Some(path) = open.pop() {
             if path.is_dir() {
@@ -203,10 +216,33 @@ fn only_ci_knows_where_shared_data_lies() {
 
 #[test]
 fn no_file_is_too_long() {
-    for folder in ["src", "tests", "benches"] {
+    for folder in ["src", "crates", "tests", "benches"] {
         for path in rust_files(&root().join(folder)) {
             let lines = std::fs::read_to_string(&path).unwrap().lines().count();
             assert!(lines <= MAX_LINES, "{} has {lines} lines", path.display());
+        }
+    }
+}
+
+#[test]
+fn files_that_are_named_in_documents_exist() {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for folder in ["src", "crates", "tests", "benches", "examples"] {
+        for path in rust_files(&root().join(folder)) {
+            names.insert(path.strip_prefix(root()).unwrap().to_string_lossy().into_owned());
+        }
+    }
+    let documents =
+        ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md", "docs/embedding.md", "docs/glossary.md"];
+    let modules = sources().into_iter().filter(|path| path.ends_with("mod.rs") || path.ends_with("lib.rs"));
+    for path in documents.map(|name| root().join(name)).into_iter().chain(modules) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let spans = text.lines().filter(|line| path.extension().unwrap() == "md" || line.starts_with("//!"));
+        for span in spans.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|span| span.ends_with(".rs")) {
+            let is_there = *span == *"x_tests.rs"
+                || *span == *"build.rs"
+                || names.iter().any(|name| name.ends_with(&format!("/{span}")) || name == span);
+            assert!(is_there, "{} names {span}, which does not exist", path.display());
         }
     }
 }
@@ -222,17 +258,9 @@ fn every_test_file_runs() {
 }
 
 #[test]
-fn every_room_is_explained() {
-    let architecture = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    for (room, ..) in ROOMS {
-        assert!(architecture.contains(&format!("`{room}/`")), "ARCHITECTURE.md does not speak of `{room}/`");
-    }
-}
-
-#[test]
 fn only_the_command_line_uses_anyhow() {
-    for path in rust_files(&root().join("src")) {
-        let in_cli = path.starts_with(root().join("src").join("cli")) || path.ends_with("main.rs");
-        assert!(in_cli || !code(&path).contains("anyhow"), "{} uses anyhow", path.display());
+    for path in sources() {
+        let is_cli = path.starts_with(root().join("crates/cli"));
+        assert!(is_cli || !code(&path).contains("anyhow"), "{} uses anyhow", path.display());
     }
 }

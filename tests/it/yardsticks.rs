@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use archivist::domain::{AgentMemory, EpisodeId, EvidenceLevel, Fact, MemoryId, MemorySource, MemoryState, Timestamp};
-use archivist::judge::{LifecycleRules, SessionEnds, derive_state};
-use archivist::recall::{
+use archivist_core::domain::{
+    AgentMemory, EpisodeId, EvidenceLevel, Fact, MemoryId, MemorySource, MemoryState, Timestamp,
+};
+use archivist_core::judge::{LifecycleRules, SessionEnds, derive_state};
+use archivist_core::recall::{
     FrequencyDecay, KeywordMatch, PatternKind, ScoreWeights, ScoredPattern, decision_score, recency_score,
     weighted_score,
 };

@@ -1,0 +1,32 @@
+//! The subcommands of `archivist`, one file or folder for each.
+
+pub(crate) mod add;
+pub(crate) mod archeflow;
+pub(crate) mod audit;
+pub(crate) mod audit_check;
+pub(crate) mod batch;
+pub(crate) mod config;
+pub(crate) mod decisions;
+pub(crate) mod demo;
+pub(crate) mod effect;
+pub(crate) mod episodes;
+pub(crate) mod feedback;
+pub(crate) mod forget;
+pub(crate) mod history;
+pub(crate) mod hook;
+pub(crate) mod import_export;
+pub(crate) mod init;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod maintenance;
+pub(crate) mod mcp;
+#[cfg(feature = "postgres")]
+pub(crate) mod migrate;
+pub(crate) mod prompt;
+pub(crate) mod recall;
+pub(crate) mod reference_texts;
+pub(crate) mod reflect;
+pub(crate) mod serve;
+pub(crate) mod show;
+pub(crate) mod why;
+pub(crate) mod worker;

@@ -1,0 +1,129 @@
+//! `archivist worker`: processes the job queue.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::arguments::GlobalFlags;
+use crate::cli_error::{CliError, CommandExit};
+use crate::command_context::CommandContext;
+use crate::console::Console;
+use crate::fleet_job_handler::{FleetJobHandler, open_job_submitter};
+use crate::service_wiring::build_runtime;
+use crate::stop_signal::watch_stop_signal;
+use crate::text_format::format_count;
+use archivist_core::config::{MemoryBackend, ProcessEnvironment};
+use archivist_core::service::{Archivist, RequestError};
+#[cfg(feature = "postgres")]
+use archivist_core::service::{FleetJobSource, WorkerReach};
+use archivist_core::service::{
+    Job, JobFolder, JobQueue, JobSource, ListedJob, QueueError, QueueWorker, WorkerEndReason, WorkerLifetime,
+    WorkerPace, WorkerReport,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  archivist worker --once
+  archivist worker
+  archivist worker --all-projects
+
+Hooks start one by themselves unless `hooks.startWorker` is off. Stopped by an interrupt or a TERM signal, it lets the
+job at hand come to its end for ten seconds, and gives it back otherwise.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WorkerCommand {
+    /// End when nothing is left to do, instead of waiting for more
+    #[arg(long)]
+    once: bool,
+    /// With --once: wait for jobs that are not due yet, as `worker.lingerSeconds` says
+    #[arg(long, requires = "once")]
+    linger: bool,
+    /// Work for every project of the fleet, not only for this one
+    #[arg(long)]
+    all_projects: bool,
+    /// Give this project's jobs that were put aside another chance first
+    #[arg(long)]
+    retry_dead: bool,
+}
+
+impl WorkerCommand {
+    pub(crate) fn run(
+        &self,
+        session: &CommandContext,
+        globals: &GlobalFlags,
+        surroundings: &ProcessEnvironment,
+        console: &mut Console,
+    ) -> Result<CommandExit> {
+        let archivist = &session.archivist;
+        let source = self.open_job_source(archivist)?;
+        let crew = FleetJobHandler::new(session, globals, surroundings)?;
+        let mut pace = archivist.config().worker.worker_pace();
+        if !self.linger {
+            pace = WorkerPace { linger: Duration::ZERO, ..pace };
+        }
+        // Heartbeats are file times, so a worker uses the system clock, whatever time reflections are given.
+        let worker = QueueWorker { queue: &*source, handler: &crew, pace, clock: Arc::new(chrono::Utc::now) };
+        let until = if self.once { WorkerLifetime::Empty } else { WorkerLifetime::Forever };
+        let worked = build_runtime()?.block_on(async {
+            if self.retry_dead {
+                requeue_dead_jobs(archivist).await?;
+            }
+            let worked = worker.run(until, watch_stop_signal()).await;
+            crew.finish_all_projects().await;
+            worked
+        });
+        let worked = worked.map_err(RequestError::from)?;
+        console.print_note(&describe_work(&worked));
+        Ok(CommandExit::Done)
+    }
+
+    /// Returns the source of the jobs: the server of a fleet, else files.
+    fn open_job_source(&self, archivist: &Archivist) -> Result<Box<dyn JobSource>, CliError> {
+        let files = JobQueue::for_memory(archivist.memory_dir());
+        #[cfg(feature = "postgres")]
+        if let Some(own) = archivist.fleet_queue() {
+            let reach = if self.all_projects { WorkerReach::All } else { WorkerReach::Own };
+            return Ok(Box::new(FleetJobSource::new(own, files, reach, archivist.config().worker.per_project)));
+        }
+        if archivist.config().memory.backend == MemoryBackend::Postgres {
+            let why = "`memory.backend` is \"postgres\", and nobody said where the server is";
+            return Err(CliError::user_error(why).with_hint("set `memory.postgres.url`, or the variable that holds it"));
+        }
+        if self.all_projects {
+            let hint = "a fleet shares a server: see `memory.backend` and docs/operations.md";
+            return Err(CliError::user_error("--all-projects is for the workers of a fleet").with_hint(hint));
+        }
+        Ok(Box::new(files))
+    }
+}
+
+/// Submits every dead job again.
+async fn requeue_dead_jobs(archivist: &Archivist) -> Result<(), QueueError> {
+    let (intake, now) = (open_job_submitter(archivist), chrono::Utc::now());
+    for ListedJob { place, job, .. } in archivist.list_jobs(now).await? {
+        if let (JobFolder::Dead, Ok(job)) = (place, job) {
+            intake.submit_job(&Job { attempts: Vec::new(), ..job }, now).await?;
+        }
+    }
+    Ok(())
+}
+
+fn describe_work(worked: &WorkerReport) -> String {
+    let done = format_count(usize::try_from(worked.done).unwrap_or(usize::MAX), "job", "jobs");
+    let failed = match (worked.failed, worked.buried) {
+        (0, 0) => String::new(),
+        (failed, 0) => format!(", {failed} to be tried again"),
+        (failed, buried) => format!(", {failed} to be tried again, {buried} put aside (`archivist status`)"),
+    };
+    let why = match worked.ended {
+        WorkerEndReason::Empty => "nothing is left to do",
+        WorkerEndReason::Waiting => "what is left is not due yet",
+        WorkerEndReason::Stopped => "stopped",
+        WorkerEndReason::OthersWork => "another worker is at it",
+        WorkerEndReason::Vanished => "the queue is gone",
+    };
+    format!("{done} done{failed}; {why}")
+}

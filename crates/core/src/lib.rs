@@ -1,0 +1,27 @@
+//! From session logs to lessons and back into prompts.
+//!
+//! This is the inside of `archivist`, for those who write a store, a model client or an edge of their own. Programs that
+//! only want a memory use the package `archivist`, whose names are few and stay. `ARCHITECTURE.md` shows the rooms and how
+//! a record passes through them.
+
+// Keep the order in which data flows.
+pub mod domain;
+pub mod text;
+
+pub mod ingest;
+pub mod redact;
+
+pub mod context;
+
+pub mod distill;
+pub mod model;
+
+pub mod judge;
+pub mod memory;
+pub mod recall;
+
+pub mod hud;
+
+pub mod config;
+
+pub mod service;

@@ -1,0 +1,90 @@
+//! Import and export of lessons in the formats of other memories.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use archivist_core::domain::{Fact, MemoryId, Timestamp};
+use archivist_core::memory::{EpisodeFilter, FactFilter, LessonStateFilter};
+use archivist_core::service::{Archivist, RequestError};
+
+use crate::importer::{ImportReport, LessonImporter};
+use crate::{
+    ExportBundle, ExportedFiles, ImportReadError, MemoryFormat, OutgoingLesson, detect_format, read_memory,
+    write_memory,
+};
+
+#[cfg(test)]
+#[path = "import_export_tests.rs"]
+mod tests;
+
+/// Options of an import.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImportOptions {
+    /// The format; detected from the content if not given.
+    pub format: Option<MemoryFormat>,
+    /// True if nothing is written.
+    pub is_rehearsal: bool,
+    /// True if a person vouches for all lessons.
+    pub is_vouched_for: bool,
+}
+
+/// Imports the lessons at a path.
+pub async fn import_lessons(
+    archivist: &Archivist,
+    path: &Path,
+    options: ImportOptions,
+    now: Timestamp,
+) -> Result<ImportReport, RequestError> {
+    let format = match options.format {
+        Some(format) => format,
+        None => detect_format(path)
+            .ok_or_else(|| ImportReadError::Unknown { path: path.to_owned() })
+            .map_err(convert_unreadable_error)?,
+    };
+    let parcel = read_memory(format, path, now).map_err(convert_unreadable_error)?;
+    let habits = archivist.config().reflection_settings();
+    let import = LessonImporter {
+        memory: &*archivist.memory,
+        project: archivist.project(),
+        thresholds: habits.thresholds,
+        lifecycle: habits.lifecycle,
+        neighbours: habits.neighbours,
+        is_vouched_for: options.is_vouched_for,
+        is_rehearsal: options.is_rehearsal,
+    };
+    Ok(import.import_parcel(format, parcel, now).await?)
+}
+
+/// Exports everything of this project in a format.
+pub async fn export_lessons(archivist: &Archivist, format: MemoryFormat) -> Result<ExportedFiles, RequestError> {
+    let mut shelf = ExportBundle {
+        lessons: Vec::new(),
+        episodes: archivist.memory.list_episodes(&EpisodeFilter::default()).await?,
+    };
+    shelf.episodes.retain(|episode| archivist.owns_episode(&episode.project_root, episode.repo_id.as_deref()));
+    let mut facts: HashMap<MemoryId, Vec<Fact>> = HashMap::new();
+    for fact in archivist.memory.list_facts(&FactFilter::default()).await? {
+        facts.entry(fact.memory_id().clone()).or_default().push(fact);
+    }
+    for lesson in archivist.memory.list_lessons(LessonStateFilter::All).await? {
+        if !archivist.sees_lesson(&lesson.memory) {
+            continue;
+        }
+        let id = &lesson.memory.id;
+        let versions = match format {
+            MemoryFormat::Jsonl if lesson.version > 1 => {
+                archivist.memory.lesson_history(id).await?.into_iter().map(|revision| revision.memory).collect()
+            }
+            _ => vec![lesson.memory.clone()],
+        };
+        let facts = facts.remove(id).unwrap_or_default();
+        shelf.lessons.push(OutgoingLesson { lesson, versions, facts });
+    }
+    write_memory(format, &shelf)
+        .map_err(|error| RequestError::impossible_request(error.to_string(), "give another --format, such as jsonl"))
+}
+
+fn convert_unreadable_error(error: ImportReadError) -> RequestError {
+    let hint = error.hint();
+    RequestError::impossible_request(error.to_string(), hint)
+}
