@@ -141,7 +141,7 @@ impl Fleet {
             ..ReflectionTrigger::new(scenario, root.to_str().unwrap(), session)
         };
         let job = Job {
-            errand: JobKind::Reflect(trigger),
+            kind: JobKind::Reflect(trigger),
             agent: "generic".to_owned(),
             event: "session-end".to_owned(),
             urgency: JobUrgency::Over,
@@ -254,7 +254,7 @@ impl Fleet {
             ),
             missing: count(
                 "archivist.jobs j WHERE NOT EXISTS (SELECT FROM archivist.episodes e WHERE e.bank = j.bank \
-                 AND e.session = j.record::json->'errand'->'reflect'->>'sessionId')",
+                 AND e.session = j.record::json->'kind'->'reflect'->>'sessionId')",
             ),
         }
     }

@@ -116,8 +116,8 @@ async fn a_session_that_is_over_comes_before_a_sweep_of_any_project() {
     let Some(fleet) = Fleet::fresh().await else { return };
     let (one, other) = (fleet.queue("one"), fleet.queue("other"));
     let now = chrono::Utc::now();
-    let errand = JobKind::Sweep { project_root: "/shop".to_owned() };
-    let sweep = Job { errand, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) };
+    let kind = JobKind::Sweep { project_root: "/shop".to_owned() };
+    let sweep = Job { kind, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) };
     one.enqueue(&sweep, now).await.unwrap();
     one.enqueue(&Job { not_before: Some(now + Duration::from_secs(60)), ..job("later", 1) }, now).await.unwrap();
     fill(&other, "p", 1, JobUrgency::Pause).await;
@@ -230,7 +230,7 @@ async fn a_job_that_cannot_be_read_stops_nobody() {
     let queue = fleet.queue("shop");
     fill(&queue, "s", 2, JobUrgency::Over).await;
     let name = job("s0", 1).name();
-    execute(&fleet.url, &format!("UPDATE archivist.jobs SET record = '{{\"errand\"' WHERE name = '{name}'")).await;
+    execute(&fleet.url, &format!("UPDATE archivist.jobs SET record = '{{\"kind\"' WHERE name = '{name}'")).await;
     let (source, _spool) = fleet.source("shop", WorkerReach::Own, 8);
     assert_eq!(name_of(claim(&source, "w").await.unwrap().job()), "s1");
     let listed = queue.list_jobs(chrono::Utc::now()).await.unwrap();

@@ -268,14 +268,14 @@ async fn a_worker_for_all_projects_works_for_those_that_are_here_and_those_that_
     std::fs::create_dir_all(neighbour.join(".openagents")).unwrap();
     let (_, log) = write(&site.world, 1, Met::Failure(0));
     let ask = async |bank: &str, root: &str, session: &str| {
-        let JobKind::Reflect(trigger) = job(session, 1).errand else { unreachable!() };
+        let JobKind::Reflect(trigger) = job(session, 1).kind else { unreachable!() };
         let trigger = ReflectionTrigger {
             project_root: root.to_owned(),
             session_id: SessionId::parse(session).unwrap(),
             log_paths: vec![text(&log).to_owned()],
             ..trigger
         };
-        let asked = Job { errand: JobKind::Reflect(trigger), ..job(session, 1) };
+        let asked = Job { kind: JobKind::Reflect(trigger), ..job(session, 1) };
         site.fleet.queue(bank).enqueue(&asked, chrono::Utc::now()).await.unwrap();
     };
     ask(text(&neighbour), text(&neighbour), "next-door").await;

@@ -76,8 +76,8 @@ fn soon() -> chrono::DateTime<chrono::Utc> {
 }
 
 fn sweep() -> Job {
-    let errand = JobKind::Sweep { project_root: "/shop".to_owned() };
-    Job { errand, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
+    let kind = JobKind::Sweep { project_root: "/shop".to_owned() };
+    Job { kind, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
         extra: Extra::new(),
     };
     Job {
-        errand: JobKind::Reflect(trigger),
+        kind: JobKind::Reflect(trigger),
         agent: "claude-code".to_owned(),
         event: "SessionEnd".to_owned(),
         urgency: JobUrgency::Over,
@@ -100,7 +100,7 @@ pub(crate) fn job(name: &str, log_bytes: u64) -> Job {
 /// The session of a job.
 #[cfg(all(unix, feature = "postgres"))]
 pub(crate) fn name_of(job: &Job) -> String {
-    match &job.errand {
+    match &job.kind {
         JobKind::Reflect(trigger) => trigger.session_id.to_string(),
         JobKind::Sweep { .. } => "sweep".to_owned(),
     }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use super::arguments::GlobalFlags;
 use super::cli_error::CliError;
 use archivist_core::config::{self, ConfigLoadRequest, LoadedConfig, ProcessEnvironment};
-use archivist_core::domain::{IdSource, Timestamp};
-use archivist_core::service::Archivist;
-use archivist_core::service::ServiceClock;
+use archivist_core::domain::Timestamp;
+use archivist_core::service::{Archivist, ServiceClock};
 
 /// The project and its effective configuration.
 #[derive(Debug)]
@@ -19,18 +18,18 @@ pub(super) struct LoadedProject {
 
 impl LoadedProject {
     /// Finds the project and loads its configuration.
-    pub(super) fn find_and_load(globals: &GlobalFlags, surroundings: &ProcessEnvironment) -> anyhow::Result<Self> {
-        let here = &surroundings.current_dir;
+    pub(super) fn find_and_load(globals: &GlobalFlags, environment: &ProcessEnvironment) -> anyhow::Result<Self> {
+        let here = &environment.current_dir;
         if !here.is_absolute() {
             let hint = "change to a directory that exists";
             return Err(CliError::user_error("the current directory is gone").with_hint(hint).into());
         }
         let root = match &globals.project {
             Some(given) => resolve_project_flag(given, here)?,
-            None => config::find_project_root(here, surroundings.home.as_deref()),
+            None => config::find_project_root(here, environment.home.as_deref()),
         };
         let request = ConfigLoadRequest {
-            surroundings: surroundings.clone(),
+            environment: environment.clone(),
             project_root: root.clone(),
             config_file: globals.config.clone(),
             flags: config_overrides(globals, here)?,
@@ -44,63 +43,56 @@ impl LoadedProject {
 pub(super) struct CommandContext {
     pub(super) archivist: Archivist,
     pub(super) now: Timestamp,
-    pub(super) ids: IdSource,
     pub(super) seed: u64,
-    pub(super) clock: ServiceClock,
 }
 
 impl CommandContext {
     /// Opens the memory that the configuration names. Nothing is read or written yet.
     pub(super) fn open(
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        Self::from_project(
-            LoadedProject::find_and_load(globals, surroundings)?,
-            globals,
-            surroundings,
-            (now, seed),
-            None,
-        )
+        Self::from_project(LoadedProject::find_and_load(globals, environment)?, globals, environment, (now, seed), None)
     }
 
     /// Opens the memory, and waits at most this long for other writers.
     pub(super) fn open_with_patience(
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         patience: Duration,
     ) -> anyhow::Result<Self> {
         Self::from_project(
-            LoadedProject::find_and_load(globals, surroundings)?,
+            LoadedProject::find_and_load(globals, environment)?,
             globals,
-            surroundings,
+            environment,
             (now, 0),
             Some(patience),
         )
     }
 
-    /// Returns this context with the memory of another project.
-    pub(super) fn with_archivist(&self, archivist: Archivist) -> Self {
-        Self { archivist, now: self.now, ids: IdSource::new(self.seed), seed: self.seed, clock: self.clock.clone() }
-    }
-
     fn from_project(
         workplace: LoadedProject,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         (now, seed): (Timestamp, u64),
         patience: Option<Duration>,
     ) -> anyhow::Result<Self> {
         let LoadedProject { root, loaded } = workplace;
+        let builder = Archivist::builder(root)
+            .config(loaded.config)
+            .environment(environment.clone())
+            .clock(globals.now.map_or_else(ServiceClock::from_system_time, ServiceClock::fixed_at))
+            .seed(seed);
         Ok(Self {
-            archivist: Archivist::open(root, loaded.config, surroundings, patience),
+            archivist: match patience {
+                Some(patience) => builder.lock_timeout(patience).build()?,
+                None => builder.build()?,
+            },
             now,
-            ids: IdSource::new(seed),
             seed,
-            clock: globals.now.map_or_else(ServiceClock::from_system_time, ServiceClock::fixed_at),
         })
     }
 }

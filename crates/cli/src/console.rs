@@ -107,7 +107,7 @@ pub(super) struct Console {
 impl Console {
     /// Creates a console from the streams of a process.
     pub(super) fn new(process: ProcessContext, choice: ColorChoice, talk: StderrVerbosity) -> Self {
-        let environment = &process.surroundings.environment;
+        let environment = &process.environment.variables;
         Self {
             output_paint: ColorMode::for_stream(choice, process.output.reader, environment),
             errors_paint: ColorMode::for_stream(choice, process.errors.reader, environment),

@@ -9,8 +9,7 @@ mod facet_flags;
 mod query_json;
 
 mod command_context;
-mod model_wiring;
-mod service_wiring;
+mod session_trigger;
 mod stop_signal;
 mod worker_start;
 
@@ -22,7 +21,6 @@ mod terminal_hud;
 
 mod cli_error;
 mod console;
-mod fleet_job_handler;
 mod lesson_format;
 mod table;
 mod telemetry;
@@ -60,7 +58,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
         Err(stop) => return print_clap_message(&stop, &given, process).into(),
     };
     let globals = &arguments.globals;
-    let surroundings = process.surroundings.clone();
+    let environment = process.environment.clone();
     let now = globals.now.unwrap_or(process.now);
     let seed = globals.seed.unwrap_or(process.seed);
     let mut console = Console::new(process, globals.color, globals.stderr_verbosity());
@@ -71,11 +69,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
     let observe = |telemetry: Option<&TelemetryExporter>| {
         tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry)
     };
-    let open = || CommandContext::open(globals, &surroundings, now, seed);
+    let open = || CommandContext::open(globals, &environment, now, seed);
     let done = match &arguments.command {
         CliCommand::Other(command) => {
             observe(None);
-            run_other(command, &arguments, &surroundings, (now, seed), &mut console)
+            run_other(command, &arguments, &environment, (now, seed), &mut console)
         }
         CliCommand::Memory(command) => {
             observe(None);
@@ -84,7 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
         CliCommand::Reflecting(command) => open().and_then(|session| {
             let telemetry = TelemetryExporter::open(&session.archivist.config().telemetry)?;
             observe(telemetry.as_ref());
-            let done = run_reflecting(command, &session, globals, &surroundings, &mut console);
+            let done = run_reflecting(command, &session, globals, &environment, &mut console);
             telemetry.into_iter().for_each(TelemetryExporter::close);
             done
         }),
@@ -122,21 +120,21 @@ pub fn report_panic(panic: &PanicHookInfo<'_>) {
 fn run_other(
     command: &OtherCommand,
     arguments: &CliArguments,
-    surroundings: &ProcessEnvironment,
+    environment: &ProcessEnvironment,
     (now, seed): (Timestamp, u64),
     console: &mut Console,
 ) -> anyhow::Result<CommandExit> {
     match command {
-        OtherCommand::Demo(command) => command.run(surroundings, console),
-        OtherCommand::Init(command) => command.run(&arguments.globals, surroundings, console),
-        OtherCommand::Inspect(command) => command.run(&arguments.globals, surroundings, now, seed, console),
+        OtherCommand::Demo(command) => command.run(environment, console),
+        OtherCommand::Init(command) => command.run(&arguments.globals, environment, console),
+        OtherCommand::Inspect(command) => command.run(&arguments.globals, environment, now, seed, console),
         OtherCommand::Hook(command) => {
-            command.run(&arguments.globals, surroundings, now, console);
+            command.run(&arguments.globals, environment, now, console);
             Ok(CommandExit::Done)
         }
-        OtherCommand::Archeflow(command) => command.run(&arguments.globals, surroundings, now, console),
-        OtherCommand::Config(command) => command.run(&arguments.globals, surroundings, console),
-        OtherCommand::Prompt(command) => command.run(&arguments.globals, surroundings, console),
+        OtherCommand::Archeflow(command) => command.run(&arguments.globals, environment, now, console),
+        OtherCommand::Config(command) => command.run(&arguments.globals, environment, console),
+        OtherCommand::Prompt(command) => command.run(&arguments.globals, environment, console),
         OtherCommand::Eval(command) => command.run(now, arguments.globals.seed, console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),
@@ -190,16 +188,16 @@ fn run_reflecting(
     command: &ReflectingCommand,
     session: &CommandContext,
     globals: &GlobalFlags,
-    surroundings: &ProcessEnvironment,
+    environment: &ProcessEnvironment,
     console: &mut Console,
 ) -> anyhow::Result<CommandExit> {
     match command {
-        ReflectingCommand::Serve(command) => command.run(session, globals, surroundings, console),
-        ReflectingCommand::Hud(command) => command.run(session, surroundings, console),
-        ReflectingCommand::Mcp(command) => command.run(session, globals, surroundings),
-        ReflectingCommand::Reflect(command) => command.run(session, surroundings, console),
-        ReflectingCommand::Batch(command) => command.run(session, surroundings, console),
-        ReflectingCommand::Worker(command) => command.run(session, globals, surroundings, console),
+        ReflectingCommand::Serve(command) => command.run(session, globals, environment, console),
+        ReflectingCommand::Hud(command) => command.run(session, environment, console),
+        ReflectingCommand::Mcp(command) => command.run(session, globals, environment),
+        ReflectingCommand::Reflect(command) => command.run(session, environment, console),
+        ReflectingCommand::Batch(command) => command.run(session, console),
+        ReflectingCommand::Worker(command) => command.run(session, globals, environment, console),
     }
 }
 
@@ -207,7 +205,7 @@ fn run_reflecting(
 fn print_clap_message(stop: &clap::Error, given: &[OsString], process: ProcessContext) -> CommandExit {
     let (mut stream, exit) =
         if stop.use_stderr() { (process.errors, CommandExit::Usage) } else { (process.output, CommandExit::Done) };
-    let text = match ColorMode::for_stream(requested_color(given), stream.reader, &process.surroundings.environment) {
+    let text = match ColorMode::for_stream(requested_color(given), stream.reader, &process.environment.variables) {
         ColorMode::Colour => stop.render().ansi().to_string(),
         ColorMode::Plain => stop.render().to_string(),
     };

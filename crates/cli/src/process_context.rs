@@ -1,10 +1,8 @@
 //! The inputs of the process; the only module that reads the environment, the clock and the terminal.
 
 use std::collections::hash_map::RandomState;
-use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::PathBuf;
 
 use terminal_size::{Width, terminal_size_of};
 
@@ -15,7 +13,7 @@ use archivist_core::domain::Timestamp;
 #[allow(missing_debug_implementations, reason = "the environment holds secrets")]
 pub struct ProcessContext {
     /// The environment, the home and the current directory.
-    pub surroundings: ProcessEnvironment,
+    pub environment: ProcessEnvironment,
     /// The current time, which `--now` replaces.
     pub now: Timestamp,
     /// The random seed, which `--seed` replaces.
@@ -52,7 +50,7 @@ impl ProcessContext {
     /// Returns the context of the running process.
     pub fn from_running_process() -> Self {
         Self {
-            surroundings: read_environment(),
+            environment: ProcessEnvironment::of_this_process(),
             now: chrono::Utc::now(),
             seed: RandomState::new().build_hasher().finish(),
             input: Box::new(io::stdin()),
@@ -60,17 +58,6 @@ impl ProcessContext {
             output: OutputStream { reader: detect_target(io::stdout()), bytes: Box::new(io::stdout()) },
             errors: OutputStream { reader: detect_target(io::stderr()), bytes: Box::new(io::stderr()) },
         }
-    }
-}
-
-fn read_environment() -> ProcessEnvironment {
-    let unicode = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
-    ProcessEnvironment {
-        home: home.filter(|path| path.is_absolute()),
-        environment: std::env::vars_os().filter_map(unicode).collect(),
-        // An empty path means that the directory is gone; commands that need it report that.
-        current_dir: std::env::current_dir().unwrap_or_default(),
     }
 }
 
@@ -83,7 +70,7 @@ fn detect_target(stream: impl IsTerminal + std::os::fd::AsFd) -> OutputTarget {
 }
 
 #[cfg(windows)]
-fn reader(stream: impl IsTerminal + std::os::windows::io::AsHandle) -> OutputTarget {
+fn detect_target(stream: impl IsTerminal + std::os::windows::io::AsHandle) -> OutputTarget {
     if !stream.is_terminal() {
         return OutputTarget::Program;
     }

@@ -20,11 +20,11 @@ pub(super) struct WorkerLauncher {
 }
 
 impl WorkerLauncher {
-    pub(super) fn new(session: &CommandContext, globals: &GlobalFlags, surroundings: &ProcessEnvironment) -> Self {
+    pub(super) fn new(session: &CommandContext, globals: &GlobalFlags, environment: &ProcessEnvironment) -> Self {
         let given = [("--memory-dir", &globals.memory_dir), ("--config", &globals.config)];
         let flags = given
             .into_iter()
-            .filter_map(|(flag, path)| path.as_ref().map(|path| (flag, surroundings.current_dir.join(path))));
+            .filter_map(|(flag, path)| path.as_ref().map(|path| (flag, environment.current_dir.join(path))));
         Self { root: session.archivist.project().root.clone(), flags: flags.collect() }
     }
 

@@ -6,7 +6,6 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::importer::ImportFate;
-use archivist_core::config::{ConfigLoadRequest, ProcessEnvironment, load_config};
 use archivist_core::domain::{
     AgentMemory, EpisodeId, EvidenceLevel, Extra, Fact, Importance, ImportanceScale, MemoryCategory, MemoryId,
     MemoryKind, MemoryScope, MemorySource, MemoryState, Severity,
@@ -24,9 +23,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        let request = ConfigLoadRequest { project_root: root.path().to_owned(), ..ConfigLoadRequest::default() };
-        let config = load_config(&request).unwrap().config;
-        let archivist = Archivist::open(root.path().to_owned(), config, &ProcessEnvironment::default(), None);
+        let archivist = Archivist::builder(root.path()).build().unwrap();
         Self { root, archivist }
     }
 

@@ -21,7 +21,6 @@ use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -34,10 +33,9 @@ use self::events::EventHub;
 use self::limits::RequestLimiter;
 use self::metrics::ServerMetrics;
 use self::problem_response::HttpProblem;
-use archivist_core::domain::{IdSource, Timestamp};
+use archivist_core::domain::Timestamp;
 use archivist_core::memory::MemoryError;
 use archivist_core::service::{Archivist, RequestError};
-use archivist_core::service::{ArchivistService, ServiceClock};
 
 pub use self::access::{AccessPolicy, MissingTokenError, WriteAccess};
 pub use self::limits::ServerLimits;
@@ -49,9 +47,6 @@ pub type StartWorker = Box<dyn Fn() -> io::Result<()> + Send + Sync>;
 /// The shared state that a server answers from.
 pub struct ServerState {
     archivist: Archivist,
-    service: ArchivistService,
-    clock: ServiceClock,
-    ids: IdSource,
     access: AccessPolicy,
     limits: RequestLimiter,
     metrics: ServerMetrics,
@@ -74,17 +69,12 @@ impl ServerState {
     /// Creates the state of a server; [`run_server`] runs it.
     pub fn new(
         archivist: Archivist,
-        service: ArchivistService,
-        (clock, ids): (ServiceClock, IdSource),
         (access, bounds): (AccessPolicy, ServerLimits),
         start_worker: StartWorker,
     ) -> Arc<Self> {
         Arc::new(Self {
             hub: EventHub::new(archivist.event_feed()),
             archivist,
-            service,
-            clock,
-            ids,
             access,
             limits: RequestLimiter::new(bounds),
             metrics: ServerMetrics::default(),
@@ -93,13 +83,8 @@ impl ServerState {
         })
     }
 
-    /// Gives displays some time to receive the messages that are still on their way.
-    pub async fn finish_delivery(&self, patience: Duration) {
-        self.service.flush_hud(patience).await;
-    }
-
     fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.archivist.now()
     }
 
     /// Waits until the server is to stop.

@@ -88,9 +88,8 @@ impl DurationHistogram {
 
 /// Returns the metrics in the format of Prometheus.
 pub(super) async fn show_metrics(State(served): State<Arc<ServerState>>) -> Result<Response, HttpProblem> {
-    let now = served.now();
-    let stats = served.archivist.collect_stats(now).await?;
-    let spend = served.run_blocking(move |served| served.archivist.report_spend(1, now)).await??;
+    let stats = served.archivist.collect_stats().await?;
+    let spend = served.run_blocking(move |served| served.archivist.report_spend(1)).await??;
     let mut text = String::new();
     served.metrics.write_metrics(&mut text);
     write_by_label(&mut text, "archivist_lessons", "Lessons by state.", "state", &stats.lessons.by_state);

@@ -58,7 +58,7 @@ pub(crate) struct AddCommand {
 impl AddCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let new = self.build_lesson(session, console)?;
-        let memory = session.archivist.add_lesson(new, &session.ids, session.now).await?;
+        let memory = session.archivist.add_lesson(new).await?;
         if self.json {
             console.print_json(&memory)?;
         } else {

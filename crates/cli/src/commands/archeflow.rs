@@ -89,7 +89,7 @@ impl ArcheFlowCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         console: &mut Console,
     ) -> Result<CommandExit> {
@@ -104,7 +104,7 @@ impl ArcheFlowCommand {
         }
         let (words, tail) = split_global_flags(&command, words);
         let tail = tail.as_ref();
-        let here = surroundings.current_dir.clone();
+        let here = environment.current_dir.clone();
         let project = tail.and_then(|tail| tail.project.as_ref()).or(globals.project.as_ref());
         let root = project.map_or_else(|| here.clone(), |project| here.join(project));
         if !root.is_dir() {

@@ -1,7 +1,5 @@
 //! `archivist audit-check` and `archivist decay`: what follows when a session is over.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
@@ -13,9 +11,8 @@ use crate::lesson_format::{display_name, summary_line};
 use crate::table::{ColumnVisibility, TableColumn, TextTable};
 use crate::text_format::{format_count, join_with_commas, one_line};
 use archivist_core::domain::{Alias, Effect, Exposure, MemoryId, RunId};
-use archivist_core::memory::MemoryService;
 use archivist_core::service::RequestError;
-use archivist_core::service::{ArchivistService, EffectBasis, InjectionEffect, find_episode_by_run};
+use archivist_core::service::{EffectBasis, InjectionEffect, find_episode_by_run};
 
 const AUDIT_EXAMPLES: &str = "\
 Examples:
@@ -84,7 +81,9 @@ impl AuditCheckCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let reading =
             self.threshold.map_or(EffectBasis::Recorded, |percent| EffectBasis::Anew(f64::from(percent) / 100.0));
-        let audit = build_offline_service(session)
+        let audit = session
+            .archivist
+            .offline_service()
             .report_injection_effects(&self.run, reading)
             .await
             .map_err(RequestError::from)?;
@@ -126,7 +125,8 @@ impl AuditCheckCommand {
 impl DecayCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let is_known = find_episode_by_run(&*session.archivist.memory, &self.run).await?.is_some();
-        let mut ended = build_offline_service(session).decay_lessons(&self.run).await.map_err(RequestError::from)?;
+        let mut ended =
+            session.archivist.offline_service().decay_lessons(&self.run).await.map_err(RequestError::from)?;
         ended.retain(|memory| session.archivist.sees_lesson(memory));
         if self.json {
             console.print_json(&ended)?;
@@ -183,11 +183,4 @@ fn verdict_word(effect: &Effect) -> &'static str {
         Effect::Recurred => "ineffective",
         Effect::Unknown | Effect::Other(_) => "unknown",
     }
-}
-
-/// Returns a service without a model and without displays.
-fn build_offline_service(session: &CommandContext) -> ArchivistService {
-    let memory: Arc<dyn MemoryService> = Arc::clone(&session.archivist.memory);
-    ArchivistService::new(memory, session.archivist.project().clone(), session.archivist.config().reflection_settings())
-        .with_clock(session.clock.clone())
 }

@@ -14,10 +14,10 @@ use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::Console;
 use crate::lesson_format::display_name;
-use crate::service_wiring::{build_runtime, build_service, hud_patience};
+use crate::session_trigger::build_runtime;
 use crate::table::{ColumnVisibility, TableColumn, TextTable};
 use crate::text_format::{format_count, one_line};
-use archivist_core::config::{Config, ProcessEnvironment};
+use archivist_core::config::Config;
 use archivist_core::domain::{AgentMemory, ArchivistOutcome, MemoryId};
 use archivist_core::service::RequestError;
 use archivist_core::service::{ArchivistService, BatchJournal, BatchPlan, FinishedSession, PlannedSession};
@@ -91,13 +91,8 @@ struct BatchReport {
 }
 
 impl BatchCommand {
-    pub(crate) fn run(
-        &self,
-        session: &CommandContext,
-        surroundings: &ProcessEnvironment,
-        console: &mut Console,
-    ) -> Result<CommandExit> {
-        let service = Arc::new(build_service(session, surroundings)?);
+    pub(crate) fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        let service = session.archivist.reflection_service()?;
         let window = TimeDelta::days(i64::from(self.days));
         let since = session.now.checked_sub_signed(window).unwrap_or_default();
         let runtime = build_runtime()?;
@@ -128,10 +123,7 @@ impl BatchCommand {
             console.print_warning(&format!("the batch's journal could not be removed: {error}"));
         }
         runtime.block_on(async {
-            service.flush_hud(hud_patience(session)).await;
-            if let Err(skip) = service.refresh_lesson_states().await {
-                console.print_warning(&format!("older lessons were not looked after: {skip}"));
-            }
+            session.archivist.finish_reflections().await;
             session.archivist.memory.run_maintenance().await;
         });
         harvest.print_report(self.json, console)

@@ -47,13 +47,13 @@ impl ConfigCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
         match self {
             Self::Schema => console.print_json(&config::config_schema())?,
             Self::Show(show) => {
-                let settings = LoadedProject::find_and_load(globals, surroundings)?.loaded.values;
+                let settings = LoadedProject::find_and_load(globals, environment)?.loaded.values;
                 if show.json {
                     console.print_json(&show.as_json(&settings))?;
                 } else {

@@ -106,7 +106,7 @@ impl LessonArgument {
         session: &CommandContext,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        self.print_lessons(&[session.archivist.apply_decision(&self.name, &decision, session.now).await?], console)
+        self.print_lessons(&[session.archivist.apply_decision(&self.name, &decision).await?], console)
     }
 
     fn print_lessons(&self, lessons: &[AgentMemory], console: &mut Console) -> Result<CommandExit> {

@@ -19,13 +19,13 @@ use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::{Console, TextStyle};
 use crate::lesson_format::display_name;
-use crate::service_wiring::{build_runtime, build_service, hud_patience, trigger_for_files};
+use crate::session_trigger::{build_runtime, trigger_for_files};
 use crate::text_format::{one_line, wrap_words};
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::domain::{AgentMemory, DropReason, DroppedCandidate, MemoryState, Quote, Timestamp, TrustClass};
 use archivist_core::memory::{EpisodeFilter, LessonName};
 use archivist_core::service::RequestError;
-use archivist_core::service::{ArchivistService, ReflectionReport, RepeatPolicy};
+use archivist_core::service::{ReflectionReport, RepeatPolicy};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -130,11 +130,11 @@ enum LessonChange {
 }
 
 impl DemoCommand {
-    pub(crate) fn run(&self, surroundings: &ProcessEnvironment, console: &mut Console) -> Result<CommandExit> {
+    pub(crate) fn run(&self, environment: &ProcessEnvironment, console: &mut Console) -> Result<CommandExit> {
         let now = DateTime::from_timestamp(NEXT_MORNING, 0).unwrap_or_default();
         let report = match &self.keep {
             Some(directory) => {
-                let root = prepare_directory(&surroundings.current_dir.join(directory))?;
+                let root = prepare_directory(&environment.current_dir.join(directory))?;
                 let report = reflect_on_bundled_sessions(&root, now)?;
                 DemoReport { kept: Some(root.display().to_string()), ..report }
             }
@@ -181,9 +181,9 @@ fn reflect_on_bundled_sessions(root: &Path, now: Timestamp) -> Result<DemoReport
     write_project(root, &logs).with_context(|| format!("cannot write to {}", root.display()))?;
     let mut globals = GlobalFlags::default().for_project(root);
     globals.now = Some(now);
-    let surroundings = ProcessEnvironment { current_dir: root.to_owned(), ..ProcessEnvironment::default() };
-    let session = CommandContext::open(&globals, &surroundings, now, 0)?;
-    let service = build_service(&session, &surroundings)?;
+    let environment = ProcessEnvironment { current_dir: root.to_owned(), ..ProcessEnvironment::default() };
+    let session = CommandContext::open(&globals, &environment, now, 0)?;
+    let service = session.archivist.reflection_service()?;
     build_runtime()?.block_on(async {
         let mut sessions = Vec::new();
         for bundled in &SESSIONS {
@@ -192,9 +192,10 @@ fn reflect_on_bundled_sessions(root: &Path, now: Timestamp) -> Result<DemoReport
                 service.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await.map_err(RequestError::from)?;
             sessions.push(report_session(bundled, learned, &session).await?);
         }
-        finish_reflection(&service, &session).await?;
+        session.archivist.finish_reflections().await;
+        session.archivist.memory.run_maintenance().await;
         let asked = request_session_lessons(&session.archivist, session.archivist.new_query());
-        let found = session.archivist.recall_lessons(asked, now).await?;
+        let found = session.archivist.recall_unrecorded(asked).await?;
         Ok(DemoReport { sessions, session_start: found.block.text, kept: None })
     })
 }
@@ -205,13 +206,6 @@ fn write_project(root: &Path, logs: &Path) -> io::Result<()> {
     fs::create_dir_all(logs)?;
     fs::write(root.join("AGENTS.md"), PROJECT_INSTRUCTIONS)?;
     SESSIONS.iter().try_for_each(|session| fs::write(logs.join(session.file), session.log))
-}
-
-async fn finish_reflection(service: &ArchivistService, session: &CommandContext) -> Result<()> {
-    service.flush_hud(hud_patience(session)).await;
-    service.refresh_lesson_states().await.map_err(RequestError::from)?;
-    session.archivist.memory.run_maintenance().await;
-    Ok(())
 }
 
 async fn report_session(

@@ -36,7 +36,7 @@ pub(crate) struct EpisodesCommand {
 impl EpisodesCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let asked = EpisodeListFilter { session: self.session.clone(), task: self.task.clone(), days: self.days };
-        let episodes = session.archivist.list_episodes(&asked, session.now).await?;
+        let episodes = session.archivist.list_episodes(&asked).await?;
         if self.json {
             console.print_json(&episodes)?;
         } else if episodes.is_empty() {

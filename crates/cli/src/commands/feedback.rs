@@ -109,7 +109,7 @@ impl LessonFeedbackArgs {
     ) -> Result<CommandExit> {
         let opinion =
             LessonOpinion { verdict, role: self.role.clone(), evidence: self.grounds.read_evidence(console)? };
-        let noted = session.archivist.record_feedback(&self.names, &opinion, session.now).await?;
+        let noted = session.archivist.feedback(&self.names, &opinion).await?;
         self.grounds.print_noted(&noted, console)
     }
 }
@@ -117,7 +117,7 @@ impl LessonFeedbackArgs {
 impl OutcomeFeedbackArgs {
     async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
         let evidence = self.grounds.read_evidence(console)?;
-        let noted = session.archivist.record_session_outcome(&evidence, self.passed, session.now).await?;
+        let noted = session.archivist.record_session_outcome(&evidence, self.passed).await?;
         if noted.is_empty() && !self.grounds.json {
             console.print_note(&format!("run {} was given no lessons", self.grounds.run));
         }

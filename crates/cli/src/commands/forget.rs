@@ -31,7 +31,7 @@ pub(crate) struct ForgetCommand {
 
 impl ForgetCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let forgotten = session.archivist.forget_lessons(&self.names, self.reason.as_deref(), session.now).await?;
+        let forgotten = session.archivist.forget_lessons(&self.names, self.reason.as_deref()).await?;
         for ForgottenLesson { lesson, .. } in forgotten.iter().filter(|one| one.was_forgotten) {
             console.print_note(&format!("{} was forgotten already", display_name(&lesson.memory)));
         }

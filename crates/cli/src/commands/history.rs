@@ -79,7 +79,7 @@ impl HistoryCommand {
 
 impl RestoreCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let lesson = session.archivist.restore_version(&self.name, self.version, session.now).await?;
+        let lesson = session.archivist.restore_version(&self.name, self.version).await?;
         if self.json {
             console.print_json(&lesson)?;
         } else {

@@ -13,7 +13,7 @@ use crate::arguments::GlobalFlags;
 use crate::command_context::CommandContext;
 use crate::console::Console;
 use crate::hooks::{GUARD_VARIABLE, HookAgent, HookCall, HookEvent, interpret_hook, render_answer};
-use crate::service_wiring::trigger_for_session;
+use crate::session_trigger::trigger_for_session;
 use crate::worker_start::WorkerLauncher;
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
@@ -53,22 +53,22 @@ impl HookCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         console: &mut Console,
     ) {
-        if surroundings.environment_variable(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        if environment.environment_variable(GUARD_VARIABLE).is_some_and(|value| !value.is_empty()) {
             return;
         }
-        if let Err(error) = self.handle_event(globals, surroundings, now, console) {
-            log_hook_error(surroundings, now, &format!("{} {}: {error:#}", self.agent, self.event));
+        if let Err(error) = self.handle_event(globals, environment, now, console) {
+            log_hook_error(environment, now, &format!("{} {}: {error:#}", self.agent, self.event));
         }
     }
 
     fn handle_event(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         console: &mut Console,
     ) -> Result<()> {
@@ -84,21 +84,21 @@ impl HookCommand {
                     Some(EpisodeStatus::Failed | EpisodeStatus::Aborted) => ReflectionScenario::SessionFailed,
                     _ => ReflectionScenario::SessionComplete,
                 };
-                let at = HookContext::from_call(&call, globals, surroundings, now)?;
+                let at = HookContext::from_call(&call, globals, environment, now)?;
                 at.enqueue_job(at.build_reflection_job(&call, scenario), &call, &self.event, JobUrgency::Over)
             }
             HookEvent::Rescued(call) => {
-                let at = HookContext::from_call(&call, globals, surroundings, now)?;
-                let errand = at.build_reflection_job(&call, ReflectionScenario::HealerInvocation);
-                at.enqueue_job(errand, &call, &self.event, JobUrgency::Over)
+                let at = HookContext::from_call(&call, globals, environment, now)?;
+                let kind = at.build_reflection_job(&call, ReflectionScenario::HealerInvocation);
+                at.enqueue_job(kind, &call, &self.event, JobUrgency::Over)
             }
             HookEvent::Paused(call) => {
-                let at = HookContext::from_call(&call, globals, surroundings, now)?;
-                let errand = at.build_reflection_job(&call, ReflectionScenario::SessionComplete);
-                at.enqueue_job(errand, &call, &self.event, JobUrgency::Pause)
+                let at = HookContext::from_call(&call, globals, environment, now)?;
+                let kind = at.build_reflection_job(&call, ReflectionScenario::SessionComplete);
+                at.enqueue_job(kind, &call, &self.event, JobUrgency::Pause)
             }
             HookEvent::Started(call) => {
-                let at = HookContext::from_call(&call, globals, surroundings, now)?;
+                let at = HookContext::from_call(&call, globals, environment, now)?;
                 let given = match at.session.archivist.config().hooks.recall_at_start {
                     true => at.inject_lessons(&call, &self.event, at.session.archivist.new_query(), console),
                     false => Ok(()),
@@ -107,7 +107,7 @@ impl HookCommand {
                 at.enqueue_job(sweep, &call, &self.event, JobUrgency::Sweep).and(given)
             }
             HookEvent::Prompted(call, prompt) => {
-                let at = HookContext::from_call(&call, globals, surroundings, now)?;
+                let at = HookContext::from_call(&call, globals, environment, now)?;
                 let question = MemoryQuery { text: Some(prompt), ..at.session.archivist.new_query() };
                 match at.session.archivist.config().hooks.recall_on_prompt {
                     true => at.inject_lessons(&call, &self.event, question, console),
@@ -121,7 +121,7 @@ impl HookCommand {
 /// The project and the time in which a hook was called.
 struct HookContext<'s> {
     session: CommandContext,
-    surroundings: &'s ProcessEnvironment,
+    environment: &'s ProcessEnvironment,
     globals: &'s GlobalFlags,
     now: Timestamp,
 }
@@ -131,14 +131,14 @@ impl<'s> HookContext<'s> {
     fn from_call(
         call: &HookCall,
         globals: &'s GlobalFlags,
-        surroundings: &'s ProcessEnvironment,
+        environment: &'s ProcessEnvironment,
         now: Timestamp,
     ) -> Result<Self> {
-        let mut there = surroundings.clone();
+        let mut there = environment.clone();
         let directory = call.directory.as_ref().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
         there.current_dir = directory.unwrap_or(there.current_dir);
         let session = CommandContext::open_with_patience(globals, &there, now, LOCK_PATIENCE)?;
-        Ok(Self { session, surroundings, globals, now })
+        Ok(Self { session, environment, globals, now })
     }
 
     fn build_reflection_job(&self, call: &HookCall, scenario: ReflectionScenario) -> JobKind {
@@ -152,14 +152,14 @@ impl<'s> HookContext<'s> {
     }
 
     /// Writes the job into the queue, and starts a worker if none runs.
-    fn enqueue_job(&self, errand: JobKind, call: &HookCall, event: &str, urgency: JobUrgency) -> Result<()> {
-        let log_bytes = match &errand {
-            JobKind::Reflect(trigger) => total_log_bytes(trigger, self.surroundings.home.as_deref()),
+    fn enqueue_job(&self, kind: JobKind, call: &HookCall, event: &str, urgency: JobUrgency) -> Result<()> {
+        let log_bytes = match &kind {
+            JobKind::Reflect(trigger) => total_log_bytes(trigger, self.environment.home.as_deref()),
             JobKind::Sweep { .. } => None,
         };
         let queue = JobQueue::for_memory(self.session.archivist.memory_dir());
         queue.enqueue(&Job {
-            errand,
+            kind,
             agent: call.agent.to_string(),
             event: event.to_owned(),
             urgency,
@@ -170,7 +170,7 @@ impl<'s> HookContext<'s> {
             extra: Extra::new(),
         })?;
         if self.session.archivist.config().hooks.start_worker && !queue.has_worker() {
-            WorkerLauncher::new(&self.session, self.globals, self.surroundings).launch_worker()?;
+            WorkerLauncher::new(&self.session, self.globals, self.environment).launch_worker()?;
         }
         Ok(())
     }
@@ -182,10 +182,10 @@ impl<'s> HookContext<'s> {
         let asked = RecallRequest { run: Some(run.clone()), ..request_session_lessons(archivist, query) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let found = archivist.recall_lessons(asked, self.now).await?;
+            let found = archivist.recall_unrecorded(asked).await?;
             console.print_bytes(render_answer(call.agent, event, &found.block.text).as_bytes())?;
             console.flush()?;
-            Ok(archivist.record_injections(&found, &run, Some(&Point::from(event.to_owned())), self.now).await?)
+            Ok(archivist.record_injections(&found, &run, Some(&Point::from(event.to_owned()))).await?)
         })
     }
 }
@@ -205,8 +205,8 @@ pub(crate) fn request_session_lessons(archivist: &Archivist, query: MemoryQuery)
 }
 
 /// Appends an error to the hook log. Errors of this function itself are ignored.
-fn log_hook_error(surroundings: &ProcessEnvironment, now: Timestamp, what: &str) {
-    let Some(folder) = surroundings.state_dir() else { return };
+fn log_hook_error(environment: &ProcessEnvironment, now: Timestamp, what: &str) {
+    let Some(folder) = environment.state_dir() else { return };
     let _ = append_log_line(&folder, &format!("{} {}\n", now.to_rfc3339(), crate::text_format::one_line(what)));
 }
 

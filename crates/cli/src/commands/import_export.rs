@@ -98,8 +98,7 @@ impl ImportCommand {
                     .with_hint("`archivist doctor --against` shows what differs")
                     .into());
             }
-            let copied =
-                session.archivist.copy_from_directory(&self.path, choose_bank(self.global), session.now).await?;
+            let copied = session.archivist.copy_from_directory(&self.path, choose_bank(self.global)).await?;
             return print_copied(&copied, self.json, console);
         }
         let format = self.format.as_deref().map(str::parse::<MemoryFormat>).transpose()?;
@@ -229,7 +228,7 @@ impl ExportCommand {
                     .with_hint("say where to: --out FOLDER")
                     .into());
             };
-            let copied = session.archivist.copy_to_directory(out, choose_bank(self.global), session.now).await?;
+            let copied = session.archivist.copy_to_directory(out, choose_bank(self.global)).await?;
             return print_copied(&copied, self.json, console);
         }
         let format: MemoryFormat = self.format.parse()?;

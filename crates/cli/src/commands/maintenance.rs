@@ -68,7 +68,7 @@ pub(crate) struct CompactCommand {
 
 impl StatusCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let condition = session.archivist.memory_status(session.now).await?;
+        let condition = session.archivist.memory_status().await?;
         if self.json {
             console.print_json(&condition)?;
             return Ok(CommandExit::Done);

@@ -10,7 +10,7 @@ use super::serve::build_server_state;
 use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
-use crate::service_wiring::{build_runtime, hud_patience};
+use crate::session_trigger::build_runtime;
 use crate::stop_signal::wait_for_stop_signal;
 use archivist_core::config::ProcessEnvironment;
 use archivist_serve::{self as serve, AccessPolicy, WriteAccess};
@@ -33,12 +33,12 @@ impl McpCommand {
         &self,
         session: &CommandContext,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
     ) -> Result<CommandExit> {
         // The process that started this one can write into the memory anyway, so a token would protect nothing.
         let access = AccessPolicy::new(Ipv4Addr::LOCALHOST.into(), &[], None, WriteAccess::Open)
             .map_err(|error| CliError::user_error(error.to_string()))?;
-        let served = build_server_state(session, globals, surroundings, access)?;
+        let served = build_server_state(session, globals, environment, access)?;
         let runtime = build_runtime()?;
         let ended = runtime.block_on(async {
             let ended = serve::serve_mcp(
@@ -47,7 +47,7 @@ impl McpCommand {
                 wait_for_stop_signal(),
             )
             .await;
-            served.finish_delivery(hud_patience(session)).await;
+            session.archivist.flush_displays().await;
             session.archivist.memory.run_maintenance().await;
             ended
         });

@@ -1,8 +1,5 @@
 //! `archivist prompt`: prints the prompts that a model gets.
 
-use std::fs;
-use std::path::Path;
-
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -13,6 +10,7 @@ use crate::command_context::LoadedProject;
 use crate::console::{Console, TextStyle};
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::distill::PromptSet;
+use archivist_core::service::load_prompts;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -21,9 +19,6 @@ Examples:
 
 A file of the same name in the directory `distill.promptDir` replaces a prompt. The version is a
 fingerprint of all of them; every reflection by a model tells it.";
-
-/// The most bytes of a prompt file.
-const MAX_BYTES: u64 = 256 * 1024;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
@@ -49,15 +44,15 @@ impl PromptCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
         let Self::Show(show) = self;
         let prompts = if show.builtin {
             load_prompts(None)?
         } else {
-            let LoadedProject { loaded, .. } = LoadedProject::find_and_load(globals, surroundings)?;
-            load_prompts(loaded.config.distill.prompt_path(surroundings.home.as_deref()).as_deref())?
+            let LoadedProject { loaded, .. } = LoadedProject::find_and_load(globals, environment)?;
+            load_prompts(loaded.config.distill.prompt_path(environment.home.as_deref()).as_deref())?
         };
         show.print_prompts(&prompts, console)?;
         Ok(CommandExit::Done)
@@ -89,36 +84,4 @@ impl ShowPrompt {
         }
         Ok(())
     }
-}
-
-/// Loads the prompts, with the files of the user's directory in place of the built-in ones.
-pub(crate) fn load_prompts(folder: Option<&Path>) -> Result<PromptSet, CliError> {
-    let mut own = Vec::new();
-    if let Some(folder) = folder {
-        let unusable = |error: std::io::Error| {
-            CliError::user_error(format!("the prompts in {} cannot be read: {error}", folder.display()))
-                .with_hint("set `distill.promptDir` to a directory of prompts, or leave it empty")
-        };
-        if !folder.is_dir() {
-            return Err(unusable(std::io::ErrorKind::NotADirectory.into()));
-        }
-        for name in PromptSet::NAMES {
-            let path = folder.join(name);
-            match fs::metadata(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(unusable(error)),
-                Ok(metadata) if !metadata.is_file() => {
-                    return Err(CliError::user_error(format!("{} is no file", path.display())));
-                }
-                Ok(metadata) if metadata.len() > MAX_BYTES => {
-                    return Err(CliError::user_error(format!("{} is too long for a prompt", path.display())));
-                }
-                Ok(_) => own.push((name.to_owned(), fs::read_to_string(&path).map_err(unusable)?)),
-            }
-        }
-    }
-    PromptSet::with_overrides(own).map_err(|error| {
-        CliError::user_error(error.to_string())
-            .with_hint("`archivist prompt show --builtin NAME` prints a prompt to start from")
-    })
 }

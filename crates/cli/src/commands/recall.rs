@@ -102,7 +102,7 @@ impl RecallCommand {
             ..RecallRequest::for_query(query)
         };
         let point = asked.point.clone();
-        let found = session.archivist.recall_lessons(asked, session.now).await?;
+        let found = session.archivist.recall_unrecorded(asked).await?;
         if let Some(why) = &found.unmeasured {
             console.print_warning(&format!("lessons are found by their words alone: {why}"));
         }
@@ -114,7 +114,7 @@ impl RecallCommand {
         // A session is exposed to lessons only once they are printed, so the injection is recorded afterwards.
         console.flush()?;
         if let Some(run) = &self.run {
-            session.archivist.record_injections(&found, run, point.as_ref(), session.now).await?;
+            session.archivist.record_injections(&found, run, point.as_ref()).await?;
         }
         Ok(CommandExit::Done)
     }

@@ -1,7 +1,6 @@
 //! `archivist reflect`: reflects on one session and stores its lessons.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
@@ -12,7 +11,7 @@ use crate::cli_error::CommandExit;
 use crate::command_context::CommandContext;
 use crate::console::{Console, TextStyle};
 use crate::lesson_format::summary_line;
-use crate::service_wiring::{build_runtime, build_service, hud_patience, trigger_for_files, trigger_for_session};
+use crate::session_trigger::{build_runtime, trigger_for_files, trigger_for_session};
 use crate::text_format::one_line;
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::domain::{AgentMemory, MemoryState, ReflectionScenario, ReflectionTrigger, SessionId};
@@ -58,26 +57,27 @@ impl ReflectCommand {
     pub(crate) fn run(
         &self,
         session: &CommandContext,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let service = build_service(session, surroundings)?;
-        let trigger = self.build_trigger(session, surroundings)?;
+        let service = session.archivist.reflection_service()?;
+        let trigger = self.build_trigger(session, environment)?;
         build_runtime()?.block_on(async {
             let done = match self.dry_run {
                 true => self.preview_lessons(&service, &trigger, console).await,
-                false => self.reflect_and_print((&service, hud_patience(session)), &trigger, console).await,
+                false => self.reflect_and_print(&service, &trigger, console).await,
             };
+            session.archivist.finish_reflections().await;
             session.archivist.memory.run_maintenance().await;
             done
         })
     }
 
-    fn build_trigger(&self, session: &CommandContext, surroundings: &ProcessEnvironment) -> Result<ReflectionTrigger> {
+    fn build_trigger(&self, session: &CommandContext, environment: &ProcessEnvironment) -> Result<ReflectionTrigger> {
         let mut asked = match &self.session {
             Some(id) => trigger_for_session(session, id.clone(), self.scenario.clone()),
             None => {
-                let files = self.file.iter().map(|path| surroundings.current_dir.join(path)).collect();
+                let files = self.file.iter().map(|path| environment.current_dir.join(path)).collect();
                 trigger_for_files(files, session)?.0
             }
         };
@@ -103,17 +103,16 @@ impl ReflectCommand {
 
     async fn reflect_and_print(
         &self,
-        (service, patience): (&ArchivistService, Duration),
+        service: &ArchivistService,
         trigger: &ReflectionTrigger,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let anew = if self.again { RepeatPolicy::Always } else { RepeatPolicy::IfGrown };
-        let came = service.reflect_on_session(trigger, anew).await;
-        service.flush_hud(patience).await;
+        let policy = if self.again { RepeatPolicy::Always } else { RepeatPolicy::IfGrown };
+        let outcome = service.reflect_on_session(trigger, policy).await;
         if self.json {
-            console.print_json(&ArchivistService::build_outcome(trigger, &came))?;
+            console.print_json(&ArchivistService::build_outcome(trigger, &outcome))?;
         }
-        match came {
+        match outcome {
             Ok(learned) if !self.json => print_learned(&learned, console)?,
             Ok(_) => {}
             Err(skip) if skip.is_choice() => {
@@ -124,9 +123,6 @@ impl ReflectCommand {
                 }
             }
             Err(skip) => return Err(RequestError::from(skip).into()),
-        }
-        if let Err(skip) = service.refresh_lesson_states().await {
-            console.print_warning(&format!("older lessons were not looked after: {skip}"));
         }
         Ok(CommandExit::Done)
     }

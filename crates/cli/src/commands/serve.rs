@@ -12,11 +12,10 @@ use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::Console;
-use crate::service_wiring::{build_runtime, build_service, hud_patience};
+use crate::session_trigger::build_runtime;
 use crate::stop_signal::wait_for_stop_signal;
 use crate::worker_start::WorkerLauncher;
 use archivist_core::config::{ProcessEnvironment, ServeSettings, WriteAccessChoice};
-use archivist_core::domain::IdSource;
 use archivist_core::model::read_key_file;
 use archivist_serve::{self as serve, AccessPolicy, ServerLimits, ServerState, WriteAccess};
 
@@ -49,7 +48,7 @@ impl ServeCommand {
         &self,
         session: &CommandContext,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
         if self.openapi {
@@ -57,8 +56,8 @@ impl ServeCommand {
             return Ok(CommandExit::Done);
         }
         let address = self.listen_address(&session.archivist.config().serve)?;
-        let access = build_access(&session.archivist.config().serve, surroundings, address)?;
-        let served = build_server_state(session, globals, surroundings, access)?;
+        let access = build_access(&session.archivist.config().serve, environment, address)?;
+        let served = build_server_state(session, globals, environment, access)?;
         build_runtime()?.block_on(async {
             let listener = TcpListener::bind(address).await.map_err(|error| {
                 CliError::user_error(format!("cannot listen at {address}: {error}"))
@@ -68,7 +67,7 @@ impl ServeCommand {
             console.print_line(&format!("http://{bound}/"))?;
             console.flush()?;
             serve::run_server(listener, Arc::clone(&served), wait_for_stop_signal()).await?;
-            served.finish_delivery(hud_patience(session)).await;
+            session.archivist.flush_displays().await;
             session.archivist.memory.run_maintenance().await;
             Ok(CommandExit::Done)
         })
@@ -88,10 +87,10 @@ impl ServeCommand {
 /// Returns the access rules for this address.
 fn build_access(
     settings: &ServeSettings,
-    surroundings: &ProcessEnvironment,
+    environment: &ProcessEnvironment,
     address: SocketAddr,
 ) -> Result<AccessPolicy, CliError> {
-    let token = read_token(settings, surroundings)?;
+    let token = read_token(settings, environment)?;
     let writes = match settings.writes {
         WriteAccessChoice::Open => WriteAccess::Open,
         WriteAccessChoice::Token => WriteAccess::Token,
@@ -106,7 +105,7 @@ fn build_access(
 pub(crate) fn build_server_state(
     session: &CommandContext,
     globals: &GlobalFlags,
-    surroundings: &ProcessEnvironment,
+    environment: &ProcessEnvironment,
     access: AccessPolicy,
 ) -> Result<Arc<ServerState>> {
     let settings = &session.archivist.config().serve;
@@ -121,28 +120,21 @@ pub(crate) fn build_server_state(
         head_patience,
         parting,
     };
-    let start = WorkerLauncher::new(session, globals, surroundings);
-    let (clock, ids) = (session.clock.clone(), IdSource::new(session.seed));
+    let start = WorkerLauncher::new(session, globals, environment);
     let start_worker = Box::new(move || start.launch_worker());
-    Ok(ServerState::new(
-        session.archivist.clone(),
-        build_service(session, surroundings)?,
-        (clock, ids),
-        (access, bounds),
-        start_worker,
-    ))
+    Ok(ServerState::new(session.archivist.clone(), (access, bounds), start_worker))
 }
 
 /// Reads the token from its file, else from its variable.
-fn read_token(settings: &ServeSettings, surroundings: &ProcessEnvironment) -> Result<Option<String>, CliError> {
+fn read_token(settings: &ServeSettings, environment: &ProcessEnvironment) -> Result<Option<String>, CliError> {
     use secrecy::ExposeSecret;
-    if let Some(path) = settings.token_path(surroundings.home.as_deref()) {
+    if let Some(path) = settings.token_path(environment.home.as_deref()) {
         let read = |path: &Path| read_key_file(path).map(|token| token.expose_secret().to_owned());
         return read(&path)
             .map(Some)
             .map_err(|error| CliError::user_error(error.to_string()).with_hint("look at `serve.tokenFile`"));
     }
     let value =
-        surroundings.environment_variable(&settings.token_variable).map(str::trim).filter(|value| !value.is_empty());
+        environment.environment_variable(&settings.token_variable).map(str::trim).filter(|value| !value.is_empty());
     Ok(value.map(str::to_owned))
 }

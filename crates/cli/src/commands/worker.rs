@@ -1,5 +1,6 @@
 //! `archivist worker`: processes the job queue.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,17 +11,16 @@ use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::Console;
-use crate::fleet_job_handler::{FleetJobHandler, open_job_submitter};
-use crate::service_wiring::build_runtime;
+use crate::session_trigger::build_runtime;
 use crate::stop_signal::watch_stop_signal;
 use crate::text_format::format_count;
 use archivist_core::config::{MemoryBackend, ProcessEnvironment};
-use archivist_core::service::{Archivist, RequestError};
+use archivist_core::service::{Archivist, RequestError, ServiceClock};
 #[cfg(feature = "postgres")]
 use archivist_core::service::{FleetJobSource, WorkerReach};
 use archivist_core::service::{
-    Job, JobFolder, JobQueue, JobSource, ListedJob, QueueError, QueueWorker, WorkerEndReason, WorkerLifetime,
-    WorkerPace, WorkerReport,
+    Job, JobFolder, JobQueue, JobSource, ListedJob, QueueError, QueueWorker, ReflectionJobHandler, WorkerEndReason,
+    WorkerLifetime, WorkerPace, WorkerReport,
 };
 
 const EXAMPLES: &str = "\
@@ -54,25 +54,29 @@ impl WorkerCommand {
         &self,
         session: &CommandContext,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
         let archivist = &session.archivist;
         let source = self.open_job_source(archivist)?;
-        let crew = FleetJobHandler::new(session, globals, surroundings)?;
+        let open = |bank: &str, root: &Path| open_other_project(session, globals, environment, (bank, root));
+        let handler = ReflectionJobHandler::new(
+            archivist,
+            Box::new(move |bank, root| open(bank, root).map_err(|error| format!("{error:#}"))),
+        )?;
         let mut pace = archivist.config().worker.worker_pace();
         if !self.linger {
             pace = WorkerPace { linger: Duration::ZERO, ..pace };
         }
         // Heartbeats are file times, so a worker uses the system clock, whatever time reflections are given.
-        let worker = QueueWorker { queue: &*source, handler: &crew, pace, clock: Arc::new(chrono::Utc::now) };
+        let worker = QueueWorker { queue: &*source, handler: &handler, pace, clock: Arc::new(chrono::Utc::now) };
         let until = if self.once { WorkerLifetime::Empty } else { WorkerLifetime::Forever };
         let worked = build_runtime()?.block_on(async {
             if self.retry_dead {
                 requeue_dead_jobs(archivist).await?;
             }
             let worked = worker.run(until, watch_stop_signal()).await;
-            crew.finish_all_projects().await;
+            handler.finish_all_projects().await;
             worked
         });
         let worked = worked.map_err(RequestError::from)?;
@@ -100,10 +104,35 @@ impl WorkerCommand {
     }
 }
 
+/// Opens another project of the fleet at its own path with its own settings. Where the path is missing on this machine, or
+/// holds a project with another bank, this worker's settings and memory directory are used.
+fn open_other_project(
+    session: &CommandContext,
+    globals: &GlobalFlags,
+    environment: &ProcessEnvironment,
+    (bank, root): (&str, &Path),
+) -> Result<Archivist> {
+    let CommandContext { now, seed, ref archivist } = *session;
+    if root.is_dir() {
+        let there = ProcessEnvironment { current_dir: root.to_owned(), ..environment.clone() };
+        let opened = CommandContext::open(&globals.for_project(root), &there, now, seed)?;
+        let other = opened.archivist.with_shared_server(archivist);
+        if other.bank_key() == bank {
+            return Ok(other);
+        }
+    }
+    let mut config = archivist.config().clone();
+    config.project.key = bank.to_owned();
+    config.memory.dir = archivist.memory_dir().display().to_string();
+    let clock = globals.now.map_or_else(ServiceClock::from_system_time, ServiceClock::fixed_at);
+    let builder = Archivist::builder(root).config(config).environment(environment.clone()).clock(clock).seed(seed);
+    Ok(builder.build()?.with_shared_server(archivist))
+}
+
 /// Submits every dead job again.
 async fn requeue_dead_jobs(archivist: &Archivist) -> Result<(), QueueError> {
-    let (intake, now) = (open_job_submitter(archivist), chrono::Utc::now());
-    for ListedJob { place, job, .. } in archivist.list_jobs(now).await? {
+    let (intake, now) = (archivist.job_submitter(), chrono::Utc::now());
+    for ListedJob { place, job, .. } in archivist.list_jobs().await? {
         if let (JobFolder::Dead, Ok(job)) = (place, job) {
             intake.submit_job(&Job { attempts: Vec::new(), ..job }, now).await?;
         }

@@ -112,20 +112,19 @@ pub(super) async fn load_evidence(archivist: Archivist, id: MemoryId) -> HudUpda
 }
 
 /// Carries out a person's decision.
-pub(super) async fn carry_out_decision(archivist: Archivist, order: HudDecision, now: Timestamp) -> HudUpdate {
+pub(super) async fn carry_out_decision(archivist: Archivist, order: HudDecision, _now: Timestamp) -> HudUpdate {
     let lesson = LessonName::Id(order.id);
     let (done, refusal) = match order.verb {
         DecisionVerb::Approve => {
-            ("is approved", archivist.apply_decision(&lesson, &LessonDecision::Approve, now).await.err())
+            ("is approved", archivist.apply_decision(&lesson, &LessonDecision::Approve).await.err())
         }
         DecisionVerb::Promote => {
-            ("is promoted", archivist.apply_decision(&lesson, &LessonDecision::Promote, now).await.err())
+            ("is promoted", archivist.apply_decision(&lesson, &LessonDecision::Promote).await.err())
         }
-        DecisionVerb::Reject => (
-            "is rejected",
-            archivist.apply_decision(&lesson, &LessonDecision::Reject { reason: None }, now).await.err(),
-        ),
-        DecisionVerb::Forget => ("is forgotten", archivist.forget_lessons(&[lesson], None, now).await.err()),
+        DecisionVerb::Reject => {
+            ("is rejected", archivist.apply_decision(&lesson, &LessonDecision::Reject { reason: None }).await.err())
+        }
+        DecisionVerb::Forget => ("is forgotten", archivist.forget_lessons(&[lesson], None).await.err()),
     };
     HudUpdate::Done(match refusal {
         None => Ok(format!("{} {done}", order.name)),
@@ -133,14 +132,14 @@ pub(super) async fn carry_out_decision(archivist: Archivist, order: HudDecision,
     })
 }
 
-async fn load_memory_rows(archivist: &Archivist, now: Timestamp) -> Result<MemoryRows, RequestError> {
+async fn load_memory_rows(archivist: &Archivist, _now: Timestamp) -> Result<MemoryRows, RequestError> {
     let lessons = archivist.list_lessons(&LessonFilter::from_selection(LessonStateFilter::All)).await?;
-    let episodes = archivist.list_episodes(&EpisodeListFilter::default(), now).await?;
+    let episodes = archivist.list_episodes(&EpisodeListFilter::default()).await?;
     Ok(MemoryRows::from_memory(lessons, episodes))
 }
 
 async fn load_queue_rows(archivist: &Archivist, now: Timestamp) -> Result<QueueRows, RequestError> {
-    Ok(QueueRows::from_jobs(archivist.queue_status(now).await?, now))
+    Ok(QueueRows::from_jobs(archivist.queue_status().await?, now))
 }
 
 fn describe_error(refusal: &RequestError) -> String {

@@ -44,7 +44,7 @@ use self::styles::HudTheme;
 use super::cli_error::{CliError, CommandExit};
 use super::command_context::CommandContext;
 use super::console::Console;
-use super::service_wiring::build_runtime;
+use super::session_trigger::build_runtime;
 use super::stop_signal::wait_for_stop_signal;
 use archivist_core::config::ProcessEnvironment;
 
@@ -68,14 +68,14 @@ impl HudCommand {
     pub(super) fn run(
         &self,
         session: &CommandContext,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
         let hint = "`archivist list` prints lessons, `archivist serve` shows them in a browser";
         if !console.is_stdout_terminal() {
             return Err(CliError::user_error("stdout is not a terminal").with_hint(hint).into());
         }
-        if surroundings.environment_variable("TERM") == Some("dumb") {
+        if environment.environment_variable("TERM") == Some("dumb") {
             return Err(CliError::user_error("nothing can be drawn on this terminal: TERM is dumb")
                 .with_hint(hint)
                 .into());
@@ -117,7 +117,7 @@ async fn run_event_loop(
     orders: &mut JoinSet<HudUpdate>,
     mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<(), CliError> {
-    let (archivist, clock) = (&session.archivist, &session.clock);
+    let (archivist, clock) = (&session.archivist, session.archivist.clock());
     let mut screen = TerminalScreen::take_over_terminal(ink.0).map_err(terminal_error)?;
     let (width, height) = crossterm::terminal::size().map_err(terminal_error)?;
     let root = &archivist.project().root;

@@ -37,7 +37,7 @@ pub(super) struct LayerValue {
 /// Reads every layer of the request.
 pub(super) fn read_layers(request: &ConfigLoadRequest) -> ConfigLayers {
     let mut layers = ConfigLayers::from_defaults(ConfigKeys::OF_THE_CONFIGURATION);
-    let surroundings = &request.surroundings;
+    let environment = &request.environment;
     let openagents = request.project_root.join(".openagents");
 
     if let Some(path) = user_file_path(request) {
@@ -46,9 +46,9 @@ pub(super) fn read_layers(request: &ConfigLoadRequest) -> ConfigLayers {
     layers.add_file(&openagents.join("archivist.toml"), SettingOrigin::Project, MissingFilePolicy::Fine);
     layers.add_file(&openagents.join("project.json"), SettingOrigin::ProjectJson, MissingFilePolicy::Fine);
     if let Some(path) = &request.config_file {
-        layers.add_file(&surroundings.current_dir.join(path), SettingOrigin::Given, MissingFilePolicy::Wrong);
+        layers.add_file(&environment.current_dir.join(path), SettingOrigin::Given, MissingFilePolicy::Wrong);
     }
-    layers.add_environment(&surroundings.environment);
+    layers.add_environment(&environment.variables);
     layers.add_flags(&request.flags);
     layers
 }
@@ -209,9 +209,9 @@ impl ConfigLayers {
 /// Returns the path of the user's own file. A relative `$XDG_CONFIG_HOME` is ignored, as the XDG specification
 /// requires.
 fn user_file_path(request: &ConfigLoadRequest) -> Option<PathBuf> {
-    let surroundings = &request.surroundings;
-    let xdg = surroundings.environment_variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = xdg.or_else(|| surroundings.home.as_ref().map(|home| home.join(".config")))?;
+    let environment = &request.environment;
+    let xdg = environment.environment_variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = xdg.or_else(|| environment.home.as_ref().map(|home| home.join(".config")))?;
     Some(folder.join("archivist").join("config.toml"))
 }
 

@@ -66,7 +66,7 @@ fn the_user_file_may_be_elsewhere() {
         assert_eq!((config.archivist.enabled, config.recall.gate), (true, 7));
     }
     let mut homeless = elsewhere(Place::new());
-    homeless.request.surroundings.home = None;
+    homeless.request.environment.home = None;
     assert_eq!(homeless.loaded().config.recall.gate, 20);
 }
 

@@ -22,6 +22,7 @@ mod server_settings;
 mod settings;
 mod value_check;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use self::layers::ConfigLayers;
@@ -48,19 +49,30 @@ pub use self::settings::{
     SourceSettings, SyncMode,
 };
 
-/// The environment of the process, read once by the command line and passed in. It is not `Debug`, because an
-/// environment holds secrets.
+/// The environment of the process, read once and passed in. It is not `Debug`, because an environment holds secrets.
 #[derive(Clone, Default)]
 pub struct ProcessEnvironment {
     /// The home directory, if there is one.
     pub home: Option<PathBuf>,
     /// The environment variables; the caller leaves out those that are not Unicode.
-    pub environment: Vec<(String, String)>,
+    pub variables: Vec<(String, String)>,
     /// The absolute path at which relative paths start.
     pub current_dir: PathBuf,
 }
 
 impl ProcessEnvironment {
+    /// Reads the environment of this process. Nothing else in the library does.
+    pub fn of_this_process() -> Self {
+        let unicode = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let home = std::env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from);
+        Self {
+            home: home.filter(|path| path.is_absolute()),
+            variables: std::env::vars_os().filter_map(unicode).collect(),
+            // An empty path means that the directory is gone; whoever needs it reports that.
+            current_dir: std::env::current_dir().unwrap_or_default(),
+        }
+    }
+
     /// Returns the directory for the program's own state: `$XDG_STATE_HOME/archivist`, or the default below the home
     /// directory.
     pub fn state_dir(&self) -> Option<PathBuf> {
@@ -71,7 +83,7 @@ impl ProcessEnvironment {
 
     /// Returns the environment variable of this name.
     pub fn environment_variable(&self, name: &str) -> Option<&str> {
-        self.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -79,7 +91,7 @@ impl ProcessEnvironment {
 #[derive(Clone, Default)]
 pub struct ConfigLoadRequest {
     /// The environment of the process.
-    pub surroundings: ProcessEnvironment,
+    pub environment: ProcessEnvironment,
     /// The root of the project, as [`find_project_root`] finds it.
     pub project_root: PathBuf,
     /// The file of `--config`. It must exist; a file whose name ends in `.json` is read as JSON, any other as TOML.
@@ -135,7 +147,7 @@ fn cross_key_problems(layers: &ConfigLayers, request: &ConfigLoadRequest) -> Vec
             "set at least one of them above 0".to_owned(),
         ));
     }
-    if request.surroundings.home.is_none()
+    if request.environment.home.is_none()
         && let Some(held) = layers.values.get("memory.dir")
         && matches!(&held.value, config::ValueKind::String(path) if settings::starts_at_home(path))
     {
@@ -228,7 +240,7 @@ fn user_path_problems(layers: &ConfigLayers, request: &ConfigLoadRequest) -> Vec
     held.filter_map(|(key, held)| {
         let config::ValueKind::String(path) = &held.value else { return None };
         let starts_at_home = settings::starts_at_home(path);
-        let is_known = request.surroundings.home.is_some() || !starts_at_home;
+        let is_known = request.environment.home.is_some() || !starts_at_home;
         let is_fit = path.is_empty() || (is_known && (starts_at_home || std::path::Path::new(path).is_absolute()));
         (!is_fit).then(|| {
             ConfigProblem::with_hint(

@@ -5,8 +5,8 @@ use super::*;
 
 fn request(flags: &[(&str, &str)]) -> ConfigLoadRequest {
     let flags = flags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let surroundings = ProcessEnvironment { home: Some("/nowhere/home".into()), ..ProcessEnvironment::default() };
-    ConfigLoadRequest { surroundings, project_root: "/nowhere/project".into(), flags, ..ConfigLoadRequest::default() }
+    let environment = ProcessEnvironment { home: Some("/nowhere/home".into()), ..ProcessEnvironment::default() };
+    ConfigLoadRequest { environment, project_root: "/nowhere/project".into(), flags, ..ConfigLoadRequest::default() }
 }
 
 fn check_error(request: &ConfigLoadRequest, expected: &str) {
@@ -78,7 +78,7 @@ fn the_weights_are_not_all_zero() {
 fn a_project_memory_at_home_needs_a_home() {
     let mut request = request(&[("memory.dir", "~/memory")]);
     assert!(load_config(&request).is_ok());
-    request.surroundings.home = None;
+    request.environment.home = None;
     check_error(
         &request,
         "`memory.dir` starts with ~ but the home directory is not known, found in command-line flag for memory.dir\n\

@@ -16,13 +16,13 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn new() -> Place {
         let folder = TempDir::new().unwrap();
-        let surroundings = ProcessEnvironment {
+        let environment = ProcessEnvironment {
             home: Some(folder.path().join("home")),
-            environment: vec![("ARCHIVIST_CORPUS".to_owned(), "/somewhere".to_owned())],
+            variables: vec![("ARCHIVIST_CORPUS".to_owned(), "/somewhere".to_owned())],
             current_dir: folder.path().to_path_buf(),
         };
         let project_root = folder.path().join("project");
-        let request = ConfigLoadRequest { surroundings, project_root, ..ConfigLoadRequest::default() };
+        let request = ConfigLoadRequest { environment, project_root, ..ConfigLoadRequest::default() };
         Place { folder, request }
     }
 
@@ -51,7 +51,7 @@ impl Place {
     }
 
     pub(super) fn variable(mut self, name: &str, value: &str) -> Place {
-        self.request.surroundings.environment.push((name.to_owned(), value.to_owned()));
+        self.request.environment.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 

@@ -45,10 +45,10 @@ pub struct PostgresSettings {
 
 impl PostgresSettings {
     /// Returns the URL of the server from the setting or from its variable, or `None` if neither has one.
-    pub fn server_url(&self, surroundings: &ProcessEnvironment) -> Option<String> {
+    pub fn server_url(&self, environment: &ProcessEnvironment) -> Option<String> {
         let set = Some(self.url.clone()).filter(|url| !url.is_empty());
         set.or_else(|| {
-            surroundings.environment_variable(&self.url_variable).map(str::to_owned).filter(|url| !url.is_empty())
+            environment.environment_variable(&self.url_variable).map(str::to_owned).filter(|url| !url.is_empty())
         })
     }
 
@@ -61,13 +61,13 @@ impl PostgresSettings {
     #[cfg(feature = "postgres")]
     pub fn server_settings(
         &self,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         patience: Option<Duration>,
     ) -> PostgresServerSettings {
         PostgresServerSettings {
-            url: self.server_url(surroundings).unwrap_or_default(),
+            url: self.server_url(environment).unwrap_or_default(),
             read_url: Some(self.read_url.clone()).filter(|url| !url.is_empty()),
-            ca_file: self.ca_path(surroundings.home.as_deref()),
+            ca_file: self.ca_path(environment.home.as_deref()),
             connections: usize::try_from(self.connections).unwrap_or(usize::MAX),
             statement_timeout: Duration::from_secs(self.statement_timeout_seconds),
             patience: patience.unwrap_or(Duration::from_secs(self.patience_seconds)),

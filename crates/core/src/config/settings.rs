@@ -288,15 +288,15 @@ pub struct AgentHomes {
 
 impl SourceSettings {
     /// Returns the homes that are set here, else those that the agents themselves use.
-    pub fn agent_homes(&self, project_root: &Path, surroundings: &ProcessEnvironment) -> AgentHomes {
-        let home = surroundings.home.as_deref();
+    pub fn agent_homes(&self, project_root: &Path, environment: &ProcessEnvironment) -> AgentHomes {
+        let home = environment.home.as_deref();
         let place = |set: &str, variable: Option<&str>, usual: &str| {
             if !set.is_empty() {
                 return absolute_path(set, project_root, home);
             }
             let given =
-                variable.and_then(|name| surroundings.environment_variable(name)).filter(|path| !path.is_empty());
-            given.map(|path| surroundings.current_dir.join(path)).or_else(|| Some(home?.join(usual)))
+                variable.and_then(|name| environment.environment_variable(name)).filter(|path| !path.is_empty());
+            given.map(|path| environment.current_dir.join(path)).or_else(|| Some(home?.join(usual)))
         };
         AgentHomes {
             claude: place(&self.claude_home, Some("CLAUDE_CONFIG_DIR"), ".claude"),

@@ -41,14 +41,14 @@ fn configured_paths_start_at_the_project_or_at_home() {
 fn homes_of_agents_are_set_or_their_own() {
     let check = |set: &str, variable: Option<&str>, home: Option<&str>, expected: Option<&str>| {
         let variable = |name: &str| Some((name.to_owned(), variable?.to_owned()));
-        let surroundings = ProcessEnvironment {
+        let environment = ProcessEnvironment {
             home: home.map(PathBuf::from),
-            environment: [variable("CLAUDE_CONFIG_DIR"), variable("CODEX_HOME")].into_iter().flatten().collect(),
+            variables: [variable("CLAUDE_CONFIG_DIR"), variable("CODEX_HOME")].into_iter().flatten().collect(),
             current_dir: "/here".into(),
         };
         let settings =
             SourceSettings { claude_home: set.to_owned(), codex_home: set.to_owned(), gemini_home: set.to_owned() };
-        let homes = settings.agent_homes(Path::new("/p"), &surroundings);
+        let homes = settings.agent_homes(Path::new("/p"), &environment);
         let named = |name: &str| expected.map(|expected| PathBuf::from(expected.replace("NAME", name)));
         assert_eq!((homes.claude, homes.codex), (named("claude"), named("codex")), "{set:?} {home:?}");
     };
@@ -64,10 +64,10 @@ fn homes_of_agents_are_set_or_their_own() {
     check("~/set/here", Some("/set/by/agent"), None, None);
 
     let gemini = |set: &str| {
-        let surroundings = ProcessEnvironment { home: Some("/h".into()), ..ProcessEnvironment::default() };
+        let environment = ProcessEnvironment { home: Some("/h".into()), ..ProcessEnvironment::default() };
         let settings =
             SourceSettings { claude_home: String::new(), codex_home: String::new(), gemini_home: set.to_owned() };
-        settings.agent_homes(Path::new("/p"), &surroundings).gemini
+        settings.agent_homes(Path::new("/p"), &environment).gemini
     };
     assert_eq!((gemini(""), gemini("/set")), (Some("/h/.gemini".into()), Some("/set".into())));
 }

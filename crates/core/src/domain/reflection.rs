@@ -52,6 +52,34 @@ impl ReflectionTrigger {
         }
     }
 
+    /// Names the logs of the session; without them the session is looked for where agents leave their logs.
+    #[must_use]
+    pub fn with_logs(mut self, paths: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.log_paths = paths.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names the task that the session worked on.
+    #[must_use]
+    pub fn with_task(mut self, task: impl Into<String>) -> Self {
+        self.main_task_id = Some(task.into());
+        self
+    }
+
+    /// Says how the session ended. The caller's word counts before what the logs show.
+    #[must_use]
+    pub fn with_outcome(mut self, outcome: EpisodeStatus) -> Self {
+        self.outcome = Some(outcome);
+        self
+    }
+
+    /// Says how a rescue ended: `resolved`, `contained`, `unresolved` or `skipped`.
+    #[must_use]
+    pub fn with_healer_status(mut self, status: impl Into<String>) -> Self {
+        self.healer_status = Some(status.into());
+        self
+    }
+
     /// Returns the status that the caller reported: the session's outcome, else the outcome of a rescue, else that it
     /// failed. The scenario of a complete session says nothing, because such a session may have failed.
     pub fn reported_status(&self) -> Option<EpisodeStatus> {

@@ -1,17 +1,19 @@
 //! Handles a worker's jobs: reflects on a session, or sweeps for sessions that no hook reported.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
+use super::archivist::{Archivist, RequestError};
 use super::batch_reflection::PlannedSession;
-use super::queue::{EnqueueResult, Job, JobKind, JobSubmitter, JobUrgency};
+use super::queue::{EnqueueResult, Job, JobKind, JobUrgency};
 use super::queue_worker::{JobHandler, JobOutcome};
 use super::reflection_outcome::SkipReason;
 use super::reflection_service::{ArchivistService, RepeatPolicy};
-use crate::domain::{Extra, ReflectionTrigger};
+use crate::domain::ReflectionTrigger;
 
 /// The number of days that a sweep looks back. Agents delete logs after a month; longer gaps need a batch.
 const SWEEP_DAYS: i64 = 7;
@@ -19,77 +21,150 @@ const SWEEP_DAYS: i64 = 7;
 /// The most sessions that one sweep enqueues; larger backlogs need a batch.
 const SWEPT_SESSIONS: usize = 50;
 
-/// Handles the jobs of one queue.
-#[derive(Debug)]
-pub struct ReflectionJobHandler {
-    /// The service that reflects.
-    pub service: ArchivistService,
-    /// The queue that a sweep submits sessions to.
-    pub queue: Arc<dyn JobSubmitter>,
+/// The most other projects that are kept open. They share their connections.
+const OPEN_PROJECTS: usize = 256;
+
+/// Opens the memory of another project by its bank and its root, or tells why it cannot.
+pub type OpenProject<'o> = Box<dyn Fn(&str, &Path) -> Result<Archivist, String> + Send + Sync + 'o>;
+
+/// Handles the jobs of a worker: those of its own project and, in a fleet, of any other.
+pub struct ReflectionJobHandler<'o> {
+    own: Archivist,
+    service: Arc<ArchivistService>,
+    open_project: OpenProject<'o>,
+    /// The other projects that are open, the most recently used last.
+    others: Mutex<VecDeque<OtherProject>>,
+}
+
+/// Another project of the fleet, as its jobs name it.
+#[derive(Debug, Clone)]
+struct OtherProject {
+    bank: String,
+    root: PathBuf,
+    archivist: Archivist,
+}
+
+impl std::fmt::Debug for ReflectionJobHandler<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReflectionJobHandler").field("own", &self.own).finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
-impl JobHandler for ReflectionJobHandler {
+impl JobHandler for ReflectionJobHandler<'_> {
     async fn handle_job(&self, job: &Job) -> JobOutcome {
-        match &job.errand {
-            JobKind::Reflect(trigger) => self.handle_reflection(trigger).await,
-            JobKind::Sweep { .. } => match self.sweep_sessions(job).await {
-                Ok(found) => JobOutcome::Done(format!("{found} sessions found")),
-                Err(skip) => JobOutcome::Again(skip.to_string()),
-            },
+        handle_job(&self.service, &self.own, job).await
+    }
+
+    async fn handle_job_for_bank(&self, bank: Option<&str>, job: &Job) -> JobOutcome {
+        let Some(bank) = bank.filter(|bank| *bank != self.own.bank_key()) else { return self.handle_job(job).await };
+        let root = job.kind.project_root();
+        let opened = self.open_other(bank, Path::new(root));
+        let opened = opened.and_then(|(archivist, closed)| {
+            let service = archivist.reflection_service().map_err(|error| error.to_string())?;
+            Ok((archivist, service, closed))
+        });
+        match opened {
+            Ok((archivist, service, closed)) => {
+                if let Some(closed) = closed {
+                    closed.flush_displays().await;
+                }
+                handle_job(&service, &archivist, job).await
+            }
+            Err(why) => JobOutcome::Again(format!("{root}: {why}")),
         }
     }
 }
 
-impl ReflectionJobHandler {
-    async fn handle_reflection(&self, trigger: &ReflectionTrigger) -> JobOutcome {
-        if let Some(skip) = self.check_logs_present(trigger).await {
-            return JobOutcome::NotHere(skip.to_string());
-        }
-        match self.service.reflect_on_session(trigger, RepeatPolicy::IfGrown).await {
-            Ok(learned) => JobOutcome::Done(learned.summary()),
-            Err(skip) if skip.is_choice() => JobOutcome::Done(format!("skipped: {skip}")),
-            Err(skip) if skip.is_transient() => JobOutcome::Again(skip.to_string()),
-            Err(skip) => JobOutcome::Hopeless(skip.to_string()),
+impl<'o> ReflectionJobHandler<'o> {
+    /// Makes the handler of a worker. `open_project` is asked for the other projects of a fleet.
+    pub fn new(own: &Archivist, open_project: OpenProject<'o>) -> Result<Self, RequestError> {
+        Ok(Self { own: own.clone(), service: own.reflection_service()?, open_project, others: Mutex::default() })
+    }
+
+    /// Maintains the memories of all projects that were served, and delivers pending messages to displays.
+    pub async fn finish_all_projects(&self) {
+        let others: Vec<OtherProject> = self.lock_others().drain(..).collect();
+        for archivist in others.iter().map(|other| &other.archivist).chain([&self.own]) {
+            archivist.finish_reflections().await;
+            archivist.memory.run_maintenance().await;
         }
     }
 
-    /// Returns `SkipReason::NoLog` if none of the logs that the trigger names exists here.
-    async fn check_logs_present(&self, trigger: &ReflectionTrigger) -> Option<SkipReason> {
-        let home = self.service.project.home.as_deref();
-        if trigger.log_paths.is_empty() || total_log_bytes(trigger, home).is_some() {
-            return None;
-        }
-        self.service.find_log_sources(trigger).await.err().filter(|skip| matches!(skip, SkipReason::NoLog(_)))
+    /// Returns another project, and the least recently used one if it must be closed for it.
+    fn open_other(&self, bank: &str, root: &Path) -> Result<(Archivist, Option<Archivist>), String> {
+        let mut others = self.lock_others();
+        let known = others.iter().position(|other| other.bank == bank && other.root == root);
+        let other = match known.and_then(|at| others.remove(at)) {
+            Some(other) => other,
+            None => OtherProject {
+                bank: bank.to_owned(),
+                root: root.to_owned(),
+                archivist: (self.open_project)(bank, root)?,
+            },
+        };
+        let archivist = other.archivist.clone();
+        others.push_back(other);
+        let surplus = if others.len() > OPEN_PROJECTS { others.pop_front() } else { None };
+        Ok((archivist, surplus.map(|other| other.archivist)))
     }
 
-    /// Submits a job for every session with new log content, and returns their number.
-    async fn sweep_sessions(&self, job: &Job) -> Result<usize, SkipReason> {
-        let now = self.service.clock.now();
-        let since = now.checked_sub_signed(TimeDelta::days(SWEEP_DAYS)).unwrap_or_default();
-        let plan = self.service.plan_batch(since).await?;
-        let mut found = 0;
-        // The newest first: what is left out comes with the next sweep.
-        for PlannedSession { trigger, sources } in plan.sessions.into_iter().rev().take(SWEPT_SESSIONS) {
-            let job = Job {
-                errand: JobKind::Reflect(trigger),
-                agent: job.agent.clone(),
-                event: "sweep".to_owned(),
-                urgency: JobUrgency::Pause,
-                log_bytes: Some(sources.total_bytes()),
-                enqueued_at: now,
-                not_before: None,
-                attempts: Vec::new(),
-                extra: Extra::new(),
-            };
-            match self.queue.submit_job(&job, now).await {
-                Ok(EnqueueResult::New) => found += 1,
-                Ok(EnqueueResult::Known) => {}
-                Err(error) => return Err(SkipReason::Broke(error.to_string())),
-            }
-        }
-        Ok(found)
+    fn lock_others(&self) -> MutexGuard<'_, VecDeque<OtherProject>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn handle_job(service: &ArchivistService, archivist: &Archivist, job: &Job) -> JobOutcome {
+    match &job.kind {
+        JobKind::Reflect(trigger) => handle_reflection(service, trigger).await,
+        JobKind::Sweep { .. } => match sweep_sessions(service, archivist, job).await {
+            Ok(found) => JobOutcome::Done(format!("{found} sessions found")),
+            Err(skip) => JobOutcome::Again(skip.to_string()),
+        },
+    }
+}
+
+async fn handle_reflection(service: &ArchivistService, trigger: &ReflectionTrigger) -> JobOutcome {
+    if let Some(skip) = check_logs_present(service, trigger).await {
+        return JobOutcome::NotHere(skip.to_string());
+    }
+    match service.reflect_on_session(trigger, RepeatPolicy::IfGrown).await {
+        Ok(learned) => JobOutcome::Done(learned.summary()),
+        Err(skip) if skip.is_choice() => JobOutcome::Done(format!("skipped: {skip}")),
+        Err(skip) if skip.is_transient() => JobOutcome::Again(skip.to_string()),
+        Err(skip) => JobOutcome::Hopeless(skip.to_string()),
+    }
+}
+
+/// Returns `SkipReason::NoLog` if none of the logs that the trigger names exists here.
+async fn check_logs_present(service: &ArchivistService, trigger: &ReflectionTrigger) -> Option<SkipReason> {
+    if trigger.log_paths.is_empty() || total_log_bytes(trigger, service.project.home.as_deref()).is_some() {
+        return None;
+    }
+    service.find_log_sources(trigger).await.err().filter(|skip| matches!(skip, SkipReason::NoLog(_)))
+}
+
+/// Submits a job for every session with new log content, and returns their number.
+async fn sweep_sessions(service: &ArchivistService, archivist: &Archivist, sweep: &Job) -> Result<usize, SkipReason> {
+    let now = archivist.now();
+    let since = now.checked_sub_signed(TimeDelta::days(SWEEP_DAYS)).unwrap_or_default();
+    let plan = service.plan_batch(since).await?;
+    let queue = archivist.job_submitter();
+    let mut found = 0;
+    // The newest first: what is left out comes with the next sweep.
+    for PlannedSession { trigger, sources } in plan.sessions.into_iter().rev().take(SWEPT_SESSIONS) {
+        let job = Job {
+            urgency: JobUrgency::Pause,
+            log_bytes: Some(sources.total_bytes()),
+            ..archivist.build_job(trigger, &sweep.agent, "sweep")
+        };
+        match queue.submit_job(&job, now).await {
+            Ok(EnqueueResult::New) => found += 1,
+            Ok(EnqueueResult::Known) => {}
+            Err(error) => return Err(SkipReason::Broke(error.to_string())),
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the total size of a trigger's existing logs; `None` if none exists.

@@ -42,11 +42,12 @@ mod state_refresh;
 mod test_support;
 
 pub use archivist::{
-    Archivist, BankKind, DaySpend, EpisodeListFilter, EpisodeSteps, FeedbackEvidence, ForgottenLesson, JobQueueStatus,
-    JobReport, LessonAuthor, LessonBrief, LessonEffectRow, LessonEvidenceReport, LessonFeedback, LessonFilter,
-    LessonInjection, LessonOpinion, LessonSighting, LessonVersion, MeasuredEffect, MemoryStats, MemoryStatus,
-    MergedLesson, NewLesson, ProjectFileProbe, RecallLevel, RecallReply, RecallReplyItem, RecallRequest, RecallResult,
-    RecordedFeedback, RelatedLesson, RequestError, RequestFault, SpendReport, StepView, last_confirmed_at, parse_role,
+    Archivist, ArchivistBuilder, BankKind, DaySpend, EpisodeListFilter, EpisodeSteps, FeedbackEvidence,
+    ForgottenLesson, JobQueueStatus, JobReport, LessonAuthor, LessonBrief, LessonEffectRow, LessonEvidenceReport,
+    LessonFeedback, LessonFilter, LessonInjection, LessonOpinion, LessonSighting, LessonVersion, MeasuredEffect,
+    MemoryStats, MemoryStatus, MergedLesson, NewLesson, ProjectFileProbe, QueuedJob, RecallLevel, RecallReply,
+    RecallReplyItem, RecallRequest, RecallResult, RecordedFeedback, RelatedLesson, RequestError, RequestFault,
+    SpendReport, StepView, last_confirmed_at, load_prompts, parse_role,
 };
 pub use batch_journal::BatchJournal;
 pub use batch_reflection::{BatchPlan, FinishedSession, PlannedSession};
@@ -58,7 +59,7 @@ pub use feedback::{
 #[cfg(feature = "postgres")]
 pub use fleet_ledger::FleetLedger;
 pub use injection_effects::{EffectBasis, InjectionEffect, InjectionEffectReport};
-pub use job_handler::{ReflectionJobHandler, total_log_bytes};
+pub use job_handler::{OpenProject, ReflectionJobHandler, total_log_bytes};
 pub use known_lessons::KnownLessons;
 pub use lesson_decisions::{DecisionError, LessonDecision, apply_decision, unmerge_lesson};
 pub use lesson_selector::{InjectionBlock, LessonSelection, LessonSelector, SelectedLesson};

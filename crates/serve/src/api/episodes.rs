@@ -87,7 +87,7 @@ async fn list_episodes(
     let session = query.session.as_deref().map(SessionId::parse).transpose();
     let session = session.map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?;
     let asked = EpisodeListFilter { session, task: query.task, days: query.days };
-    let episodes = served.archivist.list_episodes(&asked, served.now()).await?;
+    let episodes = served.archivist.list_episodes(&asked).await?;
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let (limit, offset) = (query.limit.unwrap_or(MAX_LISTED), query.offset.unwrap_or_default());
     Ok(JsonAnswer(episodes.into_iter().skip(count(offset)).take(count(limit)).collect()))
@@ -117,6 +117,5 @@ async fn get_steps(
 }
 
 async fn list_jobs(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<JobQueueStatus>, HttpProblem> {
-    let now = served.now();
-    Ok(JsonAnswer(served.archivist.queue_status(now).await?))
+    Ok(JsonAnswer(served.archivist.queue_status().await?))
 }

@@ -66,14 +66,14 @@ async fn get_health(State(served): State<Arc<ServerState>>) -> JsonAnswer<Health
 }
 
 async fn get_stats(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<StatsOverview>, HttpProblem> {
-    let stats = served.archivist.collect_stats(served.now()).await?;
+    let stats = served.archivist.collect_stats().await?;
     let root = &served.archivist.project().root;
     let project = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(JsonAnswer(StatsOverview { project, stats }))
 }
 
 async fn get_status(State(served): State<Arc<ServerState>>) -> Result<JsonAnswer<MemoryStatus>, HttpProblem> {
-    Ok(JsonAnswer(served.archivist.memory_status(served.now()).await?))
+    Ok(JsonAnswer(served.archivist.memory_status().await?))
 }
 
 async fn get_spend(
@@ -81,8 +81,5 @@ async fn get_spend(
     QueryParams(query): QueryParams<SpendQuery>,
 ) -> Result<JsonAnswer<SpendReport>, HttpProblem> {
     check_range("days", query.days, 1..=MAX_DAYS)?;
-    let now = served.now();
-    Ok(JsonAnswer(
-        served.run_blocking(move |served| served.archivist.report_spend(query.days.unwrap_or(30), now)).await??,
-    ))
+    Ok(JsonAnswer(served.run_blocking(move |served| served.archivist.report_spend(query.days.unwrap_or(30))).await??))
 }

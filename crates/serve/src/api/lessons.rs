@@ -268,8 +268,7 @@ async fn add_lesson(
     State(served): State<Arc<ServerState>>,
     JsonBody(body): JsonBody<NewLessonBody>,
 ) -> Result<impl IntoResponse, HttpProblem> {
-    let lesson =
-        served.archivist.add_lesson(body.into_new_lesson(LessonAuthor::Person), &served.ids, served.now()).await?;
+    let lesson = served.archivist.add_lesson(body.into_new_lesson(LessonAuthor::Person)).await?;
     Ok((StatusCode::CREATED, JsonAnswer(lesson)))
 }
 
@@ -305,7 +304,7 @@ async fn decide_on_lesson(
     id: &str,
     decision: LessonDecision,
 ) -> Result<JsonAnswer<Vec<AgentMemory>>, HttpProblem> {
-    Ok(JsonAnswer(vec![served.archivist.apply_decision(&parse_lesson_name(id)?, &decision, served.now()).await?]))
+    Ok(JsonAnswer(vec![served.archivist.apply_decision(&parse_lesson_name(id)?, &decision).await?]))
 }
 
 async fn approve_lesson(
@@ -338,8 +337,7 @@ async fn forget_lesson(
     Path(id): Path<String>,
     JsonBody(ReasonBody { reason }): JsonBody<ReasonBody>,
 ) -> Result<JsonAnswer<Vec<Lesson>>, HttpProblem> {
-    let forgotten =
-        served.archivist.forget_lessons(&[parse_lesson_name(&id)?], reason.as_deref(), served.now()).await?;
+    let forgotten = served.archivist.forget_lessons(&[parse_lesson_name(&id)?], reason.as_deref()).await?;
     Ok(JsonAnswer(forgotten.into_iter().map(|one| one.lesson).collect()))
 }
 
@@ -348,7 +346,7 @@ async fn restore_lesson(
     Path(id): Path<String>,
     JsonBody(RestoreBody { version }): JsonBody<RestoreBody>,
 ) -> Result<JsonAnswer<Lesson>, HttpProblem> {
-    Ok(JsonAnswer(served.archivist.restore_version(&parse_lesson_name(&id)?, version, served.now()).await?))
+    Ok(JsonAnswer(served.archivist.restore_version(&parse_lesson_name(&id)?, version).await?))
 }
 
 async fn unmerge_lesson(

@@ -222,7 +222,7 @@ async fn handle_feedback(
     JsonBody(body): JsonBody<FeedbackBody>,
 ) -> Result<JsonAnswer<Vec<RecordedFeedback>>, HttpProblem> {
     let (names, opinion) = body.to_lesson_opinion()?;
-    Ok(JsonAnswer(served.archivist.record_feedback(&names, &opinion, served.now()).await?))
+    Ok(JsonAnswer(served.archivist.feedback(&names, &opinion).await?))
 }
 
 impl ServerState {
@@ -230,9 +230,9 @@ impl ServerState {
     pub(crate) async fn recall_lessons(&self, question: RecallBody) -> Result<RecallAnswer, HttpProblem> {
         let asked = question.into_recall_request(self.archivist.new_query())?;
         let (run, point) = (asked.run.clone(), asked.point.clone());
-        let found = self.archivist.recall_lessons(asked, self.now()).await?;
+        let found = self.archivist.recall_unrecorded(asked).await?;
         if let Some(run) = &run {
-            self.archivist.record_injections(&found, run, point.as_ref(), self.now()).await?;
+            self.archivist.record_injections(&found, run, point.as_ref()).await?;
         }
         Ok(RecallAnswer { reply: RecallReply::from_block(&found.block, found.level), block: found.block.text })
     }

@@ -17,9 +17,7 @@ use crate::problem_response::HttpProblem;
 use archivist_core::domain::{ArchivistOutcome, Extra, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist_core::redact::Redactor;
 use archivist_core::service::RequestError;
-use archivist_core::service::{
-    ArchivistService, EnqueueResult, Job, JobKind, JobQueue, JobUrgency, LogSources, RepeatPolicy, total_log_bytes,
-};
+use archivist_core::service::{ArchivistService, EnqueueResult, JobQueue, LogSources, RepeatPolicy};
 
 /// The sender that jobs of this endpoint name in the queue.
 const AGENT: &str = "api";
@@ -100,7 +98,7 @@ impl ServerState {
         let wait = wish.wait;
         let trigger = self.run_blocking(move |served| served.build_trigger(wish)).await??;
         if wait {
-            let came = self.service.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await;
+            let came = self.archivist.reflection_service()?.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await;
             if let Err(skip) = came.as_ref()
                 && !skip.is_choice()
             {
@@ -118,17 +116,7 @@ impl ServerState {
     fn enqueue_reflection(&self, trigger: ReflectionTrigger) -> Result<QueuedReflection, RequestError> {
         let session = trigger.session_id.clone();
         let queue = JobQueue::for_memory(self.archivist.memory_dir());
-        let job = Job {
-            log_bytes: total_log_bytes(&trigger, self.archivist.project().home.as_deref()),
-            errand: JobKind::Reflect(trigger),
-            agent: AGENT.to_owned(),
-            event: EVENT.to_owned(),
-            urgency: JobUrgency::Over,
-            enqueued_at: self.now(),
-            not_before: None,
-            attempts: Vec::new(),
-            extra: Extra::new(),
-        };
+        let job = self.archivist.build_job(trigger, AGENT, EVENT);
         let is_known = queue.enqueue(&job)? == EnqueueResult::Known;
         if !queue.has_worker()
             && let Err(error) = (self.start_worker)()

@@ -41,10 +41,7 @@ impl McpServer {
             characters: cap(hooks.max_characters),
             ..RecallRequest::for_query(MemoryQuery { text: task, ..archivist.new_query() })
         };
-        let found = archivist
-            .recall_lessons(asked, self.served.now())
-            .await
-            .map_err(|refusal| protocol_error(&refusal.into()))?;
+        let found = archivist.recall_unrecorded(asked).await.map_err(|refusal| protocol_error(&refusal.into()))?;
         let text = match found.block.text.trim() {
             "" => NOTHING,
             block => block,

@@ -43,8 +43,7 @@ impl McpServer {
         let archivist = &self.served.archivist;
         let lessons =
             archivist.list_lessons(&LessonFilter::from_selection(LessonStateFilter::Given)).await.map_err(refused)?;
-        let episodes =
-            archivist.list_episodes(&EpisodeListFilter::default(), self.served.now()).await.map_err(refused)?;
+        let episodes = archivist.list_episodes(&EpisodeListFilter::default()).await.map_err(refused)?;
         let all = lessons.len() + episodes.len();
         let listed = lessons.iter().map(lesson_resource).chain(episodes.iter().map(episode_resource));
         let mut page = ListResourcesResult::with_all_items(listed.skip(begin).take(PAGE).collect());

@@ -126,8 +126,7 @@ impl McpServer {
         let body = parse_arguments::<RecordLessonArguments>(arguments)?.into_lesson_body()?;
         self.check_write_permission(context)?;
         let served = &self.served;
-        let lesson =
-            served.archivist.add_lesson(body.into_new_lesson(LessonAuthor::Agent), &served.ids, served.now()).await?;
+        let lesson = served.archivist.add_lesson(body.into_new_lesson(LessonAuthor::Agent)).await?;
         let kept = json!({"id": lesson.id, "alias": lesson.alias, "state": lesson.state, "summary": lesson.summary});
         Ok(tool_answer(tool_text::describe_recorded(&lesson), kept))
     }
@@ -136,7 +135,7 @@ impl McpServer {
         let (names, opinion) =
             check_feedback_length(parse_arguments::<FeedbackBody>(arguments)?)?.to_lesson_opinion()?;
         self.check_write_permission(context)?;
-        let noted = self.served.archivist.record_feedback(&names, &opinion, self.served.now()).await?;
+        let noted = self.served.archivist.feedback(&names, &opinion).await?;
         Ok(tool_answer(tool_text::describe_feedback(&noted), json!({"noted": noted})))
     }
 

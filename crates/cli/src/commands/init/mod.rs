@@ -75,17 +75,17 @@ impl InitCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let LoadedProject { root, loaded } = LoadedProject::find_and_load(globals, surroundings)?;
-        let homes = loaded.config.sources.agent_homes(&root, surroundings);
-        let records = UndoRecordStore::in_state_dir(surroundings.state_dir());
+        let LoadedProject { root, loaded } = LoadedProject::find_and_load(globals, environment)?;
+        let homes = loaded.config.sources.agent_homes(&root, environment);
+        let records = UndoRecordStore::in_state_dir(environment.state_dir());
         let agents = self.select_agents(&root, &homes);
         let mut changes = Vec::new();
         // All files are checked before any is written: if one cannot be edited, nothing is changed.
         for (path, subject) in self.list_managed_files(&agents, &root, &homes)? {
-            let file = EditableFile::read_within(&path, &root, &self.allowed_directories(&root, &homes, surroundings))?;
+            let file = EditableFile::read_within(&path, &root, &self.allowed_directories(&root, &homes, environment))?;
             changes.extend(self.plan_change(file, &subject, &records)?);
         }
         self.print_changes(&agents, &changes, console)?;
@@ -97,7 +97,7 @@ impl InitCommand {
             }
         }
         if !self.json {
-            self.print_next_steps(&agents, &changes, &loaded.config, surroundings, console);
+            self.print_next_steps(&agents, &changes, &loaded.config, environment, console);
         }
         Ok(CommandExit::Done)
     }
@@ -153,14 +153,14 @@ impl InitCommand {
     }
 
     /// Returns the directories that a file must lie in after links are resolved.
-    fn allowed_directories(&self, root: &Path, homes: &AgentHomes, surroundings: &ProcessEnvironment) -> Vec<PathBuf> {
+    fn allowed_directories(&self, root: &Path, homes: &AgentHomes, environment: &ProcessEnvironment) -> Vec<PathBuf> {
         match self.user {
             true => {
                 let homes = AGENTS.into_iter().filter_map(|agent| agent_home(agent, homes));
                 // An agent's home outside the user's home was configured on purpose; one that only a link leads to was
                 // not.
-                let named = homes.filter(|home| surroundings.home.as_ref().is_none_or(|own| !home.starts_with(own)));
-                named.map(Path::to_path_buf).chain(surroundings.home.clone()).collect()
+                let named = homes.filter(|home| environment.home.as_ref().is_none_or(|own| !home.starts_with(own)));
+                named.map(Path::to_path_buf).chain(environment.home.clone()).collect()
             }
             false => vec![root.to_path_buf()],
         }
@@ -228,7 +228,7 @@ impl InitCommand {
         agents: &[HookAgent],
         changes: &[InitFileChange],
         config: &Config,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         console: &mut Console,
     ) {
         if changes.is_empty() {
@@ -255,7 +255,7 @@ impl InitCommand {
         if self.prompts && !config.hooks.recall_on_prompt {
             console.print_hint("set `hooks.recallOnPrompt = true`, or the hook for prompts has nothing to say");
         }
-        if !self.program.contains(['/', '\\']) && !is_on_path(&self.program, surroundings) {
+        if !self.program.contains(['/', '\\']) && !is_on_path(&self.program, environment) {
             console.print_warning(&format!("there is no `{}` on PATH, so the hooks cannot call it", self.program));
             console.print_hint("say where it is: archivist init --program PATH");
         }
@@ -313,8 +313,8 @@ fn agent_home(agent: HookAgent, homes: &AgentHomes) -> Option<&Path> {
     }
 }
 
-fn is_on_path(program: &str, surroundings: &ProcessEnvironment) -> bool {
-    let folders = surroundings.environment_variable("PATH").map(std::env::split_paths).into_iter().flatten();
+fn is_on_path(program: &str, environment: &ProcessEnvironment) -> bool {
+    let folders = environment.environment_variable("PATH").map(std::env::split_paths).into_iter().flatten();
     let names = [program.to_owned(), format!("{program}.exe")];
     folders.into_iter().any(|folder| names.iter().any(|name| folder.join(name).is_file()))
 }

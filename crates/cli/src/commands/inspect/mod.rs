@@ -16,7 +16,7 @@ use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::Console;
-use crate::service_wiring::{build_runtime, build_service, trigger_for_files};
+use crate::session_trigger::{build_runtime, trigger_for_files};
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::context::{DigestInput, render_digest};
 use archivist_core::domain::Timestamp;
@@ -71,17 +71,17 @@ impl InspectCommand {
     pub(crate) fn run(
         &self,
         globals: &GlobalFlags,
-        surroundings: &ProcessEnvironment,
+        environment: &ProcessEnvironment,
         now: Timestamp,
         seed: u64,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let here = &surroundings.current_dir;
+        let here = &environment.current_dir;
         let given: Vec<PathBuf> = self.paths.iter().map(|path| here.join(path)).collect();
         let files = log_files::find_log_files(&given, &self.paths)?;
         if self.context || self.lessons {
-            let session = CommandContext::open(globals, surroundings, now, seed)?;
-            return self.inspect_as_session(&files, &session, surroundings, console);
+            let session = CommandContext::open(globals, environment, now, seed)?;
+            return self.inspect_as_session(&files, &session, environment, console);
         }
         if self.digest {
             let redactor = Redactor::new();
@@ -99,10 +99,10 @@ impl InspectCommand {
         &self,
         files: &[log_files::InspectedFile],
         session: &CommandContext,
-        surroundings: &ProcessEnvironment,
+        _environment: &ProcessEnvironment,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let service = build_service(session, surroundings)?;
+        let service = session.archivist.reflection_service()?;
         let paths = files.iter().map(|found| found.path.clone()).collect();
         let (trigger, sources) = trigger_for_files(paths, session)?;
         let runtime = build_runtime()?;

@@ -91,12 +91,12 @@ impl RecordedFeedback {
 
 impl Archivist {
     /// Records an opinion on lessons. Validating a lesson requires proof.
-    pub async fn record_feedback(
+    pub async fn feedback(
         &self,
         names: &[LessonName],
         opinion: &LessonOpinion,
-        now: Timestamp,
     ) -> Result<Vec<RecordedFeedback>, RequestError> {
+        let now = self.now();
         let lessons = self.get_lessons(names).await?.into_iter().map(|lesson| lesson.memory).collect();
         let (weight, level) = match opinion.verdict {
             FeedbackVerdict::Validated => (1.0, self.require_proof(&opinion.evidence)?),
@@ -114,8 +114,8 @@ impl Archivist {
         &self,
         evidence: &FeedbackEvidence,
         passed: bool,
-        now: Timestamp,
     ) -> Result<Vec<RecordedFeedback>, RequestError> {
+        let now = self.now();
         let mut lessons = list_shown_lessons(&*self.memory, &evidence.run).await?;
         lessons.retain(|memory| self.sees_lesson(memory));
         if lessons.is_empty() {

@@ -6,8 +6,8 @@ use chrono::TimeDelta;
 
 use super::{Archivist, RequestError};
 use crate::domain::{
-    AgentMemory, Alias, Episode, EpisodeId, FacetValues, IdSource, Importance, MemoryCategory, MemoryId, MemoryKind,
-    MemoryScope, MemorySource, MemoryState, SessionId, Severity, Timestamp,
+    AgentMemory, Alias, Episode, EpisodeId, FacetValues, Importance, MemoryCategory, MemoryId, MemoryKind, MemoryScope,
+    MemorySource, MemoryState, SessionId, Severity, Timestamp,
 };
 use crate::memory::{EpisodeFilter, Lesson, LessonName, LessonRemoval, LessonStateFilter};
 use crate::service::{LessonDecision, apply_decision, unmerge_lesson};
@@ -147,7 +147,8 @@ impl Archivist {
     }
 
     /// Lists the episodes that match the filter, the latest first.
-    pub async fn list_episodes(&self, asked: &EpisodeListFilter, now: Timestamp) -> Result<Vec<Episode>, RequestError> {
+    pub async fn list_episodes(&self, asked: &EpisodeListFilter) -> Result<Vec<Episode>, RequestError> {
+        let now = self.now();
         let filter = EpisodeFilter {
             id: None,
             session: asked.session.clone(),
@@ -160,6 +161,11 @@ impl Archivist {
         Ok(episodes)
     }
 
+    /// Lists the lessons of this project that are in use.
+    pub async fn lessons(&self) -> Result<Vec<Lesson>, RequestError> {
+        self.list_lessons(&LessonFilter::from_selection(LessonStateFilter::Live)).await
+    }
+
     /// Returns the episode with this id, or an error.
     pub async fn get_episode(&self, id: &EpisodeId) -> Result<Episode, RequestError> {
         let filter = EpisodeFilter { id: Some(id.clone()), ..EpisodeFilter::default() };
@@ -169,19 +175,15 @@ impl Archivist {
     }
 
     /// Composes a lesson from the author's input and stores it.
-    pub async fn add_lesson(
-        &self,
-        new: NewLesson,
-        ids: &IdSource,
-        now: Timestamp,
-    ) -> Result<AgentMemory, RequestError> {
-        let mut memory = self.compose_lesson(new, ids, now)?;
+    pub async fn add_lesson(&self, new: NewLesson) -> Result<AgentMemory, RequestError> {
+        let now = self.now();
+        let mut memory = self.compose_lesson(new, now)?;
         let receipt = self.memory.add_memories(vec![memory.clone()], now).await?;
         memory.alias = receipt.lessons.into_iter().next().map(|(_, alias)| alias);
         Ok(memory)
     }
 
-    fn compose_lesson(&self, new: NewLesson, ids: &IdSource, now: Timestamp) -> Result<AgentMemory, RequestError> {
+    fn compose_lesson(&self, new: NewLesson, now: Timestamp) -> Result<AgentMemory, RequestError> {
         let summary = one_line(&new.text);
         if summary.is_empty() {
             return Err(RequestError::unclear_request(
@@ -190,7 +192,7 @@ impl Archivist {
             ));
         }
         check_scope_has_facet(&new.scope, &new.facets)?;
-        let mut memory = AgentMemory::new(ids.new_memory_id(now, &summary), now, summary);
+        let mut memory = AgentMemory::new(self.ids.new_memory_id(now, &summary), now, summary);
         memory.category = new.category.unwrap_or_else(|| default_category(&new.kind));
         memory.kind = new.kind;
         memory.scope = new.scope;
@@ -221,8 +223,8 @@ impl Archivist {
         &self,
         names: &[LessonName],
         reason: Option<&str>,
-        now: Timestamp,
     ) -> Result<Vec<ForgottenLesson>, RequestError> {
+        let now = self.now();
         let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
         let mut forgotten = Vec::new();
         for Lesson { memory, .. } in self.get_lessons(names).await? {
@@ -239,12 +241,8 @@ impl Archivist {
     }
 
     /// Restores the content of an earlier version as a new version.
-    pub async fn restore_version(
-        &self,
-        name: &LessonName,
-        version: u64,
-        now: Timestamp,
-    ) -> Result<Lesson, RequestError> {
+    pub async fn restore_version(&self, name: &LessonName, version: u64) -> Result<Lesson, RequestError> {
+        let now = self.now();
         let id = self.get_lesson(name).await?.memory.id;
         self.memory.restore_version(&id, version, now).await?;
         Ok(self.get_lesson(&LessonName::Id(id)).await?)
@@ -255,8 +253,8 @@ impl Archivist {
         &self,
         name: &LessonName,
         decision: &LessonDecision,
-        now: Timestamp,
     ) -> Result<AgentMemory, RequestError> {
+        let now = self.now();
         let id = self.lesson_id(name).await?;
         Ok(apply_decision(&*self.memory, &id, decision, now).await?)
     }

@@ -70,7 +70,7 @@ impl JobReport {
     /// Builds the report of a listed job.
     fn from_listed_job(listed: &ListedJob) -> Self {
         let job = listed.job.as_ref().ok();
-        let session = job.and_then(|job| match &job.errand {
+        let session = job.and_then(|job| match &job.kind {
             JobKind::Reflect(trigger) => Some(trigger.session_id.to_string()),
             JobKind::Sweep { .. } => None,
         });
@@ -98,13 +98,13 @@ impl JobReport {
 
 impl Archivist {
     /// Returns the state of the memory and of its job queue.
-    pub async fn memory_status(&self, now: Timestamp) -> Result<MemoryStatus, RequestError> {
-        Ok(MemoryStatus { banks: self.memory.bank_statuses().await?, queue: self.queue_status(now).await? })
+    pub async fn memory_status(&self) -> Result<MemoryStatus, RequestError> {
+        Ok(MemoryStatus { banks: self.memory.bank_statuses().await?, queue: self.queue_status().await? })
     }
 
     /// Lists the jobs, and tells whether a worker runs.
-    pub async fn queue_status(&self, now: Timestamp) -> Result<JobQueueStatus, RequestError> {
-        let listed = self.list_jobs(now).await?;
+    pub async fn queue_status(&self) -> Result<JobQueueStatus, RequestError> {
+        let listed = self.list_jobs().await?;
         // Whoever has a job of a fleet and renews its lease is a worker, on whichever machine it runs.
         let is_alive = |job: &ListedJob| job.lease == Some(LeaseState::Held);
         let is_worked = JobQueue::for_memory(self.memory_dir()).has_worker();
@@ -116,7 +116,8 @@ impl Archivist {
     }
 
     /// Lists every job of this project, in files and on the fleet's server; jobs in files are still to be forwarded.
-    pub async fn list_jobs(&self, now: Timestamp) -> Result<Vec<ListedJob>, QueueError> {
+    pub async fn list_jobs(&self) -> Result<Vec<ListedJob>, QueueError> {
+        let now = self.now();
         let (queue, lease) = (JobQueue::for_memory(self.memory_dir()), self.config().worker.worker_pace().lease);
         let looked = spawn_blocking(move || queue.list_jobs(lease, now)).await;
         let here = looked.unwrap_or_else(|error| Err(MemoryError::Interrupted(error.to_string()).into()))?;

@@ -3,6 +3,7 @@
 //! Every operation on a project's memory starts here, and returns the value that `--json` prints for every caller.
 //! Nothing here parses flags, prints, or listens on a socket.
 
+mod builder;
 mod episode_steps;
 mod event_feed;
 mod evidence_report;
@@ -12,27 +13,32 @@ mod lesson_effect;
 mod lesson_versions;
 mod lessons;
 mod memory_status;
+mod model_wiring;
+mod prompt_files;
 mod recall;
 mod recall_reply;
+mod reflection;
 mod request_error;
 mod spend_report;
 mod stats;
 mod store_copy;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use crate::config::{self, Config, MemoryBackend, ProcessEnvironment, RepoIdentity};
-use crate::domain::{AgentMemory, MemoryQuery};
+use crate::config::{self, Config, ProcessEnvironment, RepoIdentity};
+use crate::domain::{AgentMemory, IdSource, MemoryQuery, Timestamp};
+use crate::hud::HudBroadcaster;
 use crate::ingest::discover::SearchPlaces;
 use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
 #[cfg(feature = "postgres")]
 use crate::memory::postgres::{GLOBAL, PostgresBankSettings, PostgresMemory, PostgresServer};
 use crate::memory::{BankTenancy, Lesson, LessonName, MemoryError, MemoryService, MemoryStamp};
-use crate::model::embed::{CachedEmbedder, Embedder, LocalEmbedder};
-use crate::service::{JobQueue, LessonOwner, ProjectContext};
+use crate::model::LanguageModel;
+use crate::model::embed::Embedder;
+use crate::service::{ArchivistService, JobQueue, LessonOwner, ProjectContext, ServiceClock};
 
+pub use builder::ArchivistBuilder;
 pub use episode_steps::{EpisodeSteps, StepView};
 pub use evidence_report::{
     LessonBrief, LessonEvidenceReport, LessonFeedback, LessonInjection, LessonSighting, MergedLesson, RelatedLesson,
@@ -43,15 +49,17 @@ pub use lesson_effect::{LessonEffectRow, MeasuredEffect};
 pub use lesson_versions::LessonVersion;
 pub use lessons::{EpisodeListFilter, ForgottenLesson, LessonAuthor, LessonFilter, NewLesson, last_confirmed_at};
 pub use memory_status::{JobQueueStatus, JobReport, MemoryStatus};
+pub use prompt_files::load_prompts;
 pub use recall::{RecallRequest, RecallResult};
 pub use recall_reply::{RecallLevel, RecallReply, RecallReplyItem};
+pub use reflection::QueuedJob;
 pub use request_error::{RequestError, RequestFault};
 pub use spend_report::{DaySpend, SpendReport};
 pub use stats::MemoryStats;
 pub use store_copy::BankKind;
 
-/// The memory of one project and all operations on it.
-#[derive(Debug, Clone)]
+/// The memory of one project and all operations on it. A clone shares everything with its original.
+#[derive(Clone)]
 pub struct Archivist {
     /// The underlying memory service.
     pub memory: Arc<dyn MemoryService>,
@@ -60,57 +68,46 @@ pub struct Archivist {
     server: Option<Arc<PostgresServer>>,
     config: Arc<Config>,
     project: Arc<ProjectContext>,
+    environment: Arc<ProcessEnvironment>,
     memory_dir: PathBuf,
-    /// The directory of the spend ledger, if there is one.
-    spend_dir: Option<PathBuf>,
     tenancy: BankTenancy,
     has_global: bool,
+    clock: ServiceClock,
+    ids: Arc<IdSource>,
+    seed: u64,
     /// The embedding model, if one is configured. It is loaded at the first query and kept.
     embedder: Option<Arc<dyn Embedder>>,
+    /// The language model that the caller supplied instead of the configured one.
+    model: Option<Arc<dyn LanguageModel>>,
+    /// The sinks that the caller supplied instead of the configured ones.
+    hud: Option<Arc<HudBroadcaster>>,
+    /// The service that reflects, once it was needed.
+    reflection: Arc<Mutex<Option<Arc<ArchivistService>>>>,
+}
+
+impl std::fmt::Debug for Archivist {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archivist")
+            .field("root", &self.project.root)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Archivist {
-    /// Opens the configured memory without reading or writing anything. If `patience` is given, a writer waits at most
-    /// that long for a lock.
-    pub fn open(root: PathBuf, config: Config, surroundings: &ProcessEnvironment, patience: Option<Duration>) -> Self {
-        let home = surroundings.home.as_deref();
-        let mut settings = config.memory.jsonl_settings(&root, home);
-        settings.lock_timeout = patience.unwrap_or(settings.lock_timeout);
-        // On a server every project has its own bank, whatever directory is set.
-        let is_shared = settings.tenancy == BankTenancy::Shared && config.memory.backend == MemoryBackend::Jsonl;
-        let tenancy = if is_shared { BankTenancy::Shared } else { BankTenancy::Own };
-        let has_global = settings.global.is_some();
-        let memory_dir = settings.project.clone();
-        let project = build_project(root, &config, surroundings, tenancy);
-        #[cfg(feature = "postgres")]
-        let server = (config.memory.backend == MemoryBackend::Postgres)
-            .then(|| PostgresServer::new(config.memory.postgres.server_settings(surroundings, patience)));
-        #[cfg(feature = "postgres")]
-        let memory: Arc<dyn MemoryService> = match &server {
-            Some(server) => Arc::new(PostgresMemory::open(
-                Arc::clone(server),
-                config.memory.bank_settings(project_bank_key(&project)),
-            )),
-            None => Arc::new(JsonlMemory::open(settings)),
-        };
-        #[cfg(not(feature = "postgres"))]
-        let memory = Arc::new(JsonlMemory::open(settings));
-        let embedder = config.embeddings.model_path(home).map(|folder| {
-            let cache = memory_dir.join("index").join("vectors");
-            Arc::new(CachedEmbedder::new(LocalEmbedder::new(&folder)).with_file(&cache)) as Arc<dyn Embedder>
-        });
-        Self {
-            memory,
-            #[cfg(feature = "postgres")]
-            server,
-            config: Arc::new(config),
-            project: Arc::new(project),
-            spend_dir: surroundings.state_dir().map(|state| state.join("spend")),
-            memory_dir,
-            tenancy,
-            has_global,
-            embedder,
-        }
+    /// Returns the current time, by the clock of this memory.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Returns the clock of this memory.
+    pub fn clock(&self) -> &ServiceClock {
+        &self.clock
+    }
+
+    /// Returns the source of new ids.
+    pub fn id_source(&self) -> &IdSource {
+        &self.ids
     }
 
     /// Returns the project of this memory.
@@ -141,7 +138,12 @@ impl Archivist {
             && own.has_same_settings(shared)
         {
             let memory = PostgresMemory::open(Arc::clone(shared), self.config.memory.bank_settings(self.bank_key()));
-            return Self { memory: Arc::new(memory), server: Some(Arc::clone(shared)), ..self };
+            return Self {
+                memory: Arc::new(memory),
+                server: Some(Arc::clone(shared)),
+                reflection: Arc::default(),
+                ..self
+            };
         }
         let _ = other;
         self
@@ -239,14 +241,14 @@ fn project_bank_key(project: &ProjectContext) -> String {
 fn build_project(
     root: PathBuf,
     config: &Config,
-    surroundings: &ProcessEnvironment,
+    environment: &ProcessEnvironment,
     tenancy: BankTenancy,
 ) -> ProjectContext {
     let identity = config::identify_repository(&root, &config.project.key);
     // In the project's own directory a stored path would break as soon as the project moves.
     let moves_along = tenancy == BankTenancy::Own;
     let is_lasting = matches!(identity, RepoIdentity::Explicit(_) | RepoIdentity::Remote(_));
-    let homes = config.sources.agent_homes(&root, surroundings);
+    let homes = config.sources.agent_homes(&root, environment);
     let places = SearchPlaces {
         project: root.clone(),
         repository: matches!(identity, RepoIdentity::Remote(_)).then(|| identity.text()).flatten(),
@@ -260,5 +262,5 @@ fn build_project(
         project_root: (!moves_along).then(|| project.root_text()),
         repo_id: if moves_along && !is_lasting { None } else { identity.text() },
     };
-    ProjectContext { repo_id: identity.text(), places, home: surroundings.home.clone(), ..project }
+    ProjectContext { repo_id: identity.text(), places, home: environment.home.clone(), ..project }
 }

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use super::file_probe::ProjectFileProbe;
 use super::recall_reply::{RecallLevel, method_name};
 use super::{Archivist, RequestError};
-use crate::domain::{MemoryId, MemoryQuery, RunId, Timestamp};
+use crate::domain::{MemoryId, MemoryQuery, RunId};
 use crate::recall::{AnchorPresence, BlockFrame, BlockLimits, LessonBlockStyle, LessonReach, Point, RankingProfile};
-use crate::service::{InjectionBlock, LessonSelector, find_closest_lessons};
+use crate::service::{InjectionBlock, LessonSelector, SelectedLesson, find_closest_lessons};
 
 /// A request for lessons; the configuration supplies what is not set.
 #[derive(Debug, Clone)]
@@ -50,6 +50,33 @@ impl RecallRequest {
     }
 }
 
+impl RecallRequest {
+    /// Names the session that gets the lessons, so that their effect can be measured.
+    #[must_use]
+    pub fn for_session(self, run: RunId) -> Self {
+        Self { run: Some(run), ..self }
+    }
+
+    /// Names the point of the session at which the lessons are injected; it limits how many there may be.
+    #[must_use]
+    pub fn at_point(self, point: Point) -> Self {
+        Self { point: Some(point), ..self }
+    }
+}
+
+impl From<MemoryQuery> for RecallRequest {
+    fn from(query: MemoryQuery) -> Self {
+        Self::for_query(query)
+    }
+}
+
+impl From<&str> for RecallRequest {
+    /// Makes a request about a topic in plain words, such as the task at hand or the text of an error.
+    fn from(topic: &str) -> Self {
+        Self::for_query(MemoryQuery { text: Some(topic.to_owned()), ..MemoryQuery::default() })
+    }
+}
+
 /// The result of a recall.
 #[derive(Debug, Clone)]
 pub struct RecallResult {
@@ -61,9 +88,40 @@ pub struct RecallResult {
     pub unmeasured: Option<String>,
 }
 
+impl RecallResult {
+    /// Returns the text for the prompt: sanitized, within its limits, and empty if no lesson helps.
+    pub fn text(&self) -> &str {
+        &self.block.text
+    }
+
+    /// Returns the lessons in the block, the best first. Those that are withheld from the control group are not in the
+    /// text.
+    pub fn lessons(&self) -> &[SelectedLesson] {
+        &self.block.lessons
+    }
+}
+
 impl Archivist {
-    /// Finds lessons and fits them into a block. [`record_injections`](Self::record_injections) records them later.
-    pub async fn recall_lessons(&self, asked: RecallRequest, now: Timestamp) -> Result<RecallResult, RequestError> {
+    /// Finds the lessons that help, fits them into a block for a prompt, and records who got them if the request names
+    /// its session. A query without a project is about this one.
+    pub async fn recall(&self, request: impl Into<RecallRequest>) -> Result<RecallResult, RequestError> {
+        let mut request = request.into();
+        if request.query.project_root.is_empty() {
+            let MemoryQuery { project_root, repo_id, .. } = self.new_query();
+            request.query = MemoryQuery { project_root, repo_id, ..request.query };
+        }
+        let (run, point) = (request.run.clone(), request.point.clone());
+        let found = self.recall_unrecorded(request).await?;
+        if let Some(run) = run {
+            self.record_injections(&found, &run, point.as_ref()).await?;
+        }
+        Ok(found)
+    }
+
+    /// Finds lessons and fits them into a block. [`record_injections`](Self::record_injections) records them once they
+    /// were delivered.
+    pub async fn recall_unrecorded(&self, asked: RecallRequest) -> Result<RecallResult, RequestError> {
+        let now = self.now();
         let recall = &self.config().recall;
         let rule = asked.point.as_ref().map(|point| *recall.point_rules().rule_for(point));
         let budget = recall.token_budget();
@@ -88,7 +146,7 @@ impl Archivist {
             Err(why) => Some(why),
         };
         let has_meaning = !query.cosines.is_empty();
-        let giving = LessonSelector {
+        let selector = LessonSelector {
             ranking: recall.ranking_settings(),
             profile: asked.profile.unwrap_or(recall.profile),
             profile_rules: self.config().profile_rules(),
@@ -102,8 +160,8 @@ impl Archivist {
             Ok(project) => project.find_anchor(anchor),
             Err(_) => AnchorPresence::Unknown,
         };
-        let choice = giving.select_lessons(&*self.memory, &query, asked.run.as_ref(), &look, now).await?;
-        let block = giving.fit_block(choice, &BlockFrame::new(asked.style, role.as_deref()), &caps);
+        let choice = selector.select_lessons(&*self.memory, &query, asked.run.as_ref(), &look, now).await?;
+        let block = selector.fit_block(choice, &BlockFrame::new(asked.style, role.as_deref()), &caps);
         let level = if has_meaning { RecallLevel::Meaning } else { RecallLevel::from_method(block.method) };
         tracing::info!(
             given = block.lessons.len(),
@@ -122,8 +180,8 @@ impl Archivist {
         found: &RecallResult,
         run: &RunId,
         point: Option<&Point>,
-        now: Timestamp,
     ) -> Result<(), RequestError> {
+        let now = self.now();
         let point = point.map_or(Point::Orchestrator.as_str(), Point::as_str);
         Ok(found.block.record_injections(&*self.memory, run, point, now).await?)
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Archivist, RequestError};
-use crate::domain::{Timestamp, TokenUsage};
+use crate::domain::TokenUsage;
 use crate::model::{SharedLedger, read_day_spend, read_shared_day_spend};
 
 /// What models cost, all projects together.
@@ -57,7 +57,8 @@ impl Archivist {
 
     /// Reports the cost of the last days, today included. It may block on files or a server, so it must not run on an
     /// async thread.
-    pub fn report_spend(&self, days: u32, now: Timestamp) -> Result<SpendReport, RequestError> {
+    pub fn report_spend(&self, days: u32) -> Result<SpendReport, RequestError> {
+        let now = self.now();
         let caps = &self.config().model.caps;
         let mut spend = SpendReport {
             days: Vec::new(),
@@ -66,10 +67,11 @@ impl Archivist {
                 day_usd: Some(caps.usd_per_day).filter(|usd| *usd > 0.0),
             },
         };
+        let spend_dir = self.environment.state_dir().map(|state| state.join("spend"));
         let shared = self.shared_ledger();
         for back in (0..i64::from(days)).rev() {
             let Some(at) = now.checked_sub_signed(TimeDelta::days(back)) else { continue };
-            let (calls, usage) = match (&shared, &self.spend_dir) {
+            let (calls, usage) = match (&shared, &spend_dir) {
                 (Some(ledger), _) => read_shared_day_spend(&**ledger, at)?,
                 (None, Some(directory)) => read_day_spend(directory, at)?,
                 (None, None) => (0, TokenUsage::default()),

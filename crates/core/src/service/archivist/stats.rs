@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Archivist, EpisodeListFilter, LessonFilter, RequestError};
-use crate::domain::Timestamp;
 use crate::memory::LessonStateFilter;
 
 /// How many of what there is.
@@ -76,7 +75,7 @@ pub struct PairCount {
 
 impl Archivist {
     /// Counts lessons, episodes and jobs.
-    pub async fn collect_stats(&self, now: Timestamp) -> Result<MemoryStats, RequestError> {
+    pub async fn collect_stats(&self) -> Result<MemoryStats, RequestError> {
         let mut lessons = LessonCounts::default();
         let mut pairs: BTreeMap<(Option<String>, Option<String>), usize> = BTreeMap::new();
         for lesson in self.list_lessons(&LessonFilter::from_selection(LessonStateFilter::All)).await? {
@@ -92,11 +91,11 @@ impl Archivist {
             }
         }
         let mut episodes = EpisodeCounts::default();
-        for episode in self.list_episodes(&EpisodeListFilter::default(), now).await? {
+        for episode in self.list_episodes(&EpisodeListFilter::default()).await? {
             episodes.total += 1;
             *episodes.by_status.entry(episode.status.to_string()).or_default() += 1;
         }
-        let queue = self.queue_status(now).await?;
+        let queue = self.queue_status().await?;
         let mut jobs: BTreeMap<String, usize> = BTreeMap::new();
         for job in &queue.jobs {
             *jobs.entry(job.place.as_str().to_owned()).or_default() += 1;

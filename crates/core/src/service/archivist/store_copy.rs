@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::{Archivist, RequestError};
-use crate::domain::Timestamp;
 use crate::memory::BankTenancy;
 use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
 use crate::service::{MemoryCopyReport, compare_memories, copy_memory};
@@ -23,8 +22,8 @@ impl Archivist {
         &self,
         directory: &Path,
         which: BankKind,
-        now: Timestamp,
     ) -> Result<MemoryCopyReport, RequestError> {
+        let now = self.now();
         if !directory.is_dir() {
             let message = format!("{} is no directory", directory.display());
             return Err(RequestError::impossible_request(
@@ -36,12 +35,8 @@ impl Archivist {
     }
 
     /// Copies all records of this memory into one in files, unchanged.
-    pub async fn copy_to_directory(
-        &self,
-        directory: &Path,
-        which: BankKind,
-        now: Timestamp,
-    ) -> Result<MemoryCopyReport, RequestError> {
+    pub async fn copy_to_directory(&self, directory: &Path, which: BankKind) -> Result<MemoryCopyReport, RequestError> {
+        let now = self.now();
         Ok(copy_memory(&*self.open_single_bank(which), &self.open_directory_memory(directory, which), now).await?)
     }
 

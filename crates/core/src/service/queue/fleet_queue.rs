@@ -69,7 +69,7 @@ impl FleetQueue {
         }
         let asked = NewJob {
             name: job.name().to_string(),
-            subject: job.errand.subject_key(),
+            subject: job.kind.subject_key(),
             urgency: urgency_to_rank(job.urgency),
             log_bytes: job.log_bytes.map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX)),
             enqueued_at: clamp_timestamp(job.enqueued_at),
@@ -81,7 +81,7 @@ impl FleetQueue {
                 .unwrap_or_default(),
             attempts: i32::try_from(job.attempts.len()).unwrap_or(i32::MAX),
             record,
-            is_repeatable: job.errand.is_repeatable(),
+            is_repeatable: job.kind.is_repeatable(),
         };
         Ok(match self.table.enqueue_job(&self.bank, &asked).await? {
             EnqueueOutcome::New => EnqueueResult::New,

@@ -18,8 +18,9 @@ const ENDING: &str = ".json";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
-    /// The kind of job, with its parameters.
-    pub errand: JobKind,
+    /// The kind of job, with its parameters. Its name in the queue's files is older than this one.
+    #[serde(rename = "errand")]
+    pub kind: JobKind,
     /// The agent whose hook submitted it, such as `claude-code`.
     pub agent: String,
     /// The event that caused it, as that agent calls it.
@@ -107,9 +108,9 @@ impl std::fmt::Display for JobName {
 impl Job {
     /// Returns the name, which is equal for the same session and the same size of its log.
     pub fn name(&self) -> JobName {
-        let stem = match &self.errand {
-            JobKind::Reflect(_) => format!("{}-{}", self.errand.subject_key(), self.log_bytes.unwrap_or_default()),
-            JobKind::Sweep { .. } => self.errand.subject_key(),
+        let stem = match &self.kind {
+            JobKind::Reflect(_) => format!("{}-{}", self.kind.subject_key(), self.log_bytes.unwrap_or_default()),
+            JobKind::Sweep { .. } => self.kind.subject_key(),
         };
         JobName(format!("{stem}{ENDING}"))
     }

@@ -86,7 +86,7 @@ impl QueueSurvey {
                 survey.ahead.push(entry.path);
             }
             survey.leases.push(add_duration(now, lease.saturating_sub(touched.time_ago())));
-            subjects.insert(job.errand.subject_key());
+            subjects.insert(job.kind.subject_key());
         }
         for entry in folders.list_entries(JobFolder::New)? {
             let Ok(name) = JobName::parse(&entry.file_name) else { continue };
@@ -99,8 +99,8 @@ impl QueueSurvey {
         for job in waiting {
             if let Some(place) = find_final_folder(folders, &job) {
                 survey.outdone.push((job.path, folders.job_path(place, &job.name)));
-            } else if !subjects.contains(&job.job.errand.subject_key()) {
-                groups.entry(job.job.errand.subject_key()).or_default().push(job);
+            } else if !subjects.contains(&job.job.kind.subject_key()) {
+                groups.entry(job.job.kind.subject_key()).or_default().push(job);
             }
         }
         survey.ready = groups.into_values().filter_map(JobGroup::from_jobs).collect();
@@ -262,7 +262,7 @@ pub(super) fn set_aside_broken(folders: &QueueFolders, path: &Path, name: &JobNa
 /// Returns the folder in which a waiting job is finished already, if that takes precedence.
 fn find_final_folder(folders: &QueueFolders, waiting: &WaitingJob) -> Option<JobFolder> {
     let is_at = |place: &JobFolder| has_whole_job(folders, *place, &waiting.name);
-    let may_be_done = !waiting.job.errand.is_repeatable();
+    let may_be_done = !waiting.job.kind.is_repeatable();
     [JobFolder::Done, JobFolder::Dead].into_iter().filter(|place| may_be_done || *place != JobFolder::Done).find(is_at)
 }
 

@@ -128,6 +128,6 @@ fn read_broken_reason(folders: &QueueFolders, file_name: &str) -> String {
 
 /// Returns true if the first entry takes precedence by its folder; `done` never outranks a repeatable job.
 fn takes_precedence(listed: &ListedJob, other: &ListedJob) -> bool {
-    let is_repeatable = |listed: &ListedJob| listed.job.as_ref().is_ok_and(|job| job.errand.is_repeatable());
+    let is_repeatable = |listed: &ListedJob| listed.job.as_ref().is_ok_and(|job| job.kind.is_repeatable());
     listed.place > other.place && !(listed.place == JobFolder::Done && is_repeatable(other))
 }

@@ -98,7 +98,7 @@ impl JobQueue {
         self.folders.create_all()?;
         // Jobs may move meanwhile. A duplicate that slips through is resolved by the next worker.
         if self.is_claimed(&name)?
-            || (!job.errand.is_repeatable() && has_whole_job(&self.folders, JobFolder::Done, &name))
+            || (!job.kind.is_repeatable() && has_whole_job(&self.folders, JobFolder::Done, &name))
         {
             return Ok(EnqueueResult::Known);
         }

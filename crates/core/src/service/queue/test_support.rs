@@ -31,7 +31,7 @@ pub(in crate::service) fn trigger(session: &str) -> ReflectionTrigger {
 /// A session that ended, asked for at noon.
 pub(in crate::service) fn job(session: &str, log_bytes: u64) -> Job {
     Job {
-        errand: JobKind::Reflect(trigger(session)),
+        kind: JobKind::Reflect(trigger(session)),
         agent: "claude-code".to_owned(),
         event: "SessionEnd".to_owned(),
         urgency: JobUrgency::Over,
@@ -44,8 +44,8 @@ pub(in crate::service) fn job(session: &str, log_bytes: u64) -> Job {
 }
 
 pub(in crate::service) fn sweep() -> Job {
-    let errand = JobKind::Sweep { project_root: "/shop".to_owned() };
-    Job { errand, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
+    let kind = JobKind::Sweep { project_root: "/shop".to_owned() };
+    Job { kind, urgency: JobUrgency::Sweep, log_bytes: None, ..job("none", 0) }
 }
 
 pub(in crate::service) fn token(name: &str) -> WorkerToken {
@@ -54,7 +54,7 @@ pub(in crate::service) fn token(name: &str) -> WorkerToken {
 
 /// The session of a job.
 pub(in crate::service) fn session(job: &Job) -> String {
-    match &job.errand {
+    match &job.kind {
         JobKind::Reflect(trigger) => trigger.session_id.to_string(),
         JobKind::Sweep { .. } => "sweep".to_owned(),
     }

@@ -213,8 +213,8 @@ async fn a_worker_that_goes_on_finds_what_comes_later() {
 /// A job whose log is in the world's directory, and last grew at this moment.
 fn with_log(world: &World, session: &str, urgency: JobUrgency, seconds: i64) -> Job {
     let log = grow(world, session, seconds);
-    let errand = JobKind::Reflect(crate::domain::ReflectionTrigger { log_paths: vec![log], ..trigger(session) });
-    Job { errand, urgency, ..job(session, 1) }
+    let kind = JobKind::Reflect(crate::domain::ReflectionTrigger { log_paths: vec![log], ..trigger(session) });
+    Job { kind, urgency, ..job(session, 1) }
 }
 
 fn grow(world: &World, session: &str, seconds: i64) -> String {

@@ -58,7 +58,7 @@ impl WorkerPace {
 
     /// Returns the time until which a job must wait for its log to become quiet, if it must.
     pub(super) fn quiet_log_deadline(&self, job: &Job, now: Timestamp) -> Option<Timestamp> {
-        let JobKind::Reflect(trigger) = &job.errand else { return None };
+        let JobKind::Reflect(trigger) = &job.kind else { return None };
         let grown = trigger.log_paths.iter().filter_map(|path| log_modified_at(Path::new(path))).max();
         // A time in the future only shows that a clock was wrong.
         let grown = grown.filter(|at| *at <= now);

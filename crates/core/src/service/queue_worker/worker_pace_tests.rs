@@ -64,8 +64,8 @@ fn a_log_comes_to_rest_before_it_is_read() {
     std::fs::File::open(&log).unwrap().set_modified(at(100).into()).unwrap();
     let with = |urgency, path: &Path| {
         let log_paths = vec![path.display().to_string()];
-        let errand = JobKind::Reflect(crate::domain::ReflectionTrigger { log_paths, ..trigger("a") });
-        Job { errand, urgency, ..job("a", 1) }
+        let kind = JobKind::Reflect(crate::domain::ReflectionTrigger { log_paths, ..trigger("a") });
+        Job { kind, urgency, ..job("a", 1) }
     };
     let check = |urgency, seconds, expected: Option<i64>| {
         assert_eq!(
