@@ -28,6 +28,72 @@ const WAITS: &str = "distill/llm";
 
 const MAX_LINES: usize = 600;
 
+/// The most names that a user of the library meets.
+const MAX_EXPORTS: usize = 60;
+
+/// The names of the library. A change here is a change for everybody who embeds it.
+const EXPORTS: &[&str] = &[
+    "AgentMemory",
+    "Archivist",
+    "ArchivistBuilder",
+    "ArchivistOutcome",
+    "ArchivistService",
+    "Config",
+    "ConfigError",
+    "Embedder",
+    "Episode",
+    "EpisodeId",
+    "EpisodeStatus",
+    "Evidence",
+    "EvidenceLevel",
+    "FacetValues",
+    "FeedbackEvidence",
+    "FeedbackVerdict",
+    "HudMessage",
+    "HudSink",
+    "IdSource",
+    "Importance",
+    "JsonlMemory",
+    "JsonlSettings",
+    "JsonlSink",
+    "LanguageModel",
+    "Lesson",
+    "LessonAuthor",
+    "LessonBlockStyle",
+    "LessonFilter",
+    "LessonName",
+    "LessonOpinion",
+    "MemoryCategory",
+    "MemoryError",
+    "MemoryId",
+    "MemoryKind",
+    "MemoryQuery",
+    "MemoryScope",
+    "MemoryService",
+    "MemoryState",
+    "ModelError",
+    "ModelReply",
+    "ModelRequest",
+    "NewLesson",
+    "OutcomeStatus",
+    "Point",
+    "ProcessEnvironment",
+    "QueuedJob",
+    "Quote",
+    "RecallRequest",
+    "RecallResult",
+    "RecordedFeedback",
+    "ReflectionScenario",
+    "ReflectionTrigger",
+    "RequestError",
+    "RunId",
+    "SelectedLesson",
+    "ServiceClock",
+    "SessionId",
+    "Timestamp",
+    "WebSocketSink",
+];
+
 /// A row of the table of rooms in ARCHITECTURE.md.
 #[derive(Debug, PartialEq)]
 struct Room {
@@ -245,6 +311,28 @@ fn files_that_are_named_in_documents_exist() {
             assert!(is_there, "{} names {span}, which does not exist", path.display());
         }
     }
+}
+
+#[test]
+fn the_library_exports_few_names() {
+    let names = exported_names();
+    assert!(names.len() <= MAX_EXPORTS, "{} names are exported", names.len());
+    assert_eq!(names, EXPORTS.iter().map(|name| (*name).to_owned()).collect(), "the list above is the contract");
+}
+
+/// The names that `src/lib.rs` exports. Each is imported from the core by name, so that none slips in.
+fn exported_names() -> BTreeSet<String> {
+    let library = code(&root().join("src/lib.rs"));
+    let exports = library.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap());
+    let mut names = BTreeSet::new();
+    for export in exports {
+        let (path, listed) = export.split_once('{').unwrap_or_else(|| export.rsplit_once("::").unwrap());
+        assert!(!path.contains('*') && !listed.contains('*'), "names are listed one by one");
+        let listed = listed.trim_end_matches('}').split(',').map(str::trim).filter(|name| !name.is_empty());
+        names.extend(listed.map(str::to_owned));
+    }
+    assert!(!library.contains("pub mod"), "modules are not exported");
+    names
 }
 
 #[test]
