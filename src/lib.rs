@@ -10,7 +10,9 @@ pub use archivist_core::domain::{
     FeedbackVerdict, HudMessage, IdSource, Importance, MemoryCategory, MemoryId, MemoryKind, MemoryQuery, MemoryScope,
     MemoryState, OutcomeStatus, Quote, ReflectionScenario, ReflectionTrigger, RunId, SessionId, Timestamp,
 };
-pub use archivist_core::hud::{HudSink, JsonlSink, WebSocketSink};
+#[cfg(feature = "hud")]
+pub use archivist_core::hud::WebSocketSink;
+pub use archivist_core::hud::{HudSink, JsonlSink};
 pub use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings};
 pub use archivist_core::memory::{Lesson, LessonName, MemoryError, MemoryService};
 pub use archivist_core::model::embed::Embedder;

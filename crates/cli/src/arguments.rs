@@ -11,10 +11,14 @@ use super::console::{ColorChoice, StderrVerbosity};
 use crate::commands::migrate;
 use crate::commands::{
     add, archeflow, audit, audit_check, batch, config, decisions, demo, effect, episodes, feedback, forget, history,
-    hook, import_export, init, inspect, list, maintenance, mcp, prompt, recall, reference_texts, reflect, serve, show,
-    why, worker,
+    hook, import_export, init, inspect, list, maintenance, prompt, recall, reference_texts, reflect, show, why, worker,
 };
-use crate::{eval, terminal_hud};
+#[cfg(feature = "serve")]
+use crate::commands::{mcp, serve};
+#[cfg(feature = "eval")]
+use crate::eval;
+#[cfg(feature = "hud")]
+use crate::terminal_hud;
 use archivist_core::domain::Timestamp;
 
 #[cfg(test)]
@@ -130,7 +134,10 @@ pub(super) enum CliCommand {
 impl CliCommand {
     /// Returns true if the command takes over the whole terminal.
     pub(super) fn takes_over_terminal(&self) -> bool {
-        matches!(self, Self::Reflecting(ReflectingCommand::Hud(_)))
+        #[cfg(feature = "hud")]
+        return matches!(self, Self::Reflecting(ReflectingCommand::Hud(_)));
+        #[cfg(not(feature = "hud"))]
+        false
     }
 }
 
@@ -197,10 +204,13 @@ pub(super) enum ReflectingCommand {
     /// Reflect on every session of the last days that was not reflected on
     Batch(batch::BatchCommand),
     /// Watch lessons arrive in the terminal, read them and decide about them
+    #[cfg(feature = "hud")]
     Hud(terminal_hud::HudCommand),
     /// Serve the memory over HTTP: a panel, an API, events
+    #[cfg(feature = "serve")]
     Serve(serve::ServeCommand),
     /// Answer an agent by the Model Context Protocol, over stdin and stdout
+    #[cfg(feature = "serve")]
     Mcp(mcp::McpCommand),
     /// Work off the queue of sessions to reflect on
     Worker(worker::WorkerCommand),
@@ -226,6 +236,7 @@ pub(super) enum OtherCommand {
     #[command(subcommand, after_help = prompt::EXAMPLES)]
     Prompt(prompt::PromptCommand),
     /// Measure the parts that decide by rules
+    #[cfg(feature = "eval")]
     #[command(subcommand, after_help = eval::EXAMPLES)]
     Eval(eval::EvalCommand),
     /// Write the completions of a shell to stdout

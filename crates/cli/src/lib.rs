@@ -2,6 +2,11 @@
 //!
 //! stdout carries data, stderr carries messages. [`run`] is the whole program; `main` only calls it.
 
+#![cfg_attr(
+    not(all(feature = "eval", feature = "hud", feature = "otel", feature = "serve")),
+    allow(dead_code, reason = "some parts serve features that are off")
+)]
+
 mod process_context;
 
 mod arguments;
@@ -14,15 +19,18 @@ mod stop_signal;
 mod worker_start;
 
 mod commands;
+#[cfg(feature = "eval")]
 mod eval;
 mod hooks;
 mod memory_audit;
+#[cfg(feature = "hud")]
 mod terminal_hud;
 
 mod cli_error;
 mod console;
 mod lesson_format;
 mod table;
+#[cfg_attr(not(feature = "otel"), path = "absent_telemetry.rs")]
 mod telemetry;
 mod text_format;
 mod tracing_setup;
@@ -67,7 +75,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
     let is_drawn_over = arguments.command.takes_over_terminal() && console.is_stderr_watched();
     let talk = if is_drawn_over { StderrVerbosity::Quiet } else { globals.stderr_verbosity() };
     let observe = |telemetry: Option<&TelemetryExporter>| {
-        tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry)
+        tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry);
     };
     let open = || CommandContext::open(globals, &environment, now, seed);
     let done = match &arguments.command {
@@ -135,6 +143,7 @@ fn run_other(
         OtherCommand::Archeflow(command) => command.run(&arguments.globals, environment, now, console),
         OtherCommand::Config(command) => command.run(&arguments.globals, environment, console),
         OtherCommand::Prompt(command) => command.run(&arguments.globals, environment, console),
+        #[cfg(feature = "eval")]
         OtherCommand::Eval(command) => command.run(now, arguments.globals.seed, console),
         OtherCommand::Completions(command) => command.run(console),
         OtherCommand::Man(command) => command.run(console),
@@ -192,8 +201,11 @@ fn run_reflecting(
     console: &mut Console,
 ) -> anyhow::Result<CommandExit> {
     match command {
+        #[cfg(feature = "serve")]
         ReflectingCommand::Serve(command) => command.run(session, globals, environment, console),
+        #[cfg(feature = "hud")]
         ReflectingCommand::Hud(command) => command.run(session, environment, console),
+        #[cfg(feature = "serve")]
         ReflectingCommand::Mcp(command) => command.run(session, globals, environment),
         ReflectingCommand::Reflect(command) => command.run(session, environment, console),
         ReflectingCommand::Batch(command) => command.run(session, console),

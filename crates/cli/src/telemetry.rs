@@ -17,7 +17,7 @@ use crate::tracing_setup::OWN_TARGETS;
 use archivist_core::config::TelemetrySettings;
 
 /// The service name under which a collector stores everything.
-const SERVICE: &str = env!("CARGO_PKG_NAME");
+const SERVICE: &str = "archivist";
 
 /// The longest wait for a collector.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -4,6 +4,11 @@
 //! only want a memory use the package `archivist`, whose names are few and stay. `ARCHITECTURE.md` shows the rooms and how
 //! a record passes through them.
 
+#![cfg_attr(
+    not(all(feature = "embeddings", feature = "index", feature = "postgres", feature = "web-socket")),
+    allow(dead_code, reason = "some parts serve features that are off")
+)]
+
 // Keep the order in which data flows.
 pub mod domain;
 pub mod text;

@@ -19,6 +19,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod maintenance;
+#[cfg(feature = "serve")]
 pub(crate) mod mcp;
 #[cfg(feature = "postgres")]
 pub(crate) mod migrate;
@@ -26,6 +27,7 @@ pub(crate) mod prompt;
 pub(crate) mod recall;
 pub(crate) mod reference_texts;
 pub(crate) mod reflect;
+#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod why;

@@ -29,6 +29,15 @@ impl ConfigProblem {
     }
 }
 
+impl ConfigError {
+    /// Makes the error for a setting that this build cannot serve, because it lacks a feature.
+    pub fn missing_feature(key: &str, feature: &str) -> Self {
+        let message = format!("`{key}` is set, and this program was built without the feature `{feature}`");
+        let hint = "leave the setting empty, or build the program with the feature".to_owned();
+        Self { problems: vec![ConfigProblem::with_hint(message, hint)] }
+    }
+}
+
 /// Joins the problems into text: one line per message and per hint, without a final line break.
 fn join_problems(problems: &[ConfigProblem]) -> String {
     let mut text = String::new();

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
-use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 #[cfg(test)]
 #[path = "delivery_queue_tests.rs"]
@@ -39,7 +38,7 @@ pub(super) struct MessageQueue {
 
 #[derive(Debug)]
 struct QueuedMessages {
-    messages: VecDeque<Utf8Bytes>,
+    messages: VecDeque<Arc<str>>,
     /// The count of messages that have left the queue, which is the number of the first one in it.
     gone: u64,
     link: LinkState,
@@ -67,7 +66,7 @@ impl MessageQueue {
     }
 
     /// Returns the first message and its number. It stays queued until [`remove_delivered`](Self::remove_delivered).
-    pub(super) fn first_message(&self) -> Option<(u64, Utf8Bytes)> {
+    pub(super) fn first_message(&self) -> Option<(u64, Arc<str>)> {
         let held = self.lock_messages();
         Some((held.gone, held.messages.front()?.clone()))
     }
@@ -83,7 +82,7 @@ impl MessageQueue {
     /// Returns the first messages and the number of the first of them. They stay queued until
     /// [`remove_delivered_before`](Self::remove_delivered_before).
     #[cfg(feature = "postgres")]
-    pub(super) fn first_messages(&self, most: usize) -> (u64, Vec<Utf8Bytes>) {
+    pub(super) fn first_messages(&self, most: usize) -> (u64, Vec<Arc<str>>) {
         let held = self.lock_messages();
         (held.gone, held.messages.iter().take(most).cloned().collect())
     }

@@ -11,7 +11,7 @@ fn drained(queue: &MessageQueue) -> Vec<String> {
     let next = || {
         let (number, message) = queue.first_message()?;
         queue.remove_delivered(number);
-        Some(message.as_str().to_owned())
+        Some((*message).to_owned())
     };
     std::iter::from_fn(next).collect()
 }

@@ -97,7 +97,7 @@ async fn deliver_batches(events: EventFeed, name: Arc<str>, queue: Arc<MessageQu
         let count = batch.len() as u64;
         let told: Vec<NewEvent> = (first..)
             .zip(batch)
-            .map(|(number, record)| NewEvent { key: format!("{name}-{number}"), record: record.as_str().to_owned() })
+            .map(|(number, record)| NewEvent { key: format!("{name}-{number}"), record: (*record).to_owned() })
             .collect();
         match events.append_within(PATIENCE, &told).await {
             Ok(()) => {

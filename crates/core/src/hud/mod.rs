@@ -1,6 +1,8 @@
 //! Sinks that report the progress of reflections to displays and files. Sending never waits and never fails.
 
+#[cfg(any(feature = "postgres", feature = "web-socket"))]
 mod background_delivery;
+#[cfg(any(feature = "postgres", feature = "web-socket"))]
 mod delivery_queue;
 mod error;
 mod event_feed;
@@ -9,6 +11,7 @@ mod feed_wakeup;
 #[cfg(feature = "postgres")]
 mod fleet_sink;
 mod jsonl_sink;
+#[cfg(feature = "web-socket")]
 mod web_socket_sink;
 
 use std::fmt::Debug;
@@ -26,6 +29,7 @@ pub use feed_wakeup::FeedListener;
 #[cfg(feature = "postgres")]
 pub use fleet_sink::FleetFeedSink;
 pub use jsonl_sink::JsonlSink;
+#[cfg(feature = "web-socket")]
 pub use web_socket_sink::WebSocketSink;
 
 #[cfg(test)]

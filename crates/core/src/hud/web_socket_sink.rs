@@ -168,7 +168,7 @@ async fn send_queued_messages(
     let mut heard = false;
     loop {
         while let Some((number, message)) = queue.first_message() {
-            match timeout(manners.sending, socket.send(Message::Text(message))).await {
+            match timeout(manners.sending, socket.send(Message::Text((*message).into()))).await {
                 Ok(Ok(())) => queue.remove_delivered(number),
                 Ok(Err(_)) | Err(_) => return ConnectionEnd::Lost { heard },
             }

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::bank_files::{BankLayout, RecordPlace, StoreFile};
-use super::index::{BrokenIndex, DocAddress, FactSubject, FileSeal, IndexedLesson, LessonIndex};
+use super::index::{DocAddress, IndexedLesson, LessonIndex};
+use super::index_types::{BrokenIndex, FactSubject, FileSeal};
 use super::index_update::{CurrentLesson, INDEXED, UnindexedRecords};
 use super::json_lines;
 use super::record_view::{LedgerTally, RecordView};

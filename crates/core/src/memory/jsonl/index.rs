@@ -8,11 +8,10 @@ mod postings_walk;
 mod read_only_directory;
 mod schema;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, IndexSettings, ReloadPolicy, Searcher, SegmentOrdinal, TantivyDocument, TantivyError, Term};
@@ -20,12 +19,13 @@ use tantivy::{DocId, IndexSettings, ReloadPolicy, Searcher, SegmentOrdinal, Tant
 use self::postings_walk::{SegmentWalk, visit_live_documents};
 use self::read_only_directory::ReadOnlyDirectory;
 use self::schema::{DocumentKey, IndexEntry, IndexFields, SegmentColumns, alias_term, item_key};
-use super::bank_files::{RecordPlace, StoreFile};
+use super::bank_files::RecordPlace;
 use super::bank_state::LessonLocation;
-use crate::domain::{AgentMemory, Alias, Fact, FactKey, LessonAvailability, LessonCounters, MemoryId, RunId};
+use super::index_types::{BrokenIndex, FactSubject, IndexCoverage, IndexItem, LessonTotals};
+use crate::domain::{Alias, FactKey, LessonAvailability, LessonCounters, MemoryId};
 use crate::memory::answer_collector::AnswerCollector;
 use crate::memory::lesson_matching::{LessonCard, LessonWorth, PreparedQuery, short_hash};
-use crate::recall::{LessonTerms, TermStatistics};
+use crate::recall::TermStatistics;
 use crate::text;
 
 pub(super) use tantivy::DocAddress;
@@ -34,53 +34,6 @@ pub(super) use tantivy::DocAddress;
 const VERSION: u32 = 3;
 /// The memory limit of the index writer: enough to write even a large index in few segments, allocated as needed.
 const WRITER_BYTES: usize = 256_000_000;
-
-/// The error of an index that cannot be relied on. Callers read the files instead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the index is damaged or in the way")]
-pub(super) struct BrokenIndex;
-
-/// The parts of the files that the index covers, and its stored totals.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct IndexCoverage {
-    /// The files' epoch when it was made.
-    pub(super) epoch: u64,
-    /// The offset up to which each file is covered.
-    pub(super) ends: BTreeMap<StoreFile, u64>,
-    /// The seals that prove that the files still begin with the covered bytes.
-    pub(super) seals: BTreeMap<StoreFile, FileSeal>,
-    /// The highest number of any short name.
-    pub(super) highest_alias: u64,
-    /// The line limit it was made with; longer lines were not read.
-    pub(super) line_limit: usize,
-    /// The number of lessons in each state, and their total length.
-    live: LessonTotals,
-    waiting: LessonTotals,
-    retired: LessonTotals,
-}
-
-/// A chain of hashes with one link for each index update, so that an update does not read everything again.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FileSeal {
-    pub(super) links: Vec<u64>,
-    pub(super) hash: String,
-}
-
-impl FileSeal {
-    /// Adds a link for the bytes up to `end`.
-    pub(super) fn add_link(&mut self, bytes: &[u8], end: u64) {
-        let mut hash = blake3::Hasher::new();
-        hash.update(self.hash.as_bytes()).update(bytes);
-        self.hash = hash.finalize().to_hex().to_string();
-        self.links.push(end);
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct LessonTotals {
-    documents: u64,
-    length: u64,
-}
 
 /// A lesson as the index stores it.
 #[derive(Debug, Clone)]
@@ -111,22 +64,6 @@ impl std::fmt::Debug for LessonIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LessonIndex").field("covered", &self.covered).finish_non_exhaustive()
     }
-}
-
-/// A record to be indexed. It replaces what the index has under the same key.
-#[derive(Debug)]
-pub(super) enum IndexItem<'a> {
-    Lesson {
-        memory: &'a AgentMemory,
-        terms: &'a LessonTerms,
-        place: RecordPlace,
-        version: u64,
-        counters: &'a LessonCounters,
-    },
-    Fact {
-        fact: &'a Fact,
-        place: RecordPlace,
-    },
 }
 
 impl LessonIndex {
@@ -287,22 +224,6 @@ impl LessonIndex {
     }
 }
 
-/// The lesson or the session that facts are about.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum FactSubject<'a> {
-    Lesson(&'a MemoryId),
-    Run(&'a RunId),
-}
-
-impl FactSubject<'_> {
-    fn trait_term(self) -> String {
-        match self {
-            Self::Lesson(memory) => format!("of {memory}"),
-            Self::Run(run) => format!("run {run}"),
-        }
-    }
-}
-
 /// Takes the lock for updating the index without waiting; `None` if another process has it.
 pub(super) fn try_lock_index(directory: &Path) -> Option<File> {
     std::fs::create_dir_all(directory).ok()?;
@@ -361,10 +282,6 @@ pub(super) fn write_index(
 }
 
 impl IndexCoverage {
-    pub(super) fn at_epoch(epoch: u64, line_limit: usize) -> Self {
-        Self { epoch, line_limit, ..Self::default() }
-    }
-
     fn totals_of(&self, standing: LessonAvailability) -> LessonTotals {
         match standing {
             LessonAvailability::Live => self.live,

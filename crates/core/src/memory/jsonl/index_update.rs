@@ -2,7 +2,8 @@
 
 use super::bank_files::{BankLayout, RecordPlace, StoreFile};
 use super::bank_state::BankState;
-use super::index::{self, IndexCoverage, IndexItem, LessonIndex};
+use super::index::{self, LessonIndex};
+use super::index_types::{IndexCoverage, IndexItem};
 use crate::domain::{AgentMemory, Fact, LessonCounters};
 use crate::memory::MemoryError;
 use crate::recall::{LessonTerms, collect_lesson_terms};

@@ -13,7 +13,10 @@ mod redo_log;
 
 // Reading the files.
 mod bank_state;
+#[cfg_attr(not(feature = "index"), path = "absent_index.rs")]
 mod index;
+#[cfg_attr(not(feature = "index"), allow(dead_code, reason = "an index would use the rest"))]
+mod index_types;
 mod record_view;
 mod snapshot;
 

@@ -5,13 +5,16 @@
 //! arithmetic. [`EndpointEmbedder`] calls an OpenAI-compatible endpoint. [`CachedEmbedder`] wraps either, so that a
 //! text is embedded once.
 
+#[cfg(feature = "embeddings")]
 mod bert;
 mod cache;
 mod cache_file;
 mod endpoint_embedder;
 mod error;
 mod http_transport;
+#[cfg(feature = "embeddings")]
 mod local_embedder;
+#[cfg(feature = "embeddings")]
 mod safetensors;
 mod vector;
 
@@ -24,6 +27,7 @@ pub use cache::CachedEmbedder;
 pub use endpoint_embedder::EndpointEmbedder;
 pub use error::EmbedError;
 pub use http_transport::EmbeddingTransport;
+#[cfg(feature = "embeddings")]
 pub use local_embedder::LocalEmbedder;
 pub use vector::EmbeddingVector;
 

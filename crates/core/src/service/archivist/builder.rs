@@ -1,6 +1,6 @@
 //! Opens an [`Archivist`]: as the configuration says, or with parts that the caller supplies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +15,9 @@ use crate::memory::jsonl::JsonlMemory;
 use crate::memory::postgres::{PostgresMemory, PostgresServer};
 use crate::memory::{BankTenancy, MemoryService};
 use crate::model::LanguageModel;
-use crate::model::embed::{CachedEmbedder, Embedder, LocalEmbedder};
+use crate::model::embed::Embedder;
+#[cfg(feature = "embeddings")]
+use crate::model::embed::{CachedEmbedder, LocalEmbedder};
 use crate::service::ServiceClock;
 
 #[cfg(test)]
@@ -148,11 +150,11 @@ impl ArchivistBuilder {
             Arc::new(JsonlMemory::open(settings))
         };
         let memory = self.memory.unwrap_or_else(configured);
-        let embedder = self.embedder.or_else(|| {
-            let folder = config.embeddings.model_path(home)?;
-            let cache = memory_dir.join("index").join("vectors");
-            Some(Arc::new(CachedEmbedder::new(LocalEmbedder::new(&folder)).with_file(&cache)))
-        });
+        let embedder = match (self.embedder, config.embeddings.model_path(home)) {
+            (Some(embedder), _) => Some(embedder),
+            (None, Some(folder)) => Some(open_sentence_model(&folder, &memory_dir)?),
+            (None, None) => None,
+        };
         Ok(Archivist {
             memory,
             #[cfg(feature = "postgres")]
@@ -172,4 +174,16 @@ impl ArchivistBuilder {
             reflection: Arc::new(Mutex::new(None)),
         })
     }
+}
+
+/// Returns the sentence model in a folder; its vectors are cached beside the memory.
+#[cfg(feature = "embeddings")]
+fn open_sentence_model(folder: &Path, memory_dir: &Path) -> Result<Arc<dyn Embedder>, ConfigError> {
+    let cache = memory_dir.join("index").join("vectors");
+    Ok(Arc::new(CachedEmbedder::new(LocalEmbedder::new(folder)).with_file(&cache)))
+}
+
+#[cfg(not(feature = "embeddings"))]
+fn open_sentence_model(_folder: &Path, _memory_dir: &Path) -> Result<Arc<dyn Embedder>, ConfigError> {
+    Err(ConfigError::missing_feature("embeddings.dir", "embeddings"))
 }

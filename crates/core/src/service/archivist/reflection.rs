@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::{Archivist, RequestError};
 use crate::domain::{ArchivistOutcome, Extra, ReflectionTrigger};
-use crate::hud::{HudBroadcaster, HudSink, JsonlSink, WebSocketSink};
+#[cfg(feature = "web-socket")]
+use crate::hud::WebSocketSink;
+use crate::hud::{HudBroadcaster, HudSink, JsonlSink};
 use crate::service::{
     ArchivistService, EnqueueResult, Job, JobKind, JobName, JobQueue, JobSubmitter, JobUrgency, SkipReason,
     total_log_bytes,
@@ -125,10 +127,21 @@ impl Archivist {
             sinks.push(Box::new(sink));
         }
         if !settings.web_socket.is_empty() {
-            let sink = WebSocketSink::new(&settings.web_socket)
-                .map_err(|error| RequestError::impossible_request(error.to_string(), "look at `hud.webSocket`"))?;
-            sinks.push(Box::new(sink));
+            sinks.push(open_web_socket(&settings.web_socket)?);
         }
         Ok(HudBroadcaster::new(sinks))
     }
+}
+
+#[cfg(feature = "web-socket")]
+fn open_web_socket(address: &str) -> Result<Box<dyn HudSink>, RequestError> {
+    let sink = WebSocketSink::new(address)
+        .map_err(|error| RequestError::impossible_request(error.to_string(), "look at `hud.webSocket`"))?;
+    Ok(Box::new(sink))
+}
+
+#[cfg(not(feature = "web-socket"))]
+fn open_web_socket(_address: &str) -> Result<Box<dyn HudSink>, RequestError> {
+    let message = "`hud.webSocket` is set, and this program was built without displays behind a WebSocket";
+    Err(RequestError::impossible_request(message, "build it with the feature `web-socket`, or leave the setting empty"))
 }
