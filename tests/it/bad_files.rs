@@ -307,12 +307,12 @@ fn words_of_a_newer_version_are_read_and_reported() {
     let records: Vec<Value> = (1..).zip(words).map(|(at, word)| with(word, "alias", format!("m-{at:03}"))).collect();
     assert_snapshot!(life_with(&lines(&records)), @r"
     $ list --all
-    ID     State     Kind      Category    Imp  Seen  Used  Age  Summary
-    m-005  [31mmoon  lesson    heuristic  0.50     0     0  59d  A new state
-    m-004  -         lesson    heuristic  0.50     0     0  59d  A new source
-    m-003  -         lesson    [31mmoon   0.50     0     0  59d  A new category
-    m-002  -         [31mmoon  heuristic  0.50     0     0  59d  A new kind
-    m-001  -         lesson    heuristic  0.50     0     0  59d  A new scope
+    ID     State  Kind    Category    Imp  Seen  Used  Age  Summary
+    m-005  moon   lesson  heuristic  0.50     0     0  59d  A new state
+    m-004  -      lesson  heuristic  0.50     0     0  59d  A new source
+    m-003  -      lesson  moon       0.50     0     0  59d  A new category
+    m-002  -      moon    heuristic  0.50     0     0  59d  A new kind
+    m-001  -      lesson  heuristic  0.50     0     0  59d  A new scope
     $ doctor
     File           Line  Remedy       Problem
     lessons.jsonl     1  none needed  scope: `\u{1b}[31mmoon` is not a scope: it is one of global, proj…

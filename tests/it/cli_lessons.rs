@@ -174,7 +174,7 @@ fn show_tells_everything() {
 
       First paragraph.
 
-      Second paragraph with [31mcolour [0m in it.
+      Second paragraph with colour in it.
 
     Kind          lesson, tool_usage, scope tool
     State         verified: held in two contexts

@@ -351,3 +351,14 @@ fn only_the_command_line_uses_anyhow() {
         assert!(is_cli || !code(&path).contains("anyhow"), "{} uses anyhow", path.display());
     }
 }
+
+#[test]
+fn one_module_decides_which_characters_are_hidden() {
+    let place = root().join("crates/core/src/text/hidden_characters.rs");
+    for path in sources().into_iter().filter(|path| !is_test(path) && *path != place) {
+        let code = code(&path).to_lowercase();
+        for hidden in ["\\u{ad}", "\\u{61c}", "\\u{200", "\\u{202a}", "\\u{202e}", "\\u{206", "\\u{fe0", "\\u{e0000}"] {
+            assert!(!code.contains(hidden), "{} names {hidden}; use `text::strip_hidden_text`", path.display());
+        }
+    }
+}

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{AuditEntry, EntryFlaw, JunkKind};
 use archivist_core::redact::Redactor;
-use archivist_core::text::one_line;
+use archivist_core::text::{JoinerPolicy, one_line, strip_hidden_text};
 
 /// The maximum length of an excerpt.
 const MAX_EXCERPT_CHARACTERS: usize = 120;
@@ -92,7 +92,11 @@ pub(super) fn summarize_flaws(
 impl JunkExample {
     fn from_entry(entry: &AuditEntry, why: &str, redactor: &Redactor) -> Self {
         // Secrets are searched for in the whole text: one that is cut in two would not be recognized.
-        let shown = |text: &str, longest| truncate_text(&one_line(&redactor.redact(text).text), longest);
+        // For the same reason, nothing hidden may be inside it.
+        let shown = |text: &str, longest| {
+            let visible = strip_hidden_text(text, JoinerPolicy::Keep);
+            truncate_text(&one_line(&redactor.redact(&visible).text), longest)
+        };
         Self {
             name: shown(&entry.name, MAX_NAME_CHARACTERS),
             excerpt: shown(&entry.text, MAX_EXCERPT_CHARACTERS),

@@ -7,6 +7,7 @@ use super::help;
 use super::layout::FocusedPane;
 use super::model::{DecisionVerb, FooterNote, HudAction, HudDecision, HudModel, HudTab, InputMode};
 use super::rows::RowSubject;
+use archivist_core::text::is_hidden_character;
 
 /// The most characters of a search.
 const LONGEST_SEARCH: usize = 100;
@@ -139,7 +140,7 @@ fn handle_search_key(model: &mut HudModel, code: KeyCode, has_control: bool) {
 }
 
 fn push_search_letter(model: &mut HudModel, c: char) {
-    if model.search.chars().count() < LONGEST_SEARCH && !c.is_control() {
+    if model.search.chars().count() < LONGEST_SEARCH && !is_hidden_character(c) {
         model.search.push(c);
     }
 }

@@ -8,6 +8,7 @@ use archivist_core::domain::{AgentMemory, Episode, MemoryId, MemoryState, Sessio
 use archivist_core::memory::{Lesson, LessonStateFilter};
 use archivist_core::service::JobFolder;
 use archivist_core::service::{JobQueueStatus, JobReport, last_confirmed_at};
+use archivist_core::text::{JoinerPolicy, strip_hidden_text};
 
 /// The most characters of one text that are shown.
 const LONGEST_TEXT: usize = 4_000;
@@ -158,5 +159,6 @@ pub(super) fn truncate_text(text: &str) -> &str {
 }
 
 fn searchable_text<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    texts.into_iter().map(clean_line).collect::<Vec<_>>().join("\n").to_lowercase()
+    let text = texts.into_iter().map(clean_line).collect::<Vec<_>>().join("\n").to_lowercase();
+    strip_hidden_text(&text, JoinerPolicy::Remove).into_owned()
 }

@@ -7,6 +7,7 @@ use crate::domain::{
     DropReason, DroppedCandidate, EvidenceLevel, FacetValues, Importance, ImportanceScale, InvalidValue,
     MemoryCategory, MemoryId, MemoryKind, MemoryScope, ReflectionSummary, Severity,
 };
+use crate::text::one_line;
 
 #[cfg(test)]
 #[path = "reply_parser_tests.rs"]
@@ -72,9 +73,7 @@ pub(super) fn parse_reply(value: &Value) -> Result<ParsedReply, UnreadableReply>
 
 /// Returns a text on one line, of at most `max` characters; any other value gives an empty text.
 fn shorten_line(value: &Value, max: usize) -> String {
-    let text = value.as_str().unwrap_or_default();
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|c| !c.is_control()).take(max).collect()
+    one_line(value.as_str().unwrap_or_default()).chars().take(max).collect()
 }
 
 fn parse_points(value: Option<&Value>) -> Vec<String> {

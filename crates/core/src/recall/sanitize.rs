@@ -1,9 +1,9 @@
-//! Makes a lesson's text safe for a prompt: one line, nothing invisible, nothing that breaks out of its place.
+//! Makes a lesson's text safe for a prompt: one line, nothing hidden, nothing that breaks out of its place.
 //!
 //! Lessons are cleaned when they are learned; a store may also contain what people, other tools and other versions
 //! wrote.
 
-use std::str::Chars;
+use crate::text::{JoinerPolicy, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "sanitize_tests.rs"]
@@ -17,76 +17,15 @@ const TAKEN: &[&str] = &["archivist", "assistant", "human", "iframe", "img", "sc
 
 const ELLIPSIS: char = '…';
 
-/// Returns the text on one line of at most `max` characters that can only be taken for a line of text: no control
-/// characters, escape sequences or direction marks, no tag, fence or image, no heading, list or quote sign in front.
+/// Returns the text on one line of at most `max` characters that can only be taken for a line of text: no escape
+/// sequences or hidden characters, no tag, fence or image, no heading, list or quote sign in front.
 /// Code spans and type parameters stay as they are.
 pub fn sanitize_for_prompt(text: &str, max: usize) -> String {
     let text = text.get(..text.floor_char_boundary(MAX_READ_BYTES)).unwrap_or(text);
-    let folded = visible_text(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let visible = strip_hidden_text(text, JoinerPolicy::Remove);
+    let folded = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     let unfenced = shorten_fences(&without_tags(&folded));
     close_code_spans(truncate_at_word(strip_leading_signs(&unfenced), max))
-}
-
-/// Returns the text without invisible characters; every kind of whitespace becomes a blank.
-fn visible_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '\u{1b}' => skip_escape_sequence(&mut rest),
-            '\u{9b}' => skip_parameters(&mut rest),
-            '\u{2028}' | '\u{2029}' => out.push(' '),
-            c if c.is_whitespace() => out.push(' '),
-            c if is_invisible(c) => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-fn is_invisible(c: char) -> bool {
-    let hides = matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}'
-            | '\u{e0000}'..='\u{e0fff}'
-    );
-    hides || c.is_control()
-}
-
-/// Skips an escape sequence whose first character was read.
-fn skip_escape_sequence(rest: &mut Chars<'_>) {
-    match rest.clone().next() {
-        Some('[') => {
-            rest.next();
-            skip_parameters(rest);
-        }
-        // A title or a link, up to a bell or another escape.
-        Some(']') if rest.clone().any(is_end_of_title) => {
-            rest.find(|c| is_end_of_title(*c));
-            if rest.clone().next() == Some('\\') {
-                rest.next();
-            }
-        }
-        Some(c) if c.is_ascii_alphanumeric() || matches!(c, '=' | '>' | '\\' | ']') => {
-            rest.next();
-        }
-        _ => {}
-    }
-}
-
-fn is_end_of_title(c: char) -> bool {
-    matches!(c, '\u{7}' | '\u{1b}')
-}
-
-fn skip_parameters(rest: &mut Chars<'_>) {
-    while let Some(c) = rest.clone().next().filter(|c| matches!(c, ' '..='~')) {
-        rest.next();
-        if matches!(c, '@'..='~') {
-            return;
-        }
-    }
 }
 
 /// Returns the text with the angle brackets of tags and comments replaced by others.

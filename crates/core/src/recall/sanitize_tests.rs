@@ -57,7 +57,7 @@ proptest! {
     ) {
         let line = sanitize_for_prompt(&text, max);
         prop_assert!(line.chars().count() <= max);
-        prop_assert!(!line.chars().any(|c| c.is_control() || is_invisible(c)));
+        prop_assert!(!line.chars().any(crate::text::is_hidden_character));
         prop_assert!(!line.contains("``") && !line.contains("~~~") && !line.contains("</") && !line.contains("<!"));
         prop_assert!(!line.to_lowercase().contains("<archivist") && !line.to_lowercase().contains("<system"));
         prop_assert!(line.matches('`').count().is_multiple_of(2));

@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 use super::project_context::{MAX_BYTES, PROGRESS_NOTES};
 use crate::domain::{AgentMemory, SessionId};
 use crate::ingest::LessonSection;
+use crate::text::one_line;
 
 #[cfg(test)]
 #[path = "progress_writer_tests.rs"]
@@ -86,8 +87,7 @@ fn render_line(lesson: &AgentMemory) -> String {
 
 /// Returns a text without line breaks, and without anything that hides what follows or looks like a section mark.
 fn sanitize_line(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
-    let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = one_line(text);
     let mut pieces = line.split('<');
     let mut harmless = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -101,12 +101,6 @@ fn sanitize_line(text: &str) -> String {
 
 fn starts_with_ignore_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
-}
-
-/// Returns true for characters that break a line, control a terminal or change the direction of writing.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Reads the notes, if there are any. Symbolic links are refused: they may lead out of the project.

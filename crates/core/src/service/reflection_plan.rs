@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::judge::{self, CandidateVerdict, SessionEnds};
 use crate::memory::{CommitBatch, Lesson};
+use crate::text::one_line;
 
 /// The number of quotes that a sighting keeps; the lesson has its own.
 const SIGHTING_QUOTES: usize = 3;
@@ -335,8 +336,7 @@ fn describe_situation(context: &ReflectionContext, candidate: &Candidate) -> Opt
 
 /// Returns a text on one line, shortened at a word boundary.
 fn shorten_to_line(text: &str) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.retain(|c| !c.is_control());
+    let mut line = one_line(text);
     if let Some((end, _)) = line.char_indices().nth(SITUATION_CHARACTERS) {
         line.truncate(end);
         // Not in the middle of a word, in scripts that have spaces.

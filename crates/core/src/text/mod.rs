@@ -1,5 +1,5 @@
 //! Splits texts into words for comparison (lower case, stemmed, identifiers whole and in parts) and into terms for
-//! search, and counts tokens as models do.
+//! search, counts tokens as models do, and removes what cannot be seen.
 //!
 //! Every memory indexes the terms and every query is split into them, so that all of them rank alike. Any change of the
 //! results must raise [`VERSION`], so that derived indexes are rebuilt.
@@ -10,12 +10,15 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+mod ansi_escapes;
+mod hidden_characters;
 mod one_line;
 mod terms;
 pub mod thesaurus;
 mod tokens;
 mod word_overlap;
 
+pub use hidden_characters::{JoinerPolicy, is_hidden_character, strip_hidden_text};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;
 pub use word_overlap::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};

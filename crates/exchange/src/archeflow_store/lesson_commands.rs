@@ -8,7 +8,7 @@ use super::lesson_file::{LessonLine, LessonLines};
 use super::run_record::ProcessedRuns;
 use super::{extract_tags, foreign_lines_message, format_log_line, format_timestamp, to_json_line};
 use archivist_core::domain::Timestamp;
-use archivist_core::text::one_line;
+use archivist_core::text::{JoinerPolicy, one_line, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "lesson_commands_tests.rs"]
@@ -134,17 +134,15 @@ fn build_table(lines: &LessonLines) -> LessonTable {
     LessonTable { rows, strangers: lines.foreign_line_count() }
 }
 
-/// Returns the text on one line, with the escapes that jq uses in tables and without other control characters.
+/// Returns the text on one line, with the escapes that jq uses in tables and without hidden characters.
 fn escape_cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in strip_hidden_text(text, JoinerPolicy::Keep).chars() {
         match c {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             '\\' => out.push_str("\\\\"),
-            '\u{2028}' | '\u{2029}' => out.push(' '),
-            c if c.is_control() => {}
             c => out.push(c),
         }
     }

@@ -12,7 +12,7 @@ fn a_table_has_its_columns() {
         "ID       Freq  Type             Domain   Description",
         "----     ----  ----             ------   -----------",
         "m-001    3     pattern          writing  Timeline  references",
-        "m-002    0     archetype_hint   a-long-domain a\\tb\\nc\\\\d[0m",
+        "m-002    0     archetype_hint   a-long-domain a\\tb\\nc\\\\d",
     ];
     assert_eq!(listing.rows, expected);
     assert_eq!(listing.message_lines(), ["[archeflow-memory] Left 1 line(s) alone that are no lessons"]);

@@ -12,6 +12,7 @@ use crate::extractors::{AcceptedWord, check_range};
 use crate::problem_response::HttpProblem;
 use archivist_core::domain::{MemoryCategory, MemoryKind, MemoryScope};
 use archivist_core::redact::Redactor;
+use archivist_core::text::{JoinerPolicy, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "arguments_tests.rs"]
@@ -182,7 +183,8 @@ impl RecordLessonArguments {
         check_count("tags", self.tags.len(), MAX_NAMED)?;
         self.tags.iter().try_for_each(|tag| check_length("tags", Some(tag), MAX_WORD))?;
         let redactor = Redactor::new();
-        let clean = |text: String| redactor.redact(&text).text.into_owned();
+        // A secret is recognized only once nothing hidden is inside it.
+        let clean = |text: String| redactor.redact(&strip_hidden_text(&text, JoinerPolicy::Keep)).text.into_owned();
         Ok(NewLessonBody {
             text: clean(self.text),
             kind: Some(self.kind.unwrap_or(AcceptedWord(MemoryKind::Lesson))),
@@ -190,7 +192,7 @@ impl RecordLessonArguments {
             scope: self.scope.map(|holds| AcceptedWord(holds.into())),
             importance: None,
             rule: self.rule.map(clean),
-            detail: self.detail.map(|detail| clean(detail.replace(is_hidden_character, " "))),
+            detail: self.detail.map(clean),
             severity: None,
             evergreen: false,
             tags: self.tags.into_iter().map(clean).collect(),
@@ -271,11 +273,6 @@ impl SessionStartArguments {
         check_length("task", self.task.as_deref(), MAX_MATTER)?;
         Ok(self.task.filter(|task| !task.trim().is_empty()))
     }
-}
-
-/// Returns true for control characters other than line breaks and tabs, which could control a terminal.
-fn is_hidden_character(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 fn check_length(name: &str, text: Option<&str>, most: usize) -> Result<(), HttpProblem> {

@@ -5,6 +5,7 @@ use similar::TextDiff;
 use crate::cli_error::CliError;
 use crate::console::{Console, TextStyle};
 use archivist_core::redact::Redactor;
+use archivist_core::text::{JoinerPolicy, strip_hidden_text};
 
 /// The number of unchanged lines around a change.
 const AROUND: usize = 3;
@@ -14,7 +15,8 @@ pub(super) fn render_unified_diff(path: &str, before: Option<&str>, after: Optio
     let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
     let difference = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
     let shown = difference.unified_diff().context_radius(AROUND).header(name(before), name(after)).to_string();
-    let visible: String = shown.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    // A carriage return would let a line be overwritten.
+    let visible = strip_hidden_text(&shown, JoinerPolicy::Keep).replace('\r', "");
     Redactor::new().redact(&visible).text.into_owned()
 }
 

@@ -8,6 +8,7 @@ use crate::context::failure::rate_error_line;
 use crate::context::signal::Signal;
 use crate::context::tool_action::{ToolAction, is_assignment, is_read_only_command};
 use crate::domain::{Speaker, Step, ToolCall, ToolOutput, Trajectory};
+use crate::text::{JoinerPolicy, strip_hidden_text};
 
 /// The factor, before doubling, by which a step may exceed the limit of one part.
 const PARTS_SHOWN: usize = 4;
@@ -66,16 +67,17 @@ pub(super) enum SignalDetail {
     Whole,
 }
 
-/// Returns true for line breaks, and for any character that some reader treats as one or uses to hide text.
+/// Returns true for line breaks, and for any character that some reader may treat as one.
 fn is_line_break(c: char) -> bool {
     c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Returns a text as one line of at most `max` bytes, for the digest's own lines.
 pub(super) fn flatten_line(text: &str, max: usize) -> String {
-    let text = text.trim();
+    let visible = strip_hidden_text(text, JoinerPolicy::Keep);
+    let text = visible.trim();
     let kept = text.get(..text.floor_char_boundary(max)).unwrap_or_default();
-    let mut line: String = kept.chars().map(|c| if is_line_break(c) { ' ' } else { c }).collect();
+    let mut line = kept.replace(is_line_break, " ");
     if kept.len() < text.len() {
         line.push('…');
     }

@@ -2,47 +2,13 @@
 
 use std::borrow::Cow;
 
-/// Returns the text without colour codes and control characters. Line ends and tabs are kept.
-pub(super) fn strip_control_codes(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\n' | b'\t') || byte == 0x7f) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\u{1b}' => skip_escape_sequence(&mut characters),
-            // A carriage return restarts the line; the overwritten text was progress.
-            '\r' => out.push('\n'),
-            '\n' | '\t' => out.push(character),
-            _ if character.is_control() => {}
-            _ => out.push(character),
-        }
-    }
-    Cow::Owned(out)
-}
+use crate::text::{JoinerPolicy, strip_hidden_text};
 
-fn skip_escape_sequence(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match characters.peek() {
-        Some('[') => {
-            characters.next();
-            while characters.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-            characters.next_if(|c| matches!(c, '@'..='~'));
-        }
-        Some(']') => {
-            // A title or a link: up to the bell or the string terminator, but never past the line.
-            while let Some(inner) = characters.next_if(|c| *c != '\n') {
-                if inner == '\u{7}' || (inner == '\u{1b}' && characters.next_if_eq(&'\\').is_some()) {
-                    break;
-                }
-            }
-        }
-        Some('(' | ')') => {
-            characters.next();
-            characters.next_if(char::is_ascii_alphanumeric);
-        }
-        _ => {}
-    }
+/// Returns the text without escape sequences and hidden characters. Line feeds and tabs are kept.
+pub(super) fn strip_control_codes(text: &str) -> Cow<'_, str> {
+    let visible = strip_hidden_text(text, JoinerPolicy::Keep);
+    // A carriage return restarts the line; the overwritten text was progress.
+    if visible.contains('\r') { Cow::Owned(visible.replace('\r', "\n")) } else { visible }
 }
 
 /// Returns at most `limit` characters of a text.

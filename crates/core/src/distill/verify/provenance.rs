@@ -13,12 +13,11 @@ use super::network_addresses::find_addresses;
 use super::pasted_text;
 use super::project_forge::shows_own_project;
 use super::reader_orders::{ReaderOrder, find_order};
-use super::text_cleaning::strip_invisible;
 use super::word_runs::{WordNumber, WordRun, runs_without_gaps, split_stretches, word_runs, word_sequence};
 use crate::context::{QuotableText, ReflectionContext, SignalKind, ToolAction, quotable_texts};
 use crate::distill::unchecked_candidate::StepReference;
 use crate::domain::{EvidenceLevel, Step, Timestamp, ToolCall, TrustClass};
-use crate::text::WordSplitter;
+use crate::text::{JoinerPolicy, WordSplitter, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "provenance_tests.rs"]
@@ -153,14 +152,15 @@ impl WordProvenance {
                 moment: GIVEN_AT,
             };
             let unknown = StepReference { trajectory: 0, step: 0 };
-            hearing.record_stretches(&strip_invisible(text), unknown, &TrustClass::InjectedMemory, false, true);
+            let text = strip_hidden_text(text, JoinerPolicy::Remove);
+            hearing.record_stretches(&text, unknown, &TrustClass::InjectedMemory, false, true);
         }
         for (moment, heard) in steps_in_time_order(context).into_iter().enumerate() {
             let mut hearing =
                 ProvenanceRecorder { provenance: &mut provenance, cutter: &mut cutter, wanted: &wanted, moment };
             for passage in quotable_texts(heard.step).into_iter().filter(|passage| heard.includes_trust(&passage.trust))
             {
-                let text = strip_invisible(&passage.text);
+                let text = strip_hidden_text(&passage.text, JoinerPolicy::Remove);
                 for (text, trust) in split_by_trust(&text, &passage) {
                     if let Some(finder) = &finder {
                         for found in finder.find_overlapping_iter(text) {

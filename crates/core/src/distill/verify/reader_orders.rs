@@ -3,7 +3,7 @@
 //! Words alone stop almost nothing, for there are always other words. So nothing rests on this check alone: it
 //! separates what is certainly an order from what merely came from a stranger.
 
-use super::text_cleaning::strip_invisible;
+use crate::text::{JoinerPolicy, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "reader_orders_tests.rs"]
@@ -218,7 +218,8 @@ const MARKUP: &[&str] = &[
 
 /// Returns what a text orders its reader to do, if it does; grave orders come first.
 pub(super) fn find_order(text: &str) -> Option<ReaderOrder> {
-    let text = strip_invisible(text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text));
+    let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
+    let text = strip_hidden_text(text, JoinerPolicy::Remove);
     let lower = text.to_lowercase();
     let words = split_words(&lower);
     let found = |pattern: &&OrderPattern| pattern.matches_words(&words);

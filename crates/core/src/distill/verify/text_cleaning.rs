@@ -1,10 +1,9 @@
-//! Makes the texts of a lesson safe to show anywhere: no secrets, nothing invisible, no active markup.
-
-use std::borrow::Cow;
+//! Makes the texts of a lesson safe to show anywhere: no secrets, nothing hidden, no active markup.
 
 use crate::distill::unchecked_candidate::UncheckedCandidate;
 use crate::domain::FacetValues;
 use crate::redact::Redactor;
+use crate::text::{JoinerPolicy, strip_hidden_text};
 
 #[cfg(test)]
 #[path = "text_cleaning_tests.rs"]
@@ -60,81 +59,10 @@ pub(super) fn sanitize_candidate(mut claim: UncheckedCandidate, redactor: &Redac
 /// Returns a text on one line, sanitized, of at most `max` characters.
 pub(super) fn sanitize_line(text: &str, max: usize, redactor: &Redactor) -> String {
     let text = text.get(..text.floor_char_boundary(MAX_READ_BYTES)).unwrap_or(text);
-    let text = strip_invisible(text);
+    let text = strip_hidden_text(text, JoinerPolicy::Remove);
     let redacted = redactor.redact(&text);
     let folded = redacted.text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut_to_length(neutralize_markup(&folded).trim(), max)
-}
-
-/// Returns the text without what is invisible: escape sequences, control characters, direction marks, zero-width
-/// characters. Line breaks and tabs stay.
-pub(super) fn strip_invisible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_invisible) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut rest),
-            '\u{9b}' => skip_parameters(&mut rest),
-            c if is_invisible(c) => {}
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
-}
-
-fn is_invisible(c: char) -> bool {
-    match c {
-        '\n' | '\r' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
-        // Zero-width spaces and joiners, direction marks, variation selectors, tag characters, private use.
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}' | '\u{e000}'..='\u{f8ff}' | '\u{fff0}'..='\u{fffb}' => true,
-        c => c.is_control(),
-    }
-}
-
-/// Skips the rest of an escape sequence whose first character was read.
-fn skip_escape(rest: &mut std::str::Chars<'_>) {
-    match rest.clone().next() {
-        Some('[') => {
-            rest.next();
-            skip_parameters(rest);
-        }
-        Some(']') => {
-            // A title or a link ends at a bell or another escape.
-            for c in rest.by_ref() {
-                if c == '\u{7}' || c == '\u{1b}' {
-                    break;
-                }
-            }
-            if rest.clone().next() == Some('\\') {
-                rest.next();
-            }
-        }
-        Some('(' | ')' | '#') => {
-            rest.next();
-            rest.next();
-        }
-        Some(c) if c.is_ascii_alphanumeric() || matches!(c, '=' | '>' | '\\') => {
-            rest.next();
-        }
-        _ => {}
-    }
-}
-
-fn skip_parameters(rest: &mut std::str::Chars<'_>) {
-    while let Some(c) = rest.clone().next() {
-        if !matches!(c, ' '..='~') {
-            return;
-        }
-        rest.next();
-        if matches!(c, '@'..='~') {
-            return;
-        }
-    }
 }
 
 /// Returns the text without anything that a renderer would interpret: no tags, no comments, no leading heading, list or

@@ -1,7 +1,6 @@
 //! Splits texts into words, runs of words and stretches, as provenance compares them.
 
-use super::text_cleaning::strip_invisible;
-use crate::text::WordSplitter;
+use crate::text::{JoinerPolicy, WordSplitter, strip_hidden_text};
 
 /// The number of consecutive words that are no coincidence.
 pub(super) const SHINGLE: usize = 4;
@@ -19,7 +18,8 @@ pub(super) type WordRun = [WordNumber; SHINGLE];
 pub(super) fn word_sequence(text: &str, cutter: &mut WordSplitter) -> Vec<String> {
     let is_joined = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     let mut sequence = Vec::new();
-    for piece in strip_invisible(text).split(|c: char| !is_joined(c)).filter(|piece| !piece.is_empty()) {
+    let visible = strip_hidden_text(text, JoinerPolicy::Remove);
+    for piece in visible.split(|c: char| !is_joined(c)).filter(|piece| !piece.is_empty()) {
         let words = cutter.split_words(piece);
         if piece.is_ascii() || piece.chars().all(|c| u32::from(c) < 0x0E00) {
             sequence.extend(words.into_iter().next());

@@ -5,6 +5,7 @@ use std::fmt;
 use http::Uri;
 
 use crate::hud::HudError;
+use crate::text::is_hidden_character;
 
 /// The address of a display. Its `Display` and `Debug` output hides the query and the password.
 pub(super) struct DisplayAddress {
@@ -60,5 +61,5 @@ fn strip_secrets(text: &str) -> String {
     let rest = rest.rsplit('@').next().unwrap_or_default();
     let between = if scheme.is_empty() { "" } else { "://" };
     let whole = format!("{scheme}{between}{rest}");
-    whole.chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect()
+    whole.chars().filter(|c| !is_hidden_character(*c)).take(SHOWN_CHARACTERS).collect()
 }

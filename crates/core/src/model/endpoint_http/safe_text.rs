@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::text::{JoinerPolicy, strip_hidden_text};
+
 /// The most characters that are kept of an endpoint's message.
 const MAX_SAID: usize = 300;
 
@@ -24,9 +26,8 @@ impl KeyMask {
     /// Returns the message on one line of at most 300 characters, without the key.
     pub(in crate::model) fn sanitize_message(&self, text: &str) -> String {
         let masked = self.mask_key(text);
-        let visible = |word: &str| word.chars().filter(|c| !is_invisible(*c)).collect::<String>();
-        let words = masked.split_whitespace().map(visible).filter(|word| !word.is_empty());
-        let line = words.collect::<Vec<_>>().join(" ");
+        let visible = strip_hidden_text(&masked, JoinerPolicy::Remove);
+        let line = visible.split_whitespace().collect::<Vec<_>>().join(" ");
         // Removed characters may have been in the middle of the key.
         let line = self.mask_key(&line);
         if self.contains_spaced_key(&line) {
@@ -52,12 +53,6 @@ impl KeyMask {
             _ => Cow::Borrowed(text),
         }
     }
-}
-
-/// Returns true for characters that control a terminal, reverse a line or are invisible between letters.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
 }
 
 #[cfg(test)]
