@@ -25,7 +25,7 @@ pub(super) struct FacetFlags {
     /// Which domain: code, writing or the project's own
     #[arg(long, value_name = "NAME")]
     domain: Option<String>,
-    /// Which task
+    /// The id of a task
     #[arg(long, value_name = "ID")]
     task: Option<String>,
     /// A path of the repository; it stands for everything below it

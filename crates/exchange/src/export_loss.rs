@@ -10,7 +10,7 @@ use archivist_core::domain::{AgentMemory, Importance, LessonAvailability, Memory
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Loss")]
 pub struct ExportLoss {
-    /// What.
+    /// The content that is lost.
     pub what: &'static str,
     /// Of how many lessons.
     pub lessons: usize,

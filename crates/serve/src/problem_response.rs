@@ -25,7 +25,7 @@ pub(super) struct ProblemBody {
     kind: &'static str,
     /// The status in words.
     title: String,
-    /// The status.
+    /// The HTTP status code.
     status: u16,
     /// What is wrong with which thing.
     detail: String,

@@ -29,7 +29,7 @@ pub(crate) enum PromptCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowPrompt {
-    /// Which one
+    /// The prompt to print; all of them otherwise
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(PromptSet::NAMES))]
     name: Option<String>,
     /// Those that come with the program, whatever holds here

@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct CompletionsCommand {
-    /// Which shell
+    /// The shell to complete for
     #[arg(value_enum)]
     shell: Shell,
 }

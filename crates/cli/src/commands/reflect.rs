@@ -36,7 +36,7 @@ pub(crate) struct ReflectCommand {
     /// Its log, or several that make one session
     #[arg(long, value_name = "PATH", num_args = 1..)]
     file: Vec<PathBuf>,
-    /// What happened
+    /// The reason for the reflection
     #[arg(long, default_value = "manual", value_parser = word_parser::<ReflectionScenario>(ReflectionScenario::WORDS))]
     scenario: ReflectionScenario,
     /// The task worked on

@@ -69,7 +69,7 @@ pub struct FeedbackWeights {
     /// The lens, which validates.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub lens: f64,
-    /// Anybody else.
+    /// The weight of any other role.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub other: f64,
 }

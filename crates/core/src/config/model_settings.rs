@@ -47,7 +47,7 @@ pub(super) fn user_path(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     if path.is_empty() { None } else { absolute_path(path, Path::new("/"), home) }
 }
 
-/// Who distills.
+/// The engine that distills lessons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum EngineChoice {
@@ -121,7 +121,7 @@ pub enum AnswerFormatChoice {
     JsonSchema,
     /// JSON by the endpoint's switch.
     JsonObject,
-    /// Text.
+    /// Plain text in any form.
     Text,
 }
 
@@ -129,7 +129,7 @@ pub enum AnswerFormatChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CassetteMode {
-    /// Neither.
+    /// Nothing is recorded or replayed.
     Off,
     /// Each exchange is written.
     Record,

@@ -59,7 +59,7 @@ pub enum WriteAccessChoice {
     Open,
     /// Whoever has the token.
     Token,
-    /// Nobody.
+    /// Nobody may write.
     Closed,
 }
 

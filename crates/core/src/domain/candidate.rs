@@ -102,10 +102,10 @@ words! {
 pub struct ReflectionSummary {
     /// How it came out, in one to three sentences.
     pub outcome: String,
-    /// What worked.
+    /// The things that worked.
     #[serde(default)]
     pub worked: Vec<String>,
-    /// What failed.
+    /// The things that failed.
     #[serde(default)]
     pub failed: Vec<String>,
     /// What was decided.

@@ -25,7 +25,7 @@ pub struct Episode {
     pub subtask_id: Option<String>,
     /// The session as the agent names it.
     pub session_id: SessionId,
-    /// Who ran.
+    /// The kind of agent that ran.
     pub kind: EpisodeKind,
     /// First sign of life.
     pub started_at: Timestamp,
@@ -44,7 +44,7 @@ pub struct Episode {
     /// The failures met in it, by which other runs are known to have met them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_families: Vec<ErrorFamily>,
-    /// ATIF ids.
+    /// The ids of its ATIF trajectories.
     #[serde(default)]
     pub trajectories: Vec<String>,
     /// What it cost.
@@ -65,7 +65,7 @@ pub struct Episode {
 pub struct ReflectionRecord {
     /// The logs that were read, as long as they were then: longer ones have more to tell.
     pub logs: Vec<LogStamp>,
-    /// Who distilled.
+    /// The engine that distilled it.
     pub engine: Engine,
     /// How much there was to learn from it: the prior of its weightiest signal.
     pub importance: Importance,

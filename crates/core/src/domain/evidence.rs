@@ -55,7 +55,7 @@ pub struct Quote {
     pub start: u64,
     /// One past its last byte.
     pub end: u64,
-    /// The passage.
+    /// The quoted words themselves.
     pub text: String,
     /// How strong it is as proof.
     pub level: EvidenceLevel,

@@ -31,7 +31,7 @@ pub struct FacetValues {
     /// Where in the work: `plan`, `verify`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Which failure.
+    /// The error family of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_family: Option<ErrorFamily>,
 }

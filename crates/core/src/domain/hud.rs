@@ -15,38 +15,38 @@ pub enum HudMessage {
         scenario: ReflectionScenario,
         /// On which session.
         session_id: SessionId,
-        /// When.
+        /// The time of the message.
         ts: Timestamp,
     },
     /// A reflection ended, whichever way.
     ArchivistReflectionComplete {
         /// What set it off.
         scenario: ReflectionScenario,
-        /// New lessons.
+        /// The number of new lessons.
         memories_created: u64,
-        /// Changed lessons.
+        /// The number of changed lessons.
         memories_updated: u64,
-        /// When.
+        /// The time of the message.
         ts: Timestamp,
     },
     /// A lesson worth looking at.
     ArchivistMemoryHighlight {
-        /// Which.
+        /// The id of the lesson.
         memory_id: MemoryId,
-        /// Its takeaway.
+        /// The takeaway of the lesson.
         summary: String,
         /// How much it matters.
         importance: Importance,
-        /// When.
+        /// The time of the message.
         ts: Timestamp,
     },
     /// Lessons were stored.
     ArchivistMemoriesAdded {
-        /// How many.
+        /// The number of lessons.
         count: u64,
         /// What set the reflection off.
         scenario: ReflectionScenario,
-        /// When.
+        /// The time of the message.
         ts: Timestamp,
     },
 }

@@ -14,9 +14,9 @@ use super::{EpisodeId, EvidenceLevel, Extra, MemoryId, Quote, RunId, Timestamp};
 pub enum Fact {
     /// The lesson was seen to hold in an episode.
     Sighting {
-        /// Which lesson.
+        /// The id of the lesson.
         memory: MemoryId,
-        /// Where.
+        /// The episode of the session.
         episode: EpisodeId,
         /// When the episode was.
         at: Timestamp,
@@ -35,9 +35,9 @@ pub enum Fact {
     },
     /// The lesson was chosen for a run's prompt.
     Injection {
-        /// Which run.
+        /// The session that got it.
         run: RunId,
-        /// Which lesson.
+        /// The id of the lesson.
         memory: MemoryId,
         /// Where in the run: `orchestrator`, `subagent`.
         point: String,
@@ -45,7 +45,7 @@ pub enum Fact {
         rank: u32,
         /// Whether the run really saw it.
         exposure: Exposure,
-        /// When.
+        /// The time of the injection.
         at: Timestamp,
         /// What this version does not know.
         #[serde(flatten)]
@@ -53,21 +53,21 @@ pub enum Fact {
     },
     /// Somebody judged the lesson by what it did in an episode.
     Feedback {
-        /// Which lesson.
+        /// The id of the lesson.
         memory: MemoryId,
-        /// Where.
+        /// The episode of the session.
         episode: EpisodeId,
         /// How it was judged.
         verdict: FeedbackVerdict,
         /// How much the judgement counts.
         weight: f64,
-        /// Who judged.
+        /// The role that judged it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         role: Option<String>,
         /// On what grounds.
         #[serde(default)]
         level: EvidenceLevel,
-        /// When.
+        /// The time of the feedback.
         at: Timestamp,
         /// What this version does not know.
         #[serde(flatten)]
@@ -75,13 +75,13 @@ pub enum Fact {
     },
     /// What became of the lesson's matter in a run that had been given it, or had not.
     Effect {
-        /// Which run.
+        /// The session that got it.
         run: RunId,
-        /// Which lesson.
+        /// The id of the lesson.
         memory: MemoryId,
         /// What became of it.
         effect: Effect,
-        /// When.
+        /// The time of the finding.
         at: Timestamp,
         /// What this version does not know.
         #[serde(flatten)]

@@ -47,7 +47,7 @@ pub struct AgentMemory {
     /// How bad it is when it is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// The takeaway.
+    /// The takeaway in one sentence.
     pub summary: String,
     /// "IF condition THEN recommendation".
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub struct LessonMerge {
     pub absorbed: Box<AgentMemory>,
     /// The lesson that took it in, as it was; its own merges are those that stand before this one.
     pub kept: Box<AgentMemory>,
-    /// When.
+    /// The time of the merge.
     pub at: Timestamp,
 }
 

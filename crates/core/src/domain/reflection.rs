@@ -10,9 +10,9 @@ use super::{EpisodeStatus, Extra, SessionId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReflectionTrigger {
-    /// What happened.
+    /// The reason for the reflection.
     pub scenario: ReflectionScenario,
-    /// Where.
+    /// The root of the project.
     pub project_root: String,
     /// In which session.
     pub session_id: SessionId,
@@ -115,7 +115,7 @@ pub struct ArchivistOutcome {
     pub scenario: ReflectionScenario,
     /// Whether it was done.
     pub status: OutcomeStatus,
-    /// New lessons.
+    /// The number of new lessons.
     pub memories_created: u64,
     /// Lessons that changed or were seen again.
     pub memories_updated: u64,

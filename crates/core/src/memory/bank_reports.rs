@@ -45,9 +45,9 @@ pub struct BankStatus {
     pub lessons: usize,
     /// Lessons out of use.
     pub retired: usize,
-    /// Episodes.
+    /// The number of episodes.
     pub episodes: usize,
-    /// Ledger facts.
+    /// The number of ledger facts.
     pub facts: usize,
     /// Lines that could not be read; `doctor` shows them.
     pub damaged_lines: usize,
@@ -60,14 +60,14 @@ pub struct BankStatus {
 #[serde(untagged)]
 #[schemars(rename = "Site")]
 pub enum BankSite {
-    /// In files.
+    /// A directory of files.
     Directory {
         /// Where they lie.
         directory: PathBuf,
     },
     /// On a server.
     Server {
-        /// Which.
+        /// The address of the server.
         server: String,
         /// Under which key.
         bank: String,
@@ -83,7 +83,7 @@ impl std::fmt::Display for BankSite {
     }
 }
 
-/// One file.
+/// The size of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileStatus {
     /// What it is called.
@@ -100,7 +100,7 @@ pub enum IndexStatus {
     Current,
     /// It knows all but the last bytes, which are searched from memory.
     Behind {
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// There is none; the files are read instead.

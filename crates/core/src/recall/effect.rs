@@ -47,7 +47,7 @@ pub fn draw_exposure(seed: u64, run: &RunId, memory: &MemoryId, holdout: f64) ->
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Arm")]
 pub struct TrialArm {
-    /// How many.
+    /// The number of sessions.
     pub runs: u64,
     /// In how many of them the trouble came back.
     pub recurred: u64,
@@ -134,7 +134,7 @@ pub enum EffectVerdict {
     Helps,
     /// All of it lies above 0.
     Harms,
-    /// Neither.
+    /// Neither can be shown.
     Unclear,
 }
 

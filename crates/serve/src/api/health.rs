@@ -34,9 +34,9 @@ pub(super) fn health_endpoints() -> Vec<ApiEndpoint> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
 struct HealthReport {
-    /// `ok`.
+    /// Always the word `ok`.
     status: &'static str,
-    /// Archivist's version.
+    /// The version of Archivist.
     version: &'static str,
     /// Who may change anything: `open`, `token` or `closed`.
     writes: &'static str,

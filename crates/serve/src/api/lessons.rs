@@ -154,15 +154,15 @@ pub(crate) struct NewLessonBody {
     /// Words to find it by.
     #[serde(default)]
     pub(crate) tags: Vec<String>,
-    /// Which task.
+    /// The id of a task.
     pub(crate) task: Option<String>,
-    /// Which tool.
+    /// The name of a tool.
     pub(crate) tool: Option<String>,
     /// Which agent or model vendor.
     pub(crate) provider: Option<String>,
-    /// Who acts.
+    /// The role that acts.
     pub(crate) role: Option<String>,
-    /// Which domain.
+    /// The domain of the work.
     pub(crate) domain: Option<String>,
     /// A path of the repository.
     pub(crate) component: Option<String>,

@@ -57,15 +57,15 @@ pub(crate) struct RecallBody {
     pub(crate) scope: Option<AcceptedWord<MemoryScope>>,
     /// Only lessons of this kind.
     pub(crate) kind: Option<AcceptedWord<MemoryKind>>,
-    /// Which task.
+    /// The id of a task.
     pub(crate) task: Option<String>,
-    /// Which tool.
+    /// The name of a tool.
     pub(crate) tool: Option<String>,
     /// Which agent or model vendor.
     pub(crate) provider: Option<String>,
-    /// Who acts.
+    /// The role that acts.
     pub(crate) role: Option<String>,
-    /// Which domain.
+    /// The domain of the work.
     pub(crate) domain: Option<String>,
     /// A path of the repository.
     pub(crate) component: Option<String>,

@@ -218,7 +218,7 @@ pub(super) fn check_feedback_length(body: FeedbackBody) -> Result<FeedbackBody, 
     Ok(body)
 }
 
-/// Which lesson.
+/// The lesson to explain.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Asking")]

@@ -27,15 +27,15 @@ const KNOWN_FILES: &[&str] =
 /// What a memory is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum AuditFormat {
-    /// ArcheFlow's lessons.jsonl
+    /// The file lessons.jsonl of ArcheFlow
     Archeflow,
-    /// OpenAgents' memories.jsonl
+    /// The file memories.jsonl of OpenAgents
     Openagents,
     /// MEMORY.md and the files beside it
     ClaudeMemory,
     /// What mem0 hands out as JSON
     Mem0,
-    /// claude-mem's database
+    /// The database of claude-mem
     ClaudeMem,
     /// Notes in Markdown: each bullet and each paragraph is an entry
     Markdown,

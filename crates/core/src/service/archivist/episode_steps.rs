@@ -45,7 +45,7 @@ pub struct StepView {
 pub struct StepTextView {
     /// Whose words these are.
     pub trust: TrustClass,
-    /// The words.
+    /// The words of the step.
     pub text: String,
     /// Whether more of them were left out.
     pub is_cut: bool,

@@ -41,9 +41,9 @@ pub struct LessonEvidenceReport {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Seen")]
 pub struct LessonSighting {
-    /// When.
+    /// The time of the sighting.
     pub at: Timestamp,
-    /// Which run.
+    /// The episode of the session.
     pub episode: EpisodeId,
     /// How well it is proved.
     pub level: EvidenceLevel,
@@ -60,7 +60,7 @@ pub struct LessonSighting {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Other")]
 pub struct LessonBrief {
-    /// Which.
+    /// The id of the lesson.
     pub id: MemoryId,
     /// What people call it.
     pub alias: Option<Alias>,
@@ -75,7 +75,7 @@ pub struct LessonBrief {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Merged")]
 pub struct MergedLesson {
-    /// When.
+    /// The time of the merge.
     pub at: Timestamp,
     /// The other lesson.
     #[serde(flatten)]
@@ -99,9 +99,9 @@ pub struct RelatedLesson {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Given")]
 pub struct LessonInjection {
-    /// When.
+    /// The time of the injection.
     pub at: Timestamp,
-    /// Which run.
+    /// The session that got it.
     pub run: RunId,
     /// Where in the run.
     pub point: String,
@@ -118,9 +118,9 @@ pub struct LessonInjection {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Judged")]
 pub struct LessonFeedback {
-    /// When.
+    /// The time of the feedback.
     pub at: Timestamp,
-    /// Which run.
+    /// The episode of the session.
     pub episode: EpisodeId,
     /// Its session, where the run is known.
     pub session: Option<SessionId>,
@@ -128,7 +128,7 @@ pub struct LessonFeedback {
     pub verdict: FeedbackVerdict,
     /// How much that counts.
     pub weight: f64,
-    /// By whom.
+    /// The role that judged it.
     pub role: Option<String>,
     /// How well it is proved.
     pub level: EvidenceLevel,

@@ -47,13 +47,13 @@ pub struct FeedbackEvidence {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Noted")]
 pub struct RecordedFeedback {
-    /// Which lesson.
+    /// The id of the lesson.
     pub id: MemoryId,
     /// What people call it.
     pub alias: Option<Alias>,
     /// What it says.
     pub summary: String,
-    /// The run.
+    /// The session it is about.
     pub run: RunId,
     /// The run as it is known here.
     pub episode: EpisodeId,
@@ -61,7 +61,7 @@ pub struct RecordedFeedback {
     pub verdict: FeedbackVerdict,
     /// How much that counts.
     pub weight: f64,
-    /// By whom.
+    /// The role that judged it.
     pub role: Option<String>,
     /// How well it is proved.
     pub level: EvidenceLevel,

@@ -67,7 +67,7 @@ impl MeasuredEffect {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "EffectRow")]
 pub struct LessonEffectRow {
-    /// Which lesson.
+    /// The id of the lesson.
     pub id: MemoryId,
     /// What people call it.
     pub alias: Option<Alias>,

@@ -68,7 +68,7 @@ pub struct RecallReply {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ReplyItem")]
 pub struct RecallReplyItem {
-    /// Which lesson.
+    /// The id of the lesson.
     pub id: MemoryId,
     /// What people call it.
     pub alias: Option<Alias>,

@@ -31,7 +31,7 @@ pub struct DaySpend {
     pub calls: u64,
     /// Tokens read and written.
     pub tokens: u64,
-    /// Dollars.
+    /// The cost in dollars.
     pub usd: f64,
 }
 
@@ -39,9 +39,9 @@ pub struct DaySpend {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DayCaps {
-    /// Tokens.
+    /// The most tokens a day.
     pub day_tokens: Option<u64>,
-    /// Dollars.
+    /// The most dollars a day.
     pub day_usd: Option<f64>,
 }
 

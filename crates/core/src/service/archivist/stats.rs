@@ -17,11 +17,11 @@ pub struct MemoryStats {
     pub lessons: LessonCounts,
     /// Tools that lessons in use are about, the most often named first.
     pub tools: Vec<NamedCount>,
-    /// Providers, likewise.
+    /// Providers by the number of their lessons.
     pub providers: Vec<NamedCount>,
     /// Tools and providers together; what a lesson does not name is null.
     pub pairs: Vec<PairCount>,
-    /// Runs.
+    /// The number of episodes.
     pub episodes: EpisodeCounts,
     /// Jobs by where they lie.
     pub jobs: BTreeMap<String, usize>,
@@ -29,7 +29,7 @@ pub struct MemoryStats {
     pub is_worked: bool,
 }
 
-/// Lessons, counted.
+/// The number of lessons, by state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LessonCounts {
@@ -43,7 +43,7 @@ pub struct LessonCounts {
     pub by_category: BTreeMap<String, usize>,
 }
 
-/// Runs, counted.
+/// The number of episodes, by status.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EpisodeCounts {
@@ -56,20 +56,20 @@ pub struct EpisodeCounts {
 /// How many lessons are about something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NamedCount {
-    /// What.
+    /// The name that is counted.
     pub name: String,
-    /// How many.
+    /// The number of lessons.
     pub lessons: usize,
 }
 
 /// How many lessons are about a tool under a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PairCount {
-    /// Which tool.
+    /// The name of the tool.
     pub tool: Option<String>,
-    /// Which provider.
+    /// The name of the provider.
     pub provider: Option<String>,
-    /// How many.
+    /// The number of lessons.
     pub lessons: usize,
 }
 

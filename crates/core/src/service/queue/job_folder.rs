@@ -27,7 +27,7 @@ const QUEUE: &str = "queue";
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Place")]
 pub enum JobFolder {
-    /// It waits.
+    /// It waits for a worker.
     New,
     /// A worker has it.
     Claimed,
