@@ -26,9 +26,9 @@ pub use archivist_core::service::{
 /// The examples of the README are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-pub struct Readme;
+struct Readme;
 
 /// And so are those on embedding.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embedding.md")]
-pub struct Embedding;
+struct Embedding;
