@@ -10,12 +10,14 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
+mod document_index;
 mod one_line;
 mod terms;
 pub mod thesaurus;
 mod tokens;
 mod word_overlap;
 
+pub use document_index::{DocumentIndex, DocumentPlace};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;
 pub use word_overlap::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};
