@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use archivist_core::context::{ReflectionContext, ReflectionInputs, SessionDescription};
 use archivist_core::distill::SessionDistiller;
-use archivist_core::domain::{EpisodeStatus, SessionId};
-use archivist_core::judge::{PlainSignal, clamp_to_prior, find_basis, prior_importance};
+use archivist_core::domain::{EpisodeStatus, Importance, SessionId};
+use archivist_core::judge::{PlainSignal, clamp_to_prior, find_basis};
 use archivist_core::redact::Redactor;
 use archivist_core::service::CombinedLogs;
 
@@ -72,7 +72,7 @@ fn what_the_rules_say_of_importance_lies_within_the_leeway() {
         let has_failed = context.episode.status == EpisodeStatus::Failed;
         for candidate in distiller.distill_with_heuristics(&context).candidates {
             let footing = find_basis(&candidate, &signs);
-            let prior = prior_importance(footing.ground, footing.times, has_failed);
+            let prior = Importance::from_basis(footing.basis, footing.times, has_failed);
             assert_eq!(
                 clamp_to_prior(candidate.importance, prior, LEEWAY),
                 candidate.importance,

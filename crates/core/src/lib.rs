@@ -11,6 +11,7 @@
 
 // Keep the order in which data flows.
 pub mod domain;
+pub mod files;
 pub mod text;
 
 pub mod ingest;

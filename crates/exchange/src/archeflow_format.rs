@@ -12,10 +12,9 @@ use super::{
 };
 use crate::archeflow_store::ArcheFlowLesson;
 use archivist_core::domain::{
-    AgentMemory, Fact, LessonAvailability, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState,
-    Severity, Timestamp,
+    AgentMemory, Fact, Importance, LessonAvailability, MemoryCategory, MemoryKind, MemoryScope, MemorySource,
+    MemoryState, Severity, Timestamp,
 };
-use archivist_core::judge;
 use archivist_core::text::one_line;
 
 #[cfg(test)]
@@ -105,7 +104,7 @@ fn import_line(line: ArcheFlowLesson, is_archive: bool, now: Timestamp) -> Incom
         memory.scope = MemoryScope::Role;
     }
     let severity = parse_severity(&line.severity);
-    memory.importance = judge::importance_for_severity(&severity);
+    memory.importance = Importance::from_severity(&severity);
     memory.severity = Some(severity);
     if is_archive {
         memory.state = Some(MemoryState::Archived);

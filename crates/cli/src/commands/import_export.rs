@@ -1,6 +1,5 @@
 //! `archivist import` and `archivist export`: move lessons from and to other memories.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,6 +10,7 @@ use crate::cli_error::{CliError, CommandExit};
 use crate::command_context::CommandContext;
 use crate::console::{Console, TextStyle};
 use crate::text_format::{format_bytes, format_count, one_line};
+use archivist_core::files::FileReplacement;
 use archivist_core::service::BankKind;
 use archivist_core::service::MemoryCopyReport;
 use archivist_exchange::{
@@ -275,8 +275,6 @@ impl ExportCommand {
 /// Writes a file atomically.
 fn write_file(path: &Path, content: &[u8], force: bool) -> Result<(), CliError> {
     let cannot = |error: std::io::Error| CliError::user_error(format!("{} cannot be written: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(cannot)?;
     if path.is_symlink() {
         return Err(CliError::user_error(format!("{} is a link, and is not written through", path.display())));
     }
@@ -287,8 +285,5 @@ fn write_file(path: &Path, content: &[u8], force: bool) -> Result<(), CliError> 
         let message = format!("{} is there already, with something else in it", path.display());
         return Err(CliError::user_error(message).with_hint("--force replaces it; or give another --out"));
     }
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(cannot)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(cannot)?;
-    file.persist(path).map_err(|error| cannot(error.error))?;
-    Ok(())
+    FileReplacement::new(path).write(content).map_err(cannot)
 }

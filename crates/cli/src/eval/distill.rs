@@ -30,10 +30,6 @@ routine. A set of your own is a folder of logs with `expected.json`:
 A lesson is found if it has a word of every group in `mention` and quotes one of the steps.
 Every other lesson is false. Quarantined ones count as not given.";
 
-/// The default limits of a reflection: how many candidates it keeps at most, and their least importance.
-const MAX_CANDIDATES: usize = 5;
-const MIN_IMPORTANCE: f64 = 0.3;
-
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EvalDistill {
@@ -69,8 +65,8 @@ impl EvalDistill {
         let distiller = SessionDistiller {
             redactor: &redactor,
             documents: &[],
-            max_candidates: MAX_CANDIDATES,
-            min_importance: MIN_IMPORTANCE,
+            max_candidates: super::MAX_CANDIDATES,
+            min_importance: super::MIN_IMPORTANCE,
         };
         let mut quarantined = Vec::new();
         let mut own = Vec::new();

@@ -21,6 +21,10 @@ use super::cli_error::CommandExit;
 use super::console::Console;
 use archivist_core::domain::Timestamp;
 
+/// The default limits of a reflection: how many candidates it keeps at most, and their least importance.
+const MAX_CANDIDATES: usize = 5;
+const MIN_IMPORTANCE: f64 = 0.3;
+
 pub(super) const EXAMPLES: &str = "\
 Examples:
   archivist eval audit

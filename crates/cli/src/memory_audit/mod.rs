@@ -11,12 +11,12 @@ mod missing_paths;
 mod overlong;
 mod recalled_text;
 mod report;
-mod restated_documents;
 mod single_events;
 
 use archivist_core::domain::Timestamp;
 use archivist_core::judge::SimilarityThresholds;
 use archivist_core::redact::Redactor;
+use archivist_core::text::DocumentIndex;
 
 use self::duplicates::DuplicateMatch;
 
@@ -110,10 +110,10 @@ fn find_live_flaws(
     let ordered: Vec<&AuditEntry> = live.iter().map(|(_, entry)| *entry).collect();
     let copies = duplicates::find_duplicates(&ordered, &rules.thresholds);
     let loops = recalled_text::find_recall_loops(&ordered);
-    let restated = restated_documents::DocumentPhraseIndex::new(ground.documents).find_restated(&ordered);
+    let documents = DocumentIndex::new(ground.documents.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let name = |place: usize| ordered.get(place).map_or("", |entry| entry.name.as_str());
     let mut found = Vec::with_capacity(live.len());
-    for ((((place, entry), copied), looped), restated) in live.into_iter().zip(copies).zip(loops).zip(restated) {
+    for (((place, entry), copied), looped) in live.into_iter().zip(copies).zip(loops) {
         let mut flaws = Vec::new();
         let mut add = |sort: JunkKind, why: Option<String>| flaws.extend(why.map(|why| EntryFlaw { sort, why }));
         match copied {
@@ -135,7 +135,8 @@ fn find_live_flaws(
             missing_paths::find_missing_path(&entry.text, ground.is_there).map(|path| format!("{path} is not there")),
         );
         add(JunkKind::NeverUsed, is_unused(entry, rules.now).then(|| "was never used".to_owned()));
-        add(JunkKind::RestatedDocumentation, restated.map(|document| format!("stands in {document}")));
+        let restated = documents.find_restated_place(&entry.text);
+        add(JunkKind::RestatedDocumentation, restated.map(|place| format!("stands in {}", place.path)));
         add(JunkKind::OverLong, overlong::describe_excess_length(&entry.text));
         add(JunkKind::Incidents, single_events::describe_incident(&entry.text));
         found.push((place, flaws));

@@ -9,7 +9,7 @@ use super::InvalidValue;
 /// A number from 0 to 1. Percentages and marks out of ten are converted when they are read.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
-pub struct Importance(f64);
+pub struct Importance(pub(super) f64);
 
 impl schemars::JsonSchema for Importance {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -13,6 +13,7 @@ mod facets;
 mod hud;
 mod id;
 mod importance;
+mod importance_table;
 mod ledger;
 mod memory;
 mod query;
@@ -31,6 +32,7 @@ pub use facets::{Facet, FacetSet, FacetValues};
 pub use hud::HudMessage;
 pub use id::{Alias, EpisodeId, ErrorFamily, IdSource, MemoryId, RunId, SessionId};
 pub use importance::{Importance, ImportanceScale};
+pub use importance_table::ImportanceBasis;
 pub use ledger::{Effect, Exposure, Fact, FactKey, FeedbackVerdict, LessonCounters};
 pub use memory::{
     AgentMemory, LessonLink, LessonMerge, MemoryCategory, MemoryKind, MemoryScope, MemorySource, MemoryState, Relation,

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::HudSink;
 use crate::domain::HudMessage;
+use crate::files::FileReplacement;
 
 #[cfg(test)]
 #[path = "feed_file_tests.rs"]
@@ -206,7 +207,7 @@ fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+fn is_file_at_path(_: &File, path: &Path) -> io::Result<bool> {
     Ok(path.exists())
 }
 
@@ -222,7 +223,6 @@ fn drop_first_half(path: &Path, file: &mut File) -> io::Result<()> {
     };
     let kept = bytes.get(cut..).unwrap_or_default();
     let shift = u64::try_from(cut.saturating_sub(HEADER_BYTES)).unwrap_or_default();
-    let next = path.with_extension("next");
-    fs::write(&next, [render_header(base + shift).as_slice(), kept].concat())?;
-    fs::rename(next, path)
+    let shortened = [render_header(base + shift).as_slice(), kept].concat();
+    FileReplacement::new(path).with_sync(false).write(&shortened)
 }

@@ -1,37 +1,10 @@
-//! The importance of a lesson by its basis, and the limits on what a distiller may claim instead.
+//! The basis of a candidate, and the limits on what a distiller may claim beyond the importance of that basis.
 
-use crate::domain::{Candidate, ErrorFamily, Importance, ImportanceScale, MemoryKind, Severity, TrustClass};
+use crate::domain::{Candidate, ErrorFamily, Importance, ImportanceBasis, ImportanceScale, MemoryKind, TrustClass};
 
 #[cfg(test)]
 #[path = "importance_tests.rs"]
 mod tests;
-
-/// The basis of a lesson, from the lightest to the weightiest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ImportanceBasis {
-    /// Nothing stands out: it costs a little time, or it happened once.
-    Routine,
-    /// A test is flaky.
-    Flaky,
-    /// A user said how it is to be done.
-    UserCorrection,
-    /// A failure has a known fix.
-    FailureWithFix,
-    /// A failure recurs, in one session or in several.
-    RepeatedFailure,
-}
-
-impl ImportanceBasis {
-    fn base_value(self) -> f64 {
-        match self {
-            Self::Routine => 0.45,
-            Self::Flaky => 0.5,
-            Self::UserCorrection => 0.55,
-            Self::FailureWithFix => 0.6,
-            Self::RepeatedFailure => 0.7,
-        }
-    }
-}
 
 /// A signal of a session, in plain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,34 +21,17 @@ pub struct PlainSignal<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountedBasis {
     /// The basis itself.
-    pub ground: ImportanceBasis,
+    pub basis: ImportanceBasis,
     /// The number of times.
     pub times: u32,
 }
 
 impl CountedBasis {
-    const NONE: Self = Self { ground: ImportanceBasis::Routine, times: 1 };
+    const NONE: Self = Self { basis: ImportanceBasis::Routine, times: 1 };
 }
-
-/// The least and the greatest importance before a lesson was seen to work.
-const LEAST: f64 = 0.3;
-const MOST: f64 = 0.95;
-
-/// The amount that each doubling of the number of times adds, up to three times.
-const DOUBLING: f64 = 0.04;
-
-/// The amount that a failed session adds.
-const FAILED_RUN: f64 = 0.05;
 
 /// The number of failures of one call that count as a repeated failure.
 const REPEATED: u32 = 3;
-
-/// Returns the importance of a lesson by its basis alone.
-pub fn prior_importance(ground: ImportanceBasis, times: u32, run_failed: bool) -> Importance {
-    let doublings = f64::from(times.max(1).ilog2().min(3));
-    let weight = ground.base_value() + doublings * DOUBLING + if run_failed { FAILED_RUN } else { 0.0 };
-    make_importance((weight.clamp(LEAST, MOST) * 100.0).round() / 100.0)
-}
 
 /// Returns the claimed importance, moved to within `leeway` of the prior one.
 pub fn clamp_to_prior(said: Importance, prior: Importance, leeway: f64) -> Importance {
@@ -99,7 +55,7 @@ pub fn find_basis(candidate: &Candidate, signs: &[PlainSignal<'_>]) -> CountedBa
     episodes.sort();
     episodes.dedup();
     let comes_again = family.is_some() && episodes.len() >= 2;
-    if comes_again { CountedBasis { ground: ImportanceBasis::RepeatedFailure, ..footing } } else { footing }
+    if comes_again { CountedBasis { basis: ImportanceBasis::FailureAcrossSessions, ..footing } } else { footing }
 }
 
 /// Returns the weightiest basis in a session, which tells how much there is to learn from it.
@@ -107,27 +63,18 @@ pub fn strongest_basis(signs: &[PlainSignal<'_>]) -> CountedBasis {
     signs.iter().map(basis_of_signal).max().unwrap_or(CountedBasis::NONE)
 }
 
-/// Returns the least importance of a lesson of this severity.
-pub fn importance_for_severity(severity: &Severity) -> Importance {
-    make_importance(match severity {
-        Severity::Bug => 0.7,
-        Severity::Warning => 0.5,
-        Severity::Info | Severity::Recommendation | Severity::Other(_) => 0.3,
-    })
-}
-
 fn basis_of_signal(sign: &PlainSignal<'_>) -> CountedBasis {
-    let ground = match sign.kind {
+    let basis = match sign.kind {
         "repeated_failure" | "retry_loop" => ImportanceBasis::RepeatedFailure,
         // A limit stays: it is met again, and the remedy is known at once.
         "timeout" | "rate_limit" | "context_window" if sign.times >= 2 => ImportanceBasis::RepeatedFailure,
         "timeout" | "rate_limit" | "context_window" | "fixed" => ImportanceBasis::FailureWithFix,
         "failed_call" | "verification_failed" if sign.times >= REPEATED => ImportanceBasis::RepeatedFailure,
-        "user_correction" => ImportanceBasis::UserCorrection,
-        "flaky_test" => ImportanceBasis::Flaky,
+        "user_correction" => ImportanceBasis::UserPreference,
+        "flaky_test" => ImportanceBasis::FlakyTest,
         _ => ImportanceBasis::Routine,
     };
-    CountedBasis { ground, times: sign.times.max(1) }
+    CountedBasis { basis, times: sign.times.max(1) }
 }
 
 /// Returns the basis of a lesson that is not about a failure: a user's words, or a flaky test.
@@ -136,7 +83,7 @@ fn basis_without_failure(candidate: &Candidate, signs: &[PlainSignal<'_>]) -> Op
     let is_wish = matches!(candidate.kind, MemoryKind::Preference | MemoryKind::Decision);
     let is_said = candidate.evidence.quotes.iter().any(|quote| quote.trust == TrustClass::User);
     if is_said && (is_wish || of_kind("user_correction").is_some()) {
-        return Some(CountedBasis { ground: ImportanceBasis::UserCorrection, times: 1 });
+        return Some(CountedBasis { basis: ImportanceBasis::UserPreference, times: 1 });
     }
     let is_flaky = candidate.tags.iter().any(|tag| tag.to_lowercase().contains("flaky"));
     of_kind("flaky_test").filter(|_| is_flaky)

@@ -18,10 +18,7 @@ mod text_chunks;
 mod word_rarity;
 
 pub use dedup::{CandidateVerdict, DedupRules, KnownNeighbour, Opinions, find_doubtful_pairs, judge_candidates};
-pub use importance::{
-    CountedBasis, ImportanceBasis, PlainSignal, clamp_to_prior, find_basis, importance_for_severity, prior_importance,
-    strongest_basis,
-};
+pub use importance::{CountedBasis, PlainSignal, clamp_to_prior, find_basis, strongest_basis};
 pub use lesson_features::LessonFeatures;
 pub use lifecycle::{LifecycleRules, SessionEnds, StateWithReason, derive_state};
 pub use merge::{MAX_MERGES, merge_lessons, refine_lesson, unmerge_lesson};

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::atomic_file::replace_file;
 use super::{LanguageModel, ModelError, ModelReply, ModelRequest};
+use crate::files::FileReplacement;
 
 #[cfg(test)]
 #[path = "cassette_tests.rs"]
@@ -83,7 +83,7 @@ impl<M> RecordingModel<M> {
         if let Value::Object(members) = &mut exchange {
             members.insert(member.to_owned(), clean_value(value, &self.clean));
         }
-        if let Err(error) = replace_file(&path, format!("{exchange:#}\n").as_bytes()) {
+        if let Err(error) = FileReplacement::new(&path).write(format!("{exchange:#}\n").as_bytes()) {
             tracing::warn!(path = %path.display(), %error, "an exchange is not recorded");
         }
     }

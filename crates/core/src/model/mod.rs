@@ -5,7 +5,6 @@
 //! when that helps (`retry.rs`), in the best format that the endpoint supports (`answer_format.rs`).
 
 mod answer_format;
-mod atomic_file;
 mod cassette;
 mod circuit_breaker;
 pub mod embed;

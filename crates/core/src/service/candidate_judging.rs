@@ -7,8 +7,8 @@ use super::reflection_service::{ArchivistService, PreparedReflection};
 use super::semantic_search::embed_pending_lessons;
 use crate::distill::ComparisonPair;
 use crate::domain::{
-    AgentMemory, Candidate, DistillationResult, DropReason, DroppedCandidate, Episode, EpisodeStatus, MemoryId,
-    MemoryQuery, MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
+    AgentMemory, Candidate, DistillationResult, DropReason, DroppedCandidate, Episode, EpisodeStatus, Importance,
+    MemoryId, MemoryQuery, MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
 };
 use crate::judge::{
     self, DedupRules, JudgedRelation, KnownNeighbour, Opinions, PlainSignal, SessionEnds, WordFrequencies,
@@ -95,7 +95,7 @@ impl ArchivistService {
         let mut weighed = Vec::new();
         for candidate in candidates {
             let footing = judge::find_basis(candidate, &signs);
-            let prior = judge::prior_importance(footing.ground, footing.times, has_failed);
+            let prior = Importance::from_basis(footing.basis, footing.times, has_failed);
             let importance = judge::clamp_to_prior(candidate.importance, prior, self.habits.leeway);
             if importance.value() < self.habits.archivist.min_importance_to_persist {
                 let detail = format!("importance {importance}");

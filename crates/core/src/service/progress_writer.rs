@@ -1,13 +1,12 @@
 //! Writes the lessons of a session into the progress notes for the next session.
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::Path;
-
-use tempfile::NamedTempFile;
 
 use super::project_context::{MAX_BYTES, PROGRESS_NOTES};
 use crate::domain::{AgentMemory, SessionId};
+use crate::files::FileReplacement;
 use crate::ingest::LessonSection;
 use crate::text::one_line;
 
@@ -47,11 +46,11 @@ pub(super) fn write_lessons(root: &Path, session: &SessionId, lessons: &[AgentMe
         if rewritten == notes {
             return Ok(());
         }
-        let file = write_replacement(&path, &rewritten)?;
+        let permissions = fs::metadata(&path)?.permissions();
+        let draft = FileReplacement::new(&path).with_permissions(permissions).prepare(rewritten.as_bytes())?;
         // If an agent wrote in the meantime, its notes are newer than what was read.
         if read_notes(&path)?.as_deref() == Some(notes.as_str()) {
-            file.persist(&path)?;
-            return Ok(());
+            return draft.put_in_place();
         }
     }
     Err(io::Error::new(ErrorKind::ResourceBusy, format!("{} changes all the time", path.display())))
@@ -122,13 +121,4 @@ fn read_notes(path: &Path) -> io::Result<Option<String>> {
         }
     }
     fs::read_to_string(path).map(Some)
-}
-
-/// Writes the new text to a temporary file in the same folder, with the original's permissions.
-fn write_replacement(path: &Path, text: &str) -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(fs::metadata(path)?.permissions())?;
-    file.as_file().sync_all()?;
-    Ok(file)
 }

@@ -11,6 +11,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 mod ansi_escapes;
+mod document_index;
 mod hidden_characters;
 mod one_line;
 mod terms;
@@ -18,6 +19,7 @@ pub mod thesaurus;
 mod tokens;
 mod word_overlap;
 
+pub use document_index::{DocumentIndex, DocumentPlace};
 pub use hidden_characters::{JoinerPolicy, is_hidden_character, strip_hidden_text};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;

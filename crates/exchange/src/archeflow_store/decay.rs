@@ -97,7 +97,6 @@ pub fn decay_lessons(
     }
     if after != before {
         writer.replace_file(LESSONS, &after)?;
-        writer.sync_folder();
     }
     let archived = aged.over.lessons().map(|lesson| lesson.id.clone()).collect();
     Ok(Some(DecayReport { run: current, is_repeated: false, decayed: aged.decayed, archived }))

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::error::ArcheFlowError;
 use super::lesson_file::LessonLines;
+use archivist_core::files::{FileReplacement, sync_folder};
 
 pub(super) const LESSONS: &str = ".archeflow/memory/lessons.jsonl";
 pub(super) const ARCHIVE: &str = ".archeflow/memory/archive.jsonl";
@@ -160,8 +161,18 @@ impl FolderWriter<'_> {
     /// Replaces the content of a file; a reader finds either the old or the new content.
     pub(super) fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), ArcheFlowError> {
         self.folder.refuse_symlink(name)?;
-        replace_atomically(&self.folder.path(name), &self.folder.path(MEMORY), &self.lock, bytes, self.waits)
-            .map_err(|error| ArcheFlowError::Write(name.to_owned(), error))
+        self.replace_at(&self.folder.path(name), bytes).map_err(|error| ArcheFlowError::Write(name.to_owned(), error))
+    }
+
+    fn replace_at(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let (prefix, suffix) = DRAFT;
+        // The file keeps the permissions that it had, or gets those of the lock.
+        let permissions = fs::metadata(path).or_else(|_| self.lock.metadata())?.permissions();
+        FileReplacement::new(path)
+            .with_permissions(permissions)
+            .with_draft_name(prefix, suffix)
+            .with_sync(self.waits)
+            .write(bytes)
     }
 
     /// Waits until new file names are on the disk; where a folder cannot be synced, that is left to the system.
@@ -169,7 +180,7 @@ impl FolderWriter<'_> {
         if !self.waits {
             return;
         }
-        let _ = File::open(self.folder.path(MEMORY)).and_then(|folder| folder.sync_all());
+        let _ = sync_folder(&self.folder.path(MEMORY));
     }
 }
 
@@ -184,20 +195,6 @@ fn append_bytes(path: &Path, bytes: &[u8], waits: bool) -> io::Result<()> {
     let out = if last == [b'\n'] { bytes.to_vec() } else { [b"\n", bytes].concat() };
     file.write_all(&out)?;
     if waits { file.sync_data() } else { Ok(()) }
-}
-
-fn replace_atomically(path: &Path, folder: &Path, lock: &File, bytes: &[u8], waits: bool) -> io::Result<()> {
-    let (front, end) = DRAFT;
-    let mut draft = tempfile::Builder::new().prefix(front).suffix(end).tempfile_in(folder)?;
-    draft.write_all(bytes)?;
-    // A draft is readable only for its writer. The file gets the permissions that it had before, or those of the lock.
-    let like = fs::metadata(path).or_else(|_| lock.metadata())?;
-    draft.as_file().set_permissions(like.permissions())?;
-    if waits {
-        draft.as_file().sync_all()?;
-    }
-    draft.persist(path)?;
-    Ok(())
 }
 
 fn remove_stale_drafts(memory: &Path) {

@@ -170,6 +170,5 @@ pub fn forget_lesson(folder: &ArcheFlowFolder, id: &str) -> Result<Vec<String>, 
         writer.append_to_file(ARCHIVE, &missing)?;
     }
     writer.replace_file(LESSONS, &LessonLines { list: kept }.to_bytes())?;
-    writer.sync_folder();
     Ok(vec![format_log_line(&format!("Forgot lesson {id} (moved to archive)"))])
 }

@@ -1,12 +1,11 @@
 //! Files that are read before they are edited, and replaced atomically.
 
 use std::fs::{self, Permissions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::cli_error::CliError;
+use archivist_core::files::FileReplacement;
 
 /// The most bytes of a settings file.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -93,7 +92,7 @@ impl EditableFile {
         let folder = self.target.parent().unwrap_or(Path::new("."));
         let made: Vec<PathBuf> =
             folder.ancestors().take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect();
-        self.write_atomically(folder, text).map_err(|error| file_error("write", &self.shown, &error))?;
+        self.write_atomically(text).map_err(|error| file_error("write", &self.shown, &error))?;
         Ok(made)
     }
 
@@ -110,16 +109,13 @@ impl EditableFile {
         Ok(())
     }
 
-    fn write_atomically(&self, folder: &Path, text: &str) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut file = create_temp_file(folder)?;
-        file.write_all(text.as_bytes())?;
-        if let Some(permissions) = &self.permissions {
-            file.as_file().set_permissions(permissions.clone())?;
-        }
-        file.as_file().sync_all()?;
-        file.persist(&self.target)?;
-        Ok(())
+    fn write_atomically(&self, text: &str) -> io::Result<()> {
+        let replacement = FileReplacement::new(&self.target);
+        let replacement = match &self.permissions {
+            Some(permissions) => replacement.with_permissions(permissions.clone()),
+            None => replacement.with_default_permissions(),
+        };
+        replacement.write(text.as_bytes())
     }
 }
 
@@ -132,18 +128,6 @@ fn resolve_links(path: &Path) -> io::Result<PathBuf> {
         (Some(folder), Some(name)) => Ok(resolve_links(folder)?.join(name)),
         _ => path.canonicalize(),
     }
-}
-
-/// Creates a temporary file with the default permissions of new files.
-#[cfg(unix)]
-fn create_temp_file(folder: &Path) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)
-}
-
-#[cfg(not(unix))]
-fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
-    NamedTempFile::new_in(folder)
 }
 
 fn file_error(what: &str, shown: &str, error: &io::Error) -> CliError {

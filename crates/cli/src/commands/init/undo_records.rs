@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edited_file::EditableFile;
 use crate::hooks::{TextSplice, apply_splices};
+use archivist_core::files::FileReplacement;
 
 /// The undo record of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,13 +87,9 @@ impl UndoRecordStore {
 
     /// Saves a record. If that fails, hooks can still be recognized and removed by their form.
     pub(super) fn save_record(&self, path: &Path, record: &UndoRecord) {
-        let kept = self.record_path(path).and_then(|place| {
-            let folder = place.parent()?;
-            fs::create_dir_all(folder).ok()?;
-            let file = tempfile::NamedTempFile::new_in(folder).ok()?;
-            serde_json::to_writer(&file, record).ok()?;
-            file.persist(place).ok()
-        });
+        let kept = self
+            .record_path(path)
+            .and_then(|place| FileReplacement::new(&place).write(&serde_json::to_vec(record).ok()?).ok());
         if kept.is_none() {
             tracing::warn!(path = %path.display(), "what was there before could not be noted");
         }

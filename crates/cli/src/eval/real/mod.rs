@@ -42,10 +42,6 @@ program carries those for one set; a folder may bring others in false-replies.js
 \"candidate\", \"why\"}. None may be given at once.
 Digest: a gold step is shown if all words that the reply quotes of it stand in the digest, spaces aside.";
 
-/// The default limits of a reflection: how many candidates it keeps at most, and their least importance.
-const MAX_CANDIDATES: usize = 5;
-const MIN_IMPORTANCE: f64 = 0.3;
-
 /// The default importance from which a proved lesson is injected without a second sighting.
 const INJECTED_IMPORTANCE: f64 = 0.7;
 
@@ -155,8 +151,8 @@ impl EvalReal {
         let distiller = SessionDistiller {
             redactor: &redactor,
             documents: &[],
-            max_candidates: MAX_CANDIDATES,
-            min_importance: MIN_IMPORTANCE,
+            max_candidates: super::MAX_CANDIDATES,
+            min_importance: super::MIN_IMPORTANCE,
         };
         let mut report = RealEvalReport { sessions: sessions.len(), ..RealEvalReport::default() };
         report.digest = DIGEST_TOKENS

@@ -15,7 +15,6 @@ mod failure_groups;
 mod lesson_text;
 mod reason_line;
 mod remedy;
-mod rule_importance;
 mod sentence_text;
 mod session_account;
 mod supporting_quotes;
@@ -27,15 +26,14 @@ pub(super) use user_preferences::QuotedRemark;
 use super::unchecked_candidate::{StepReference, UncheckedCandidate, UncheckedQuote};
 use crate::context::{ReflectionContext, ToolAction};
 use crate::domain::{
-    DropReason, DroppedCandidate, EpisodeId, EpisodeStatus, FacetValues, MemoryCategory, MemoryKind, MemoryScope,
-    ReflectionSummary, Severity,
+    DropReason, DroppedCandidate, EpisodeId, EpisodeStatus, FacetValues, Importance, ImportanceBasis, MemoryCategory,
+    MemoryKind, MemoryScope, ReflectionSummary, Severity,
 };
 
 use action_timeline::{ActionTimeline, AgentAction};
 use failure_cause::FailureCause;
 use failure_groups::{FailureGroup, LessonReason};
 use remedy::RemedyKind;
-use rule_importance::HeuristicBasis;
 
 #[cfg(test)]
 mod test_support;
@@ -127,16 +125,18 @@ fn candidate_from_failures(
     let (category, scope) = choose_category_and_scope(scene, trouble, worth);
     let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
     let is_mended = trouble.is_remedied(scene);
-    let ground = match () {
-        () if trouble.episode_count() >= 2 => HeuristicBasis::AcrossRuns,
-        () if is_mended && trouble.times >= 3 => HeuristicBasis::Repeated,
-        () if is_mended => HeuristicBasis::Fixed,
-        () if trouble.cause.is_limit() && trouble.times >= 3 => HeuristicBasis::Repeated,
-        () if trouble.cause.is_limit() => HeuristicBasis::Fixed,
-        () => HeuristicBasis::Unmended,
+    let basis = match () {
+        () if trouble.episode_count() >= 2 => ImportanceBasis::FailureAcrossSessions,
+        () if is_mended && trouble.times >= 3 => ImportanceBasis::RepeatedFailure,
+        () if is_mended => ImportanceBasis::FailureWithFix,
+        () if trouble.cause.is_limit() && trouble.times >= 3 => ImportanceBasis::RepeatedFailure,
+        () if trouble.cause.is_limit() => ImportanceBasis::FailureWithFix,
+        () => ImportanceBasis::UnresolvedFailure,
     };
-    let seen = match ground {
-        HeuristicBasis::AcrossRuns => format!("; in {} runs, {} times", trouble.episode_count(), trouble.times),
+    let seen = match basis {
+        ImportanceBasis::FailureAcrossSessions => {
+            format!("; in {} runs, {} times", trouble.episode_count(), trouble.times)
+        }
         _ if trouble.times > 1 => format!("; {} times", trouble.times),
         _ => String::new(),
     };
@@ -175,7 +175,7 @@ fn candidate_from_failures(
         scope,
         facets,
         tags: collect_tags(scene, trouble),
-        importance: rule_importance::rate_importance(ground, trouble.times, has_failed),
+        importance: Importance::from_basis(basis, trouble.times, has_failed),
         importance_reason: Some(format!("{reason}{failed}")),
         severity: Some(if is_mended { Severity::Info } else { Severity::Warning }),
         quotes: collect_quotes(scene, trouble),

@@ -8,12 +8,12 @@ use super::command_comparison::ComparableCommand;
 use super::displayed_command;
 use super::failure_cause::FailureCause;
 use super::reason_line;
-use super::rule_importance::{self, HeuristicBasis};
 use super::sentence_text::shorten_error;
 use super::supporting_quotes;
 use crate::context::{Signal, SignalKind, is_verification};
 use crate::domain::{
-    DropReason, DroppedCandidate, EpisodeId, FacetValues, MemoryCategory, MemoryKind, MemoryScope, Severity,
+    DropReason, DroppedCandidate, EpisodeId, FacetValues, Importance, ImportanceBasis, MemoryCategory, MemoryKind,
+    MemoryScope, Severity,
 };
 
 #[cfg(test)]
@@ -233,8 +233,8 @@ fn make_candidate(scene: &ActionTimeline<'_>, name: &str, flaky: &FlakyTest) -> 
         scope: MemoryScope::Project,
         facets: FacetValues { error_family: Some(fault.family.clone()), ..FacetValues::default() },
         tags: vec!["flaky-test".to_owned(), "testing".to_owned()],
-        importance: rule_importance::rate_importance(
-            if runs > 1 { HeuristicBasis::AcrossRuns } else { HeuristicBasis::Flaky },
+        importance: Importance::from_basis(
+            if runs > 1 { ImportanceBasis::FailureAcrossSessions } else { ImportanceBasis::FlakyTest },
             flaky.times,
             false,
         ),

@@ -13,12 +13,12 @@ use self::typed_words::TypedWords;
 use self::wish_strength::{PreferenceSentence, PreferenceStrength, RemarkContext};
 use super::super::unchecked_candidate::{StepReference, UncheckedCandidate};
 use super::action_timeline::{ActionTimeline, AgentAction};
-use super::rule_importance::{self, HeuristicBasis};
 use super::sentence_text::{any_listed, cut_to_length, shorten_paths};
 use super::{command_comparison, displayed_command, supporting_quotes};
 use crate::context::{SignalKind, ToolAction};
 use crate::domain::{
-    DropReason, DroppedCandidate, FacetValues, MemoryCategory, MemoryKind, MemoryScope, Severity, Speaker,
+    DropReason, DroppedCandidate, FacetValues, Importance, ImportanceBasis, MemoryCategory, MemoryKind, MemoryScope,
+    Severity, Speaker,
 };
 
 #[cfg(test)]
@@ -226,10 +226,10 @@ fn make_candidate(
             (MemoryKind::Lesson, MemoryCategory::Preference, "a person said how they want it done")
         }
     };
-    let ground = match kind {
-        MemoryKind::Lesson => HeuristicBasis::Taste,
-        _ if is_insisted(&whole) => HeuristicBasis::Insisted,
-        _ => HeuristicBasis::Wish,
+    let basis = match kind {
+        MemoryKind::Lesson => ImportanceBasis::MildPreference,
+        _ if is_insisted(&whole) => ImportanceBasis::InsistedPreference,
+        _ => ImportanceBasis::UserPreference,
     };
     Some(UncheckedCandidate {
         rule: (!rest.is_empty()).then(|| {
@@ -242,7 +242,7 @@ fn make_candidate(
         scope: MemoryScope::Project,
         facets: FacetValues::default(),
         tags: vec!["user-preference".to_owned()],
-        importance: rule_importance::rate_importance(ground, 1, false),
+        importance: Importance::from_basis(basis, 1, false),
         importance_reason: Some(reason.to_owned()),
         severity: Some(Severity::Recommendation),
         quotes,
@@ -279,7 +279,7 @@ fn strengthen_repeated(known: &mut UncheckedCandidate, again: UncheckedCandidate
         *known = again;
     }
     known.quotes = quotes;
-    known.importance = rule_importance::rate_importance(HeuristicBasis::Insisted, 2, false);
+    known.importance = Importance::from_basis(ImportanceBasis::InsistedPreference, 2, false);
     known.importance_reason = Some("a person had to say it more than once".to_owned());
 }
 

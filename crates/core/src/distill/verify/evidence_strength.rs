@@ -1,15 +1,11 @@
 //! The strength of a lesson's evidence, and whose words it consists of.
 
 use super::quote_check::FoundQuote;
-use crate::domain::{EvidenceLevel, Importance, ImportanceScale, Quote, TrustClass};
+use crate::domain::{EvidenceLevel, Importance, Quote, TrustClass};
 
 #[cfg(test)]
 #[path = "evidence_strength_tests.rs"]
 mod tests;
-
-/// The greatest importance of a lesson that rests only on words that are no user's, or whose recommendation was not
-/// seen to be followed.
-const MAX_BY_WORDS: f64 = 0.6;
 
 /// Tells whether a quote is evidence: words of a user, of the agent, of a check or of a file of the repository, or what
 /// a command on this machine printed. What a harness, a page or another agent says proves only that it says so.
@@ -61,10 +57,10 @@ pub(super) fn cap_importance(
     }
     let has_person = found.iter().any(|one| one.quote.trust == TrustClass::User);
     let is_by_words = *shown >= EvidenceLevel::Reasoning && !has_person;
-    if (is_borne_out && !is_by_words) || claimed.value() <= MAX_BY_WORDS {
+    if (is_borne_out && !is_by_words) || claimed <= Importance::MAX_BY_WORDS {
         return claimed;
     }
-    let Ok(capped) = Importance::parse(MAX_BY_WORDS, ImportanceScale::Undeclared) else { return claimed };
+    let capped = Importance::MAX_BY_WORDS;
     let why = if is_by_words { "nothing but words stands behind it" } else { "nobody was seen to mend a failure so" };
     mended.push(format!("importance {claimed} became {capped}: {why}"));
     capped

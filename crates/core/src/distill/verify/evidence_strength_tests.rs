@@ -28,7 +28,7 @@ fn the_log_says_how_strong_the_proof_is() {
     let became = verified(&context, vec![by_words, by_deed]);
     let of = |summary: &str| became.candidates.iter().find(|one| one.summary.contains(summary)).unwrap();
     let weak = of("needs");
-    assert!((weak.importance.value() - MAX_BY_WORDS).abs() < f64::EPSILON);
+    assert_eq!(weak.importance, Importance::MAX_BY_WORDS);
     assert_eq!(weak.mended.len(), 2, "{:?}", weak.mended);
     assert!(weak.mended[0].contains("said to be execution; the log shows reasoning"));
     let strong = of("fails here");

@@ -39,12 +39,12 @@ pub(super) use self::pasted_text::plain_parts;
 use self::obeyed_orders::PromptInjectionVerdict;
 use self::provenance::WordProvenance;
 use self::quote_check::{FoundQuote, QuoteLookup};
-use self::restated_documents::DocumentLineIndex;
 use self::rule_form::LessonRule;
 use super::unchecked_candidate::{StepReference, UncheckedCandidate};
 use crate::context::ReflectionContext;
 use crate::domain::{Candidate, DropReason, DroppedCandidate, Engine, Evidence, MemoryId, MemoryKind, SessionId};
 use crate::redact::Redactor;
+use crate::text::DocumentIndex;
 
 #[cfg(test)]
 #[path = "verify_tests.rs"]
@@ -91,7 +91,7 @@ pub(super) struct VerifiedCandidates {
 #[derive(Debug)]
 pub(super) struct CandidateVerifier<'c> {
     context: &'c ReflectionContext,
-    restated: DocumentLineIndex,
+    documents: DocumentIndex,
     redactor: &'c Redactor,
     limits: CandidateLimits,
     author: Engine,
@@ -104,7 +104,8 @@ impl<'c> CandidateVerifier<'c> {
         redactor: &'c Redactor,
         limits: CandidateLimits,
     ) -> Self {
-        Self { context, restated: DocumentLineIndex::new(documents), redactor, limits, author: Engine::Model }
+        let texts = documents.iter().map(|document| (document.path.as_str(), document.text.as_str()));
+        Self { context, documents: DocumentIndex::new(texts), redactor, limits, author: Engine::Model }
     }
 
     /// Returns a verifier for candidates of the heuristics: rules obey no orders, and what they quote is what failed.
@@ -163,7 +164,7 @@ impl<'c> CandidateVerifier<'c> {
             PromptInjectionVerdict::Injected(why) => return Err(self.make_dropped(&claim, DropReason::Injected, why)),
             PromptInjectionVerdict::Echo(why) => return Err(self.make_dropped(&claim, DropReason::Echo, why)),
         };
-        if let Some(place) = self.restated.find_restatement(&claim) {
+        if let Some(place) = restated_documents::find_restatement(&self.documents, &claim) {
             return Err(self.make_dropped(&claim, DropReason::Restated, place));
         }
         let mut mended = Vec::new();

@@ -1,14 +1,14 @@
 use super::super::test_support::claim;
 use super::*;
 
-fn documents() -> Vec<ProjectDocument> {
+fn index() -> DocumentIndex {
     let text = "# Shop\n\n- Run `make lint` before every commit of the workspace.\n- Use pnpm, not npm.\n\nThe payment service owns the ledger table. Other\nservices read the ledger through its API only.\n";
-    vec![ProjectDocument { path: "AGENTS.md".to_owned(), text: text.to_owned() }]
+    DocumentIndex::new([("AGENTS.md", text)])
 }
 
 #[test]
 fn what_a_document_says_is_no_news() {
-    let restated = DocumentLineIndex::new(&documents());
+    let restated = index();
     for (summary, rule, place) in [
         ("Run `make lint` before every commit", None, Some("AGENTS.md: 3")),
         ("Lint with `make lint` before each workspace commit", None, Some("AGENTS.md: 3")),
@@ -23,17 +23,15 @@ fn what_a_document_says_is_no_news() {
         ("Use pnpm", None, None),
         ("The ledger table is locked by migrations", None, None),
     ] {
-        assert_eq!(restated.find_restatement(&claim(summary, rule, &[])).as_deref(), place, "{summary}");
+        assert_eq!(find_restatement(&restated, &claim(summary, rule, &[])).as_deref(), place, "{summary}");
     }
-    assert_eq!(
-        DocumentLineIndex::new(&[]).find_restatement(&claim("Run make lint before every commit", None, &[])),
-        None
-    );
+    let nothing = DocumentIndex::default();
+    assert_eq!(find_restatement(&nothing, &claim("Run make lint before every commit", None, &[])), None);
 }
 
 #[test]
 fn a_long_lesson_that_is_mostly_a_line_is_no_news() {
-    let restated = DocumentLineIndex::new(&documents());
+    let restated = index();
     let long = "Always run `make lint` before every commit of the workspace, so that reviewers are happy";
-    assert!(restated.find_restatement(&claim(long, None, &[])).is_some());
+    assert!(find_restatement(&restated, &claim(long, None, &[])).is_some());
 }

@@ -36,8 +36,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
 
     /// Returns once the names in `directory` survive a loss of power.
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        // Only Unix can open a directory, and only Unix needs this.
-        if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+        crate::files::sync_folder(directory)
     }
 
     /// Returns an id that changes when the machine restarts; until then, written bytes are still there.

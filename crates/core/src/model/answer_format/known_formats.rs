@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-use super::super::atomic_file::replace_file;
 use super::super::public_address::public_address;
 use super::AnswerFormat;
 use crate::domain::Timestamp;
+use crate::files::FileReplacement;
 
 #[cfg(test)]
 #[path = "known_formats_tests.rs"]
@@ -131,5 +131,5 @@ fn read_file(path: &Path) -> io::Result<Endpoints> {
 fn write_file(path: &Path, endpoints: &Endpoints) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(endpoints)?;
     bytes.push(b'\n');
-    replace_file(path, &bytes)
+    FileReplacement::new(path).write(&bytes)
 }

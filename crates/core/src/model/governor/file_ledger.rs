@@ -15,6 +15,7 @@ use thiserror::Error;
 
 use super::day_totals::{LedgerDay, SpendLedgerEntry};
 use crate::domain::Timestamp;
+use crate::files::sync_folder;
 
 #[cfg(test)]
 #[path = "file_ledger_tests.rs"]
@@ -317,13 +318,11 @@ fn make_directory(directory: &Path) -> io::Result<()> {
     missing.into_iter().try_for_each(sync_parent)
 }
 
-/// Returns once the name of a file survives a power loss. Only Unix supports it, and only there is it needed.
+/// Returns once the name of a file survives a power loss.
 fn sync_parent(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(parent) if cfg!(unix) => {
-            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-            File::open(parent)?.sync_all()
-        }
-        _ => Ok(()),
+        Some(parent) if parent.as_os_str().is_empty() => sync_folder(Path::new(".")),
+        Some(parent) => sync_folder(parent),
+        None => Ok(()),
     }
 }

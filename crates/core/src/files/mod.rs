@@ -1,0 +1,8 @@
+//! The replacement of whole files, and the sync of folders. Every file that is replaced as a whole is replaced by this
+//! room, but for those of a bank: `memory/jsonl/` does each step through its own `Disk`, which tests make fail.
+//!
+//! Appending, locking and reading do not belong here.
+
+mod file_replacement;
+
+pub use file_replacement::{FileReplacement, PreparedFile, sync_folder};
