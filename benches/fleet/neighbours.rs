@@ -65,7 +65,7 @@ fn lesson(summary: &str, rule: Option<&str>) -> AgentMemory {
 }
 
 /// As a judge asks.
-fn saying(memory: &AgentMemory) -> String {
+fn statement(memory: &AgentMemory) -> String {
     memory.rule.as_ref().map_or_else(|| memory.summary.clone(), |rule| format!("{}\n{rule}", memory.summary))
 }
 
@@ -107,17 +107,18 @@ async fn measure(cluster: &Cluster, pairs: &[Pair], most: usize) -> Option<Found
         .await
         .unwrap();
     client.batch_execute("CREATE TABLE texts (id text PRIMARY KEY, said text NOT NULL)").await.unwrap();
-    let (ids, texts): (Vec<&str>, Vec<String>) = there.iter().map(|(id, memory)| (id.as_str(), saying(memory))).unzip();
+    let (ids, texts): (Vec<&str>, Vec<String>) =
+        there.iter().map(|(id, memory)| (id.as_str(), statement(memory))).unzip();
     let insert = "INSERT INTO texts SELECT * FROM unnest($1::text[], $2::text[])";
     client.execute(insert, &[&ids, &texts]).await.unwrap();
     client.batch_execute("CREATE INDEX ON texts USING gist (said gist_trgm_ops); ANALYZE texts").await.unwrap();
     let mut found = Found { lessons: there.len(), ..Found::default() };
     for pair in pairs.iter().filter(|pair| pair.is_same && pair.known.id != pair.new.id) {
-        let mut near = MemoryQuery { text: Some(saying(&pair.new)), ..MemoryQuery::for_project("/large") };
+        let mut near = MemoryQuery { text: Some(statement(&pair.new)), ..MemoryQuery::for_project("/large") };
         near.facets.error_family.clone_from(&pair.new.facets.error_family);
         let by_words = memory.find_neighbours(&near, 2 * most).await.unwrap();
         let place = by_words.iter().position(|one| one.lesson.memory.id == pair.known.id);
-        let by_trigrams = trigrams(&client, &saying(&pair.new), most).await;
+        let by_trigrams = trigrams(&client, &statement(&pair.new), most).await;
         let (in_words, in_trigrams) =
             (place.is_some_and(|place| place < most), by_trigrams.contains(pair.known.id.as_str()));
         found.pairs += 1;

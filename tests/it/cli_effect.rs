@@ -39,8 +39,9 @@ fn run_at(minute: u32, number: u32, run: &str, exposure: &str, effect: Option<&s
     let (memory, at) = (format!("mem-{number}"), format!("2026-02-20T09:{minute:02}:00Z"));
     let injected = json!({"fact": "injection", "run": run, "memory": memory, "point": "session-start", "rank": 1,
         "exposure": exposure, "at": at});
-    let came = effect.map(|effect| json!({"fact": "effect", "run": run, "memory": memory, "effect": effect, "at": at}));
-    std::iter::once(injected).chain(came).collect()
+    let result =
+        effect.map(|effect| json!({"fact": "effect", "run": run, "memory": memory, "effect": effect, "at": at}));
+    std::iter::once(injected).chain(result).collect()
 }
 
 /// So many runs of a lesson, on one side, with one ending.

@@ -294,15 +294,15 @@ fn an_audit_reads_the_findings_again_with_another_threshold() {
 #[test]
 fn decay_ends_what_runs_no_longer_show() {
     let world = World::new();
-    let mut wish = lesson(2, "Write short sentences");
-    wish["kind"] = json!("preference");
+    let mut request = lesson(2, "Write short sentences");
+    request["kind"] = json!("preference");
     let seen = |number: u32, session: &str| {
         json!({"fact": "sighting", "memory": format!("mem-{number}"), "episode": format!("ep-{session}"),
             "at": "2026-02-01T10:00:00Z", "level": "execution"})
     };
     let mut episodes: Vec<Value> = (2..=11).map(|day| episode(&format!("run-{day}"), day)).collect();
     episodes.push(episode("first", 1));
-    let lessons = [lesson(1, "Start the cache before the tests"), wish, lesson(3, "Sleep more")];
+    let lessons = [lesson(1, "Start the cache before the tests"), request, lesson(3, "Sleep more")];
     let facts = [seen(1, "first"), seen(2, "first"), seen(3, "first"), seen(3, "run-11")];
     write_memory(&world, &lessons, &episodes, &facts);
     // By default nothing ends within a month.

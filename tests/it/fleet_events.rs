@@ -132,8 +132,8 @@ async fn a_bank_never_sees_what_another_tells() {
     assert_eq!(one.last_number().await.unwrap(), 2);
     let page = other.read_after(0).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.record.as_str()).collect::<Vec<_>>(), ["\"mine\""]);
-    let rung = tokio::time::timeout(Duration::from_millis(300), bell.wait_for_notification()).await;
-    assert!(rung.is_err(), "nor does its bell ring");
+    let answer_format = tokio::time::timeout(Duration::from_millis(300), bell.wait_for_notification()).await;
+    assert!(answer_format.is_err(), "nor does its bell ring");
 }
 
 #[tokio::test]
@@ -235,7 +235,7 @@ async fn a_server_that_crashes_and_comes_back_costs_no_message_and_repeats_none(
     });
     let reading = feed();
     let mut bell = reading.start_listener();
-    let rung = tokio::spawn(async move {
+    let answer_format = tokio::spawn(async move {
         let mut count = 0_u32;
         while tokio::time::timeout(Duration::from_secs(8), bell.wait_for_news()).await.is_ok() {
             count += 1;
@@ -254,7 +254,7 @@ async fn a_server_that_crashes_and_comes_back_costs_no_message_and_repeats_none(
     assert_eq!(reader.await.unwrap(), (0..MESSAGES).collect::<Vec<_>>());
     teller.await.unwrap();
     assert!(is_told.load(Ordering::Relaxed));
-    assert!(rung.await.unwrap() > 2, "the bell rings again after the server was away");
+    assert!(answer_format.await.unwrap() > 2, "the bell rings again after the server was away");
 }
 
 /// What makes a process a part of the fleet.

@@ -268,10 +268,11 @@ async fn a_reflection_leaves_vectors_behind() {
     let memory = Arc::new(memory_at(&url, "a"));
     memory.add_memories(vec![lesson("by-hand", "Shard the slow suite")], at()).await.unwrap();
     let root = tempfile::tempdir().unwrap();
-    let habits = config::load_config(&ConfigLoadRequest::default()).unwrap().config.reflection_settings();
+    let reflection_settings = config::load_config(&ConfigLoadRequest::default()).unwrap().config.reflection_settings();
     let words = Arc::new(Words::new("words", 24));
-    let service = ArchivistService::new(memory.clone(), ProjectContext::from_root(root.path().to_owned()), habits)
-        .with_embedder(words.clone());
+    let service =
+        ArchivistService::new(memory.clone(), ProjectContext::from_root(root.path().to_owned()), reflection_settings)
+            .with_embedder(words.clone());
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/logs/generic/billing.jsonl");
     let outcome = service
         .maybe_reflect(&ReflectionTrigger {

@@ -354,13 +354,13 @@ async fn lanes_tell_the_truth_after_everything() {
             3..=4 => hands.extend(claim(&source, "w").await),
             chosen if !hands.is_empty() => {
                 let at = usize::try_from(below(u64::try_from(hands.len()).unwrap())).unwrap();
-                let hand = hands.swap_remove(at);
+                let handler = hands.swap_remove(at);
                 let settled = match chosen + below(3) {
-                    5 => hand.complete("", now).await,
-                    6 => hand.retry("x", now, now).await,
-                    7 => hand.mark_dead("x", now).await,
-                    8 => hand.postpone(now + Duration::from_millis(50), now).await,
-                    _ => hand.release().await,
+                    5 => handler.complete("", now).await,
+                    6 => handler.retry("x", now, now).await,
+                    7 => handler.mark_dead("x", now).await,
+                    8 => handler.postpone(now + Duration::from_millis(50), now).await,
+                    _ => handler.release().await,
                 };
                 assert_eq!(settled.unwrap(), JobOwnership::Yes);
             }

@@ -94,10 +94,10 @@ fn no_more_than_ten_lessons_are_given_at_once_and_five_to_a_subagent() {
 
 #[test]
 fn preferences_come_first_and_are_not_starved() {
-    let mut wish = learned(99, "Kafka lesson: keep topics small");
-    wish.kind = MemoryKind::Preference;
+    let mut request = learned(99, "Kafka lesson: keep topics small");
+    request.kind = MemoryKind::Preference;
     let mut lessons = many(25);
-    lessons.push((wish, 0));
+    lessons.push((request, 0));
     let world = with(lessons);
     let given = items(&world, &["kafka lesson", "--budget", "100000"]);
     assert_eq!(given.first().map(String::as_str), Some("Kafka lesson: keep topics small"), "{given:?}");

@@ -99,9 +99,9 @@ fn a_session_is_reflected_on_and_waited_for() {
     let world = World::new();
     std::fs::copy(LOG, world.project().join("billing.jsonl")).unwrap();
     let server = Server::start(&world);
-    let came = server.post("/v1/reflect", r#"{"files": ["billing.jsonl"], "wait": true}"#);
+    let result = server.post("/v1/reflect", r#"{"files": ["billing.jsonl"], "wait": true}"#);
     assert_eq!(
-        (came.status, &came.json()["status"], &came.json()["memoriesCreated"]),
+        (result.status, &result.json()["status"], &result.json()["memoriesCreated"]),
         (200, &json!("reflected"), &json!(2))
     );
     let again = server.post("/v1/reflect", r#"{"files": ["billing.jsonl"], "wait": true}"#);

@@ -41,10 +41,10 @@ const USER: &str = "user_feedback";
 const GENERAL: &str = "general";
 
 pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     if !path.is_dir() {
-        read_lesson_file(path, false, now, &mut parcel)?;
-        return Ok(parcel);
+        read_lesson_file(path, false, now, &mut incoming)?;
+        return Ok(incoming);
     }
     // The memory folder itself, its parent, or the project's folder.
     let folders = [path.to_owned(), path.join("memory"), path.join(".archeflow/memory")];
@@ -55,27 +55,27 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
     for (name, is_archive) in [(LESSONS, false), (ARCHIVE, true)] {
         let file = folder.join(name);
         if file.is_file() {
-            read_lesson_file(&file, is_archive, now, &mut parcel)?;
+            read_lesson_file(&file, is_archive, now, &mut incoming)?;
         }
     }
-    Ok(parcel)
+    Ok(incoming)
 }
 
 fn read_lesson_file(
     path: &Path,
     is_archive: bool,
     now: Timestamp,
-    parcel: &mut ImportBundle,
+    incoming: &mut ImportBundle,
 ) -> Result<(), ImportReadError> {
     let text = read_file_text(path)?;
     for (number, line) in numbered_lines(&text) {
         let place = || format!("{}:{number}", path.display());
         match ArcheFlowLesson::parse(line) {
             Ok(lesson) if one_line(&lesson.description).is_empty() => {
-                parcel.skipped.push(SkippedRecord { place: place(), why: "it says nothing".to_owned() });
+                incoming.skipped.push(SkippedRecord { place: place(), why: "it says nothing".to_owned() });
             }
-            Ok(lesson) => parcel.lessons.push(import_line(lesson, is_archive, now)),
-            Err(why) => parcel.skipped.push(SkippedRecord { place: place(), why }),
+            Ok(lesson) => incoming.lessons.push(import_line(lesson, is_archive, now)),
+            Err(why) => incoming.skipped.push(SkippedRecord { place: place(), why }),
         }
     }
     Ok(())
@@ -136,13 +136,13 @@ fn parse_severity(word: &str) -> Severity {
     }
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub(super) fn write_memory(bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut held = Vec::new();
     let mut texts = [String::new(), String::new()];
     let mut lines: Vec<(ArcheFlowLesson, &OutgoingLesson)> =
-        shelf.lessons.iter().filter_map(|one| Some((export_line(one)?, one))).collect();
+        bundle.lessons.iter().filter_map(|one| Some((export_line(one)?, one))).collect();
     lines.sort_by(|(a, _), (b, _)| id_number(&a.id).cmp(&id_number(&b.id)).then_with(|| a.id.cmp(&b.id)));
-    let left = shelf.lessons.len() - lines.len();
+    let left = bundle.lessons.len() - lines.len();
     for (line, shelved) in &lines {
         held.push(*shelved);
         let [lessons, archive] = &mut texts;

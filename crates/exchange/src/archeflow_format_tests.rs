@@ -4,7 +4,7 @@ fn at(text: &str) -> Timestamp {
     parse_timestamp(text).unwrap()
 }
 
-fn parcel(lines: &str) -> ImportBundle {
+fn bundle(lines: &str) -> ImportBundle {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(LESSONS);
     std::fs::write(&path, lines).unwrap();
@@ -13,8 +13,8 @@ fn parcel(lines: &str) -> ImportBundle {
 
 #[test]
 fn a_line_in_our_words() {
-    let parcel = parcel(include_str!("../../../fixtures/exchange/archeflow/lessons.jsonl"));
-    let said: Vec<String> = parcel
+    let bundle = bundle(include_str!("../../../fixtures/exchange/archeflow/lessons.jsonl"));
+    let said: Vec<String> = bundle
         .lessons
         .iter()
         .map(|brought| {
@@ -34,12 +34,12 @@ fn a_line_in_our_words() {
 
 #[test]
 fn lines_that_say_nothing_are_left_out_and_told_of() {
-    let parcel = parcel(
+    let bundle = bundle(
         "{\"id\":\"m-001\",\"description\":\" \"}\nnot json\n\n{\"id\":\"m-002\",\"description\":\"one\\ntwo\"}",
     );
-    assert_eq!(parcel.lessons.len(), 1);
-    assert_eq!(parcel.lessons[0].current_version().unwrap().summary, "one two", "a lesson is one line");
-    let why: Vec<&str> = parcel.skipped.iter().map(|skipped| skipped.why.as_str()).collect();
+    assert_eq!(bundle.lessons.len(), 1);
+    assert_eq!(bundle.lessons[0].current_version().unwrap().summary, "one two", "a lesson is one line");
+    let why: Vec<&str> = bundle.skipped.iter().map(|skipped| skipped.why.as_str()).collect();
     assert_eq!(why, ["it says nothing", "expected ident at line 1 column 2"]);
 }
 
@@ -59,8 +59,8 @@ fn severities_are_words_of_many() {
 
 #[test]
 fn a_frequency_that_nobody_can_have_counted_is_cut_and_kept() {
-    let parcel = parcel("{\"id\":\"m-001\",\"description\":\"often\",\"frequency\":999999999}");
-    let brought = &parcel.lessons[0];
+    let bundle = bundle("{\"id\":\"m-001\",\"description\":\"often\",\"frequency\":999999999}");
+    let brought = &bundle.lessons[0];
     assert_eq!(brought.facts.len(), 1000);
     let origin = LessonOrigin::from_memory(brought.current_version().unwrap()).unwrap();
     assert_eq!(origin.rest.get("frequency"), Some(&Value::from(999_999_999)));

@@ -79,7 +79,7 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(&path, flags).map_err(broken)?;
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     let columns = list_columns(&database, "observations").map_err(broken)?;
     if !columns.iter().any(|column| column == "title" || column == "text") {
         return Err(ImportReadError::malformed(&path, WHAT, "there is no table `observations` with texts in it"));
@@ -87,14 +87,14 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
     for_each_row(&database, "observations", &columns, |row| {
         let place = format!("{} observation {}", path.display(), row.get("id").cloned().unwrap_or_default());
         match import_observation(row, now) {
-            Some(brought) => parcel.lessons.push(brought),
-            None => parcel.skipped.push(SkippedRecord { place, why: "it says nothing".to_owned() }),
+            Some(brought) => incoming.lessons.push(brought),
+            None => incoming.skipped.push(SkippedRecord { place, why: "it says nothing".to_owned() }),
         }
     })
     .map_err(broken)?;
     let directives = self::list_columns(&database, "directives").map_err(broken)?;
     if directives.iter().any(|column| column == "content") {
-        for_each_row(&database, "directives", &directives, |row| parcel.lessons.extend(import_directive(row, now)))
+        for_each_row(&database, "directives", &directives, |row| incoming.lessons.extend(import_directive(row, now)))
             .map_err(broken)?;
     }
     for (table, what) in [("session_summaries", "summaries of sessions"), ("user_prompts", "prompts")] {
@@ -102,12 +102,12 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
         let found: i64 = database.query_row(&count, [], |row| row.get(0)).unwrap_or_default();
         if found > 0 {
             let place = format!("{} table {table}", path.display());
-            parcel
+            incoming
                 .skipped
                 .push(SkippedRecord { place, why: format!("{found} {what} tell what happened, not what was learned") });
         }
     }
-    Ok(parcel)
+    Ok(incoming)
 }
 
 fn list_columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
@@ -191,9 +191,9 @@ fn import_directive(row: Map<String, Value>, now: Timestamp) -> Option<IncomingL
     Some(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None })
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub(super) fn write_memory(bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut lost = Vec::new();
-    let mut kept = select_exportable(&shelf.lessons, &mut lost);
+    let mut kept = select_exportable(&bundle.lessons, &mut lost);
     lost.extend(count_losses(&kept, FORMAT, THE_LESSON));
     // Rows that came from claude-mem keep their numbers, and the others follow them.
     kept.sort_by_key(|shelved| {

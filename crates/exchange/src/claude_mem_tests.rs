@@ -1,15 +1,15 @@
 use super::*;
 use crate::lesson_origin::parse_timestamp;
 
-fn parcel(statements: &str) -> Result<ImportBundle, String> {
+fn bundle(statements: &str) -> Result<ImportBundle, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claude-mem.db");
     Connection::open(&path).unwrap().execute_batch(statements).unwrap();
     read_memory(folder.path(), parse_timestamp("2026-01-01T00:00:00Z").unwrap()).map_err(|error| error.to_string())
 }
 
-fn said(parcel: &ImportBundle) -> String {
-    let lines = parcel.lessons.iter().map(|brought| {
+fn said(bundle: &ImportBundle) -> String {
+    let lines = bundle.lessons.iter().map(|brought| {
         let memory = brought.current_version().unwrap();
         let detail = memory.detail.as_deref().unwrap_or("-").replace('\n', "/");
         format!(
@@ -22,7 +22,7 @@ fn said(parcel: &ImportBundle) -> String {
 
 #[test]
 fn the_tables_of_today() {
-    let parcel = parcel(&format!(
+    let bundle = bundle(&format!(
         "{TABLES}
          CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, learned TEXT);
          CREATE TABLE directives (id INTEGER PRIMARY KEY, content TEXT, status TEXT, created_at TEXT);
@@ -37,30 +37,30 @@ fn the_tables_of_today() {
            ('s1', 'p', 'change', NULL, NULL, NULL, NULL, NULL, '', 0);"
     ))
     .unwrap();
-    insta::assert_snapshot!(said(&parcel), @r#"
+    insta::assert_snapshot!(said(&bundle), @r#"
     1 | lesson bugfix_pattern | Pool leaked on timeout | Now closed/It leaked./close() in finally | ["gotcha"]
     2 | decision decision | Use SQLite | - | []
     directive 1 | preference preference | Always answer in German | - | []
     "#);
-    let why: Vec<&str> = parcel.skipped.iter().map(|skipped| skipped.why.as_str()).collect();
+    let why: Vec<&str> = bundle.skipped.iter().map(|skipped| skipped.why.as_str()).collect();
     assert_eq!(why, ["it says nothing", "2 summaries of sessions tell what happened, not what was learned"]);
 }
 
 #[test]
 fn the_tables_of_before() {
-    let parcel = parcel(
+    let bundle = bundle(
         "CREATE TABLE observations (id INTEGER PRIMARY KEY AUTOINCREMENT, sdk_session_id TEXT NOT NULL, project TEXT NOT NULL,
            text TEXT NOT NULL, type TEXT NOT NULL, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL);
          INSERT INTO observations (sdk_session_id, project, text, type, created_at, created_at_epoch)
            VALUES ('s', 'p', 'The linter needs Node 20', 'discovery', '2025-09-01T00:00:00.000Z', 0);",
     )
     .unwrap();
-    assert_eq!(said(&parcel), "1 | fact heuristic | The linter needs Node 20 | - | []");
+    assert_eq!(said(&bundle), "1 | fact heuristic | The linter needs Node 20 | - | []");
 }
 
 #[test]
 fn a_database_of_something_else() {
-    let why = parcel("CREATE TABLE cookies (id INTEGER PRIMARY KEY, value TEXT);").unwrap_err();
+    let why = bundle("CREATE TABLE cookies (id INTEGER PRIMARY KEY, value TEXT);").unwrap_err();
     assert!(why.ends_with("there is no table `observations` with texts in it"), "{why}");
 }
 

@@ -31,11 +31,11 @@ const MAX_SLUG_CHARACTERS: usize = 48;
 pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
     let folders = [path.to_owned(), path.join("memory")];
     let folder = folders.iter().find(|folder| folder.join(INDEX).is_file());
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     let Some(folder) = folder else {
         if path.is_file() {
-            parcel.lessons = import_topic(path, &read_file_text(path)?, now);
-            return Ok(parcel);
+            incoming.lessons = import_topic(path, &read_file_text(path)?, now);
+            return Ok(incoming);
         }
         return Err(ImportReadError::malformed(path, "memory of Claude Code", format!("there is no {INDEX} in it")));
     };
@@ -46,7 +46,7 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
     let mut topics: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_topic).collect();
     topics.sort();
     for file in &topics {
-        parcel.lessons.extend(import_topic(file, &read_file_text(file)?, now));
+        incoming.lessons.extend(import_topic(file, &read_file_text(file)?, now));
     }
     // The index may contain notes of its own, although most of its lines only point to topics.
     let index = read_file_text(&folder.join(INDEX))?;
@@ -55,8 +55,8 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
         target.is_some_and(|target| topics.iter().any(|file| file.ends_with(target.trim_start_matches("./"))))
     };
     let own: Vec<&str> = index.lines().map(|line| if points_to_topic(line) { "" } else { line }).collect();
-    parcel.lessons.extend(markdown::import_notes(INDEX, &own.join("\n"), now));
-    Ok(parcel)
+    incoming.lessons.extend(markdown::import_notes(INDEX, &own.join("\n"), now));
+    Ok(incoming)
 }
 
 /// Converts a topic. With front matter it is one lesson; without it every note in it is one.
@@ -127,9 +127,9 @@ fn parse_front_matter(text: &str) -> Option<(Vec<(String, String)>, &str)> {
     Some((fields, body.trim_start_matches(['\r', '\n'])))
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> ExportedFiles {
+pub(super) fn write_memory(bundle: &ExportBundle) -> ExportedFiles {
     let mut lost = Vec::new();
-    let kept = select_exportable(&shelf.lessons, &mut lost);
+    let kept = select_exportable(&bundle.lessons, &mut lost);
     lost.extend(count_losses(&kept, FORMAT, HELD));
     let mut topics: Vec<(String, &OutgoingLesson)> =
         kept.into_iter().map(|shelved| (choose_file_stem(&shelved.lesson.memory), shelved)).collect();

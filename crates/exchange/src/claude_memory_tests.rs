@@ -6,13 +6,13 @@ fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, ImportBundle) {
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let parcel = read_memory(folder.path(), parse_timestamp("2026-01-01T00:00:00Z").unwrap()).unwrap();
-    (folder, parcel)
+    let bundle = read_memory(folder.path(), parse_timestamp("2026-01-01T00:00:00Z").unwrap()).unwrap();
+    (folder, bundle)
 }
 
 #[test]
 fn topics_and_what_the_index_says_itself() {
-    let (_folder, parcel) = folder(&[
+    let (_folder, bundle) = folder(&[
         (
             "MEMORY.md",
             "# Memory\n\n- [Real database](feedback_db.md) — tests hit a real one\n- Deploys happen on Tuesdays only\n\
@@ -26,7 +26,7 @@ fn topics_and_what_the_index_says_itself() {
         ("user_go.md", "---\nname: \"go: expert\"\ndescription: Knows Go well, is new to React\ntype: user\n---\n"),
         ("debugging.md", "# Debugging\n\n- Set RUST_LOG before looking for the bug\n"),
     ]);
-    let said: Vec<String> = parcel
+    let said: Vec<String> = bundle
         .lessons
         .iter()
         .map(|brought| {

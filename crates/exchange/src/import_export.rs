@@ -41,27 +41,27 @@ pub async fn import_lessons(
             .ok_or_else(|| ImportReadError::Unknown { path: path.to_owned() })
             .map_err(convert_unreadable_error)?,
     };
-    let parcel = read_memory(format, path, now).map_err(convert_unreadable_error)?;
-    let habits = archivist.config().reflection_settings();
+    let incoming = read_memory(format, path, now).map_err(convert_unreadable_error)?;
+    let settings = archivist.config().reflection_settings();
     let import = LessonImporter {
         memory: &*archivist.memory,
         project: archivist.project(),
-        thresholds: habits.thresholds,
-        lifecycle: habits.lifecycle,
-        neighbours: habits.neighbours,
+        thresholds: settings.thresholds,
+        lifecycle: settings.lifecycle,
+        neighbours: settings.neighbours,
         is_vouched_for: options.is_vouched_for,
         is_rehearsal: options.is_rehearsal,
     };
-    Ok(import.import_parcel(format, parcel, now).await?)
+    Ok(import.import_parcel(format, incoming, now).await?)
 }
 
 /// Exports everything of this project in a format.
 pub async fn export_lessons(archivist: &Archivist, format: MemoryFormat) -> Result<ExportedFiles, RequestError> {
-    let mut shelf = ExportBundle {
+    let mut bundle = ExportBundle {
         lessons: Vec::new(),
         episodes: archivist.memory.list_episodes(&EpisodeFilter::default()).await?,
     };
-    shelf.episodes.retain(|episode| archivist.owns_episode(&episode.project_root, episode.repo_id.as_deref()));
+    bundle.episodes.retain(|episode| archivist.owns_episode(&episode.project_root, episode.repo_id.as_deref()));
     let mut facts: HashMap<MemoryId, Vec<Fact>> = HashMap::new();
     for fact in archivist.memory.list_facts(&FactFilter::default()).await? {
         facts.entry(fact.memory_id().clone()).or_default().push(fact);
@@ -78,9 +78,9 @@ pub async fn export_lessons(archivist: &Archivist, format: MemoryFormat) -> Resu
             _ => vec![lesson.memory.clone()],
         };
         let facts = facts.remove(id).unwrap_or_default();
-        shelf.lessons.push(OutgoingLesson { lesson, versions, facts });
+        bundle.lessons.push(OutgoingLesson { lesson, versions, facts });
     }
-    write_memory(format, &shelf)
+    write_memory(format, &bundle)
         .map_err(|error| RequestError::impossible_request(error.to_string(), "give another --format, such as jsonl"))
 }
 

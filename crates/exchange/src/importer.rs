@@ -143,18 +143,18 @@ impl LessonImporter<'_> {
     pub async fn import_parcel(
         &self,
         format: MemoryFormat,
-        parcel: ImportBundle,
+        bundle: ImportBundle,
         now: Timestamp,
     ) -> Result<ImportReport, MemoryError> {
         let turn = if self.is_rehearsal { None } else { Some(self.memory.acquire_turn().await?) };
         let mut mask = ImportRedactor { redactor: Redactor::new(), found: 0 };
         let mut batch = CommitBatch::default();
-        let (episodes, known_episodes) = self.import_episodes(parcel.episodes, &mut mask, &mut batch).await?;
+        let (episodes, known_episodes) = self.import_episodes(bundle.episodes, &mut mask, &mut batch).await?;
         let finished = self.memory.list_episodes(&EpisodeFilter::default()).await?;
         let runs = SessionEnds::new(finished.iter().chain(&batch.episodes).map(|episode| episode.finished_at));
         let mut lessons = Vec::new();
         let mut said: HashMap<String, MemoryId> = HashMap::new();
-        for brought in parcel.lessons {
+        for brought in bundle.lessons {
             let brought = IncomingLesson {
                 versions: brought.versions.into_iter().map(|version| mask.redact_record(version)).collect(),
                 facts: brought.facts.into_iter().map(|fact| mask.redact_record(fact)).collect(),
@@ -171,7 +171,7 @@ impl LessonImporter<'_> {
         }
         let (format, dry_run) = (format.as_str(), self.is_rehearsal);
         let secrets = mask.found;
-        Ok(ImportReport { format, dry_run, lessons, episodes, known_episodes, secrets, skipped: parcel.skipped })
+        Ok(ImportReport { format, dry_run, lessons, episodes, known_episodes, secrets, skipped: bundle.skipped })
     }
 
     /// Imports episodes; those without a project become this project's.

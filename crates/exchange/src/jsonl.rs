@@ -30,53 +30,57 @@ enum ExportLine {
 pub(super) fn read_memory(path: &Path) -> Result<ImportBundle, ImportReadError> {
     let path = resolve_file(path, FILE);
     let text = read_file_text(&path)?;
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     let mut places: BTreeMap<MemoryId, usize> = BTreeMap::new();
     let mut facts: Vec<(usize, Fact)> = Vec::new();
-    let skip = |parcel: &mut ImportBundle, number: usize, why: String| {
-        parcel.skipped.push(SkippedRecord { place: format!("{}:{number}", path.display()), why });
+    let skip = |incoming: &mut ImportBundle, number: usize, why: String| {
+        incoming.skipped.push(SkippedRecord { place: format!("{}:{number}", path.display()), why });
     };
     for (number, line) in numbered_lines(&text) {
         match serde_json::from_str::<ExportLine>(line) {
-            Ok(ExportLine::Episode(episode)) => parcel.episodes.push(*episode),
+            Ok(ExportLine::Episode(episode)) => incoming.episodes.push(*episode),
             Ok(ExportLine::Lesson(memory)) => {
                 let place = *places.entry(memory.id.clone()).or_insert_with(|| {
                     let name = memory.id.to_string();
-                    parcel.lessons.push(IncomingLesson { name, versions: Vec::new(), facts: Vec::new(), used: None });
-                    parcel.lessons.len() - 1
+                    incoming.lessons.push(IncomingLesson { name, versions: Vec::new(), facts: Vec::new(), used: None });
+                    incoming.lessons.len() - 1
                 });
-                parcel.lessons.get_mut(place).into_iter().for_each(|brought| brought.versions.push((*memory).clone()));
+                incoming
+                    .lessons
+                    .get_mut(place)
+                    .into_iter()
+                    .for_each(|brought| brought.versions.push((*memory).clone()));
             }
             Ok(ExportLine::Fact(fact)) => facts.push((number, *fact)),
-            Err(error) => skip(&mut parcel, number, error.to_string()),
+            Err(error) => skip(&mut incoming, number, error.to_string()),
         }
     }
     for (number, fact) in facts {
-        match places.get(fact.memory_id()).and_then(|place| parcel.lessons.get_mut(*place)) {
+        match places.get(fact.memory_id()).and_then(|place| incoming.lessons.get_mut(*place)) {
             Some(brought) => brought.facts.push(fact),
-            None => skip(&mut parcel, number, format!("it speaks of {}, which is not in the file", fact.memory_id())),
+            None => skip(&mut incoming, number, format!("it speaks of {}, which is not in the file", fact.memory_id())),
         }
     }
-    if parcel.lessons.is_empty() && parcel.episodes.is_empty() && !parcel.skipped.is_empty() {
-        let why = parcel.skipped.first().map(|skipped| skipped.why.clone()).unwrap_or_default();
+    if incoming.lessons.is_empty() && incoming.episodes.is_empty() && !incoming.skipped.is_empty() {
+        let why = incoming.skipped.first().map(|skipped| skipped.why.clone()).unwrap_or_default();
         return Err(ImportReadError::malformed(&path, "export of Archivist", why));
     }
-    Ok(parcel)
+    Ok(incoming)
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub(super) fn write_memory(bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut text = String::new();
     let mut add = |line: &ExportLine| -> Result<(), ExportWriteError> {
         text.push_str(&serde_json::to_string(line).map_err(|error| ExportWriteError::new(FORMAT, error))?);
         text.push('\n');
         Ok(())
     };
-    let mut episodes: Vec<&Episode> = shelf.episodes.iter().collect();
+    let mut episodes: Vec<&Episode> = bundle.episodes.iter().collect();
     episodes.sort_by(|a, b| a.finished_at.cmp(&b.finished_at).then_with(|| a.id.cmp(&b.id)));
     for episode in episodes {
         add(&ExportLine::Episode(Box::new(episode.clone())))?;
     }
-    let mut lessons: Vec<_> = shelf.lessons.iter().collect();
+    let mut lessons: Vec<_> = bundle.lessons.iter().collect();
     // Short names are assigned in order, so that an import assigns the same ones.
     lessons.sort_by_key(|one| {
         let memory = &one.lesson.memory;

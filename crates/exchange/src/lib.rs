@@ -232,15 +232,15 @@ pub fn read_memory(format: MemoryFormat, path: &Path, now: Timestamp) -> Result<
 }
 
 /// Writes the bundle in a format. The same content always gives the same bytes.
-pub fn write_memory(format: MemoryFormat, shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub fn write_memory(format: MemoryFormat, bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     match format {
-        MemoryFormat::ArcheFlow => archeflow_format::write_memory(shelf),
-        MemoryFormat::OpenAgents => openagents::write_memory(shelf),
-        MemoryFormat::ClaudeMemory => Ok(claude_memory::write_memory(shelf)),
-        MemoryFormat::Mem0 => mem0::write_memory(shelf),
-        MemoryFormat::ClaudeMem => claude_mem::write_memory(shelf),
-        MemoryFormat::Markdown => Ok(markdown::write_memory(shelf)),
-        MemoryFormat::Jsonl => jsonl::write_memory(shelf),
+        MemoryFormat::ArcheFlow => archeflow_format::write_memory(bundle),
+        MemoryFormat::OpenAgents => openagents::write_memory(bundle),
+        MemoryFormat::ClaudeMemory => Ok(claude_memory::write_memory(bundle)),
+        MemoryFormat::Mem0 => mem0::write_memory(bundle),
+        MemoryFormat::ClaudeMem => claude_mem::write_memory(bundle),
+        MemoryFormat::Markdown => Ok(markdown::write_memory(bundle)),
+        MemoryFormat::Jsonl => jsonl::write_memory(bundle),
     }
 }
 

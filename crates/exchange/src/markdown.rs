@@ -43,7 +43,7 @@ const MAX_SUMMARY_CHARACTERS: usize = 240;
 const MIN_WORDS: usize = 3;
 
 pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     for file in list_documents(path)? {
         let text = read_file_text(&file)?;
         let shown = file.strip_prefix(path).unwrap_or(&file).display().to_string();
@@ -52,9 +52,9 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
         } else {
             import_notes(&shown, &text, now)
         };
-        parcel.lessons.extend(lessons);
+        incoming.lessons.extend(lessons);
     }
-    Ok(parcel)
+    Ok(incoming)
 }
 
 /// Returns the document, or all documents in a folder.
@@ -134,9 +134,9 @@ fn set_facet(facets: &mut FacetValues, facet: Facet, value: String) {
     }
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> ExportedFiles {
+pub(super) fn write_memory(bundle: &ExportBundle) -> ExportedFiles {
     let mut lost = Vec::new();
-    let mut kept = select_exportable(&shelf.lessons, &mut lost);
+    let mut kept = select_exportable(&bundle.lessons, &mut lost);
     lost.extend(count_losses(&kept, FORMAT, HELD));
     kept.sort_by_key(|shelved| {
         let memory = &shelved.lesson.memory;

@@ -56,18 +56,18 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
         _ => None,
     };
     let list = list.ok_or_else(|| ImportReadError::malformed(&path, WHAT, "there is no list of memories in it"))?;
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     for (number, value) in (1..).zip(list) {
         let place = || format!("{} memory {number}", path.display());
         match serde_json::from_value::<Mem0Record>(value) {
             Ok(record) if one_line(&record.memory).is_empty() => {
-                parcel.skipped.push(SkippedRecord { place: place(), why: "it says nothing".to_owned() });
+                incoming.skipped.push(SkippedRecord { place: place(), why: "it says nothing".to_owned() });
             }
-            Ok(record) => parcel.lessons.push(import_record(record, now)),
-            Err(error) => parcel.skipped.push(SkippedRecord { place: place(), why: error.to_string() }),
+            Ok(record) => incoming.lessons.push(import_record(record, now)),
+            Err(error) => incoming.skipped.push(SkippedRecord { place: place(), why: error.to_string() }),
         }
     }
-    Ok(parcel)
+    Ok(incoming)
 }
 
 fn import_record(mut record: Mem0Record, now: Timestamp) -> IncomingLesson {
@@ -107,9 +107,9 @@ fn classify_record(metadata: Option<&Value>, categories: &[String]) -> (MemoryKi
     }
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub(super) fn write_memory(bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let mut lost = Vec::new();
-    let kept = select_exportable(&shelf.lessons, &mut lost);
+    let kept = select_exportable(&bundle.lessons, &mut lost);
     lost.extend(count_losses(&kept, FORMAT, THE_LESSON));
     let mut records: Vec<Mem0Record> = kept.into_iter().map(export_record).collect();
     let told = |record: &Mem0Record| record.created_at.as_ref().map(Value::to_string);

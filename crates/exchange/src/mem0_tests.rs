@@ -1,7 +1,7 @@
 use super::*;
 use crate::lesson_origin::parse_timestamp;
 
-fn parcel(text: &str) -> ImportBundle {
+fn bundle(text: &str) -> ImportBundle {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("export.json");
     std::fs::write(&path, text).unwrap();
@@ -19,8 +19,8 @@ fn every_shape_that_mem0_hands_out() {
         format!("{{\"count\": 1, \"next\": null, \"previous\": null, \"results\": [{MEMORY}]}}"),
         format!("{{\"memories\": [{MEMORY}]}}"),
     ] {
-        let parcel = parcel(&text);
-        let brought = &parcel.lessons[0];
+        let bundle = bundle(&text);
+        let brought = &bundle.lessons[0];
         let memory = brought.current_version().unwrap();
         assert_eq!((brought.name.as_str(), memory.summary.as_str()), ("0b6a-1", "Prefers pnpm over npm"));
         assert_eq!(memory.kind, MemoryKind::Preference);
@@ -32,9 +32,9 @@ fn every_shape_that_mem0_hands_out() {
 
 #[test]
 fn memories_without_words_or_names() {
-    let parcel =
-        parcel(r#"[{"id": 7, "memory": "By number"}, {"memory": "By its words"}, {"id": "x", "memory": ""}, 3]"#);
-    let names: Vec<&str> = parcel.lessons.iter().map(|brought| brought.name.as_str()).collect();
+    let bundle =
+        bundle(r#"[{"id": 7, "memory": "By number"}, {"memory": "By its words"}, {"id": "x", "memory": ""}, 3]"#);
+    let names: Vec<&str> = bundle.lessons.iter().map(|brought| brought.name.as_str()).collect();
     assert_eq!(names, ["7", "By its words"]);
-    assert_eq!(parcel.skipped.len(), 2);
+    assert_eq!(bundle.skipped.len(), 2);
 }

@@ -65,15 +65,15 @@ struct OpenAgentsReflection {
 }
 
 pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, ImportReadError> {
-    let mut parcel = ImportBundle::default();
+    let mut incoming = ImportBundle::default();
     if !path.is_dir() {
         let text = read_file_text(path)?;
         match path.file_name().and_then(|name| name.to_str()) {
-            Some(name) if name.starts_with("trajectories") => read_trajectories(path, &text, now, &mut parcel),
-            Some(name) if name.starts_with("reflections") => read_reflections(path, &text, now, &mut parcel),
-            _ => read_memories(path, &text, now, &mut parcel),
+            Some(name) if name.starts_with("trajectories") => read_trajectories(path, &text, now, &mut incoming),
+            Some(name) if name.starts_with("reflections") => read_reflections(path, &text, now, &mut incoming),
+            _ => read_memories(path, &text, now, &mut incoming),
         }
-        return Ok(parcel);
+        return Ok(incoming);
     }
     let folder = [path.join(".openagents"), path.to_owned()].into_iter().find(|folder| folder.is_dir());
     let folder = folder.unwrap_or_else(|| path.to_owned());
@@ -85,22 +85,24 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
         let file = folder.join(name);
         if file.is_file() {
             is_there = true;
-            read(&file, &read_file_text(&file)?, now, &mut parcel);
+            read(&file, &read_file_text(&file)?, now, &mut incoming);
         }
     }
     if is_there {
-        return Ok(parcel);
+        return Ok(incoming);
     }
     let why = format!("there is neither {MEMORIES} nor {TRAJECTORIES} in it");
     Err(ImportReadError::malformed(path, "folder of OpenAgents", why))
 }
 
-fn read_memories(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
+fn read_memories(path: &Path, text: &str, now: Timestamp, incoming: &mut ImportBundle) {
     for (number, line) in numbered_lines(text) {
         match serde_json::from_str::<OpenAgentsRecord>(line) {
-            Ok(record) if one_line(&record.description).is_empty() => parcel.skip_line(path, number, "it says nothing"),
-            Ok(record) => parcel.lessons.push(import_record(record, now)),
-            Err(error) => parcel.skip_line(path, number, error),
+            Ok(record) if one_line(&record.description).is_empty() => {
+                incoming.skip_line(path, number, "it says nothing")
+            }
+            Ok(record) => incoming.lessons.push(import_record(record, now)),
+            Err(error) => incoming.skip_line(path, number, error),
         }
     }
 }
@@ -160,13 +162,13 @@ fn importance_word(importance: Importance) -> &'static str {
     }
 }
 
-fn read_reflections(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
+fn read_reflections(path: &Path, text: &str, now: Timestamp, incoming: &mut ImportBundle) {
     for (number, line) in numbered_lines(text) {
         let value: Result<Value, _> = serde_json::from_str(line);
         let read = value.and_then(|value| Ok((serde_json::from_value::<OpenAgentsReflection>(value.clone())?, value)));
         match read {
             Ok((reflection, _)) if one_line(&reflection.suggestion).is_empty() => {
-                parcel.skip_line(path, number, "it suggests nothing");
+                incoming.skip_line(path, number, "it suggests nothing");
             }
             Ok((reflection, value)) => {
                 let summary = one_line(&reflection.suggestion);
@@ -179,20 +181,20 @@ fn read_reflections(path: &Path, text: &str, now: Timestamp, parcel: &mut Import
                 let told = std::iter::once(reflection.analysis).chain(reflection.action_items);
                 memory.detail = Some(told.collect::<Vec<_>>().join("\n")).filter(|detail| !detail.trim().is_empty());
                 memory.facets.task_id = reflection.task_id;
-                parcel.lessons.push(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None });
+                incoming.lessons.push(IncomingLesson { name, versions: vec![memory], facts: Vec::new(), used: None });
             }
-            Err(error) => parcel.skip_line(path, number, error),
+            Err(error) => incoming.skip_line(path, number, error),
         }
     }
 }
 
 /// Reads every record as a session of its own.
-fn read_trajectories(path: &Path, text: &str, now: Timestamp, parcel: &mut ImportBundle) {
+fn read_trajectories(path: &Path, text: &str, now: Timestamp, incoming: &mut ImportBundle) {
     let redactor = Redactor::new();
     for (number, line) in numbered_lines(text) {
         match import_episode(line, now, &redactor) {
-            Ok(episode) => parcel.episodes.push(episode),
-            Err(why) => parcel.skip_line(path, number, why),
+            Ok(episode) => incoming.episodes.push(episode),
+            Err(why) => incoming.skip_line(path, number, why),
         }
     }
 }
@@ -225,12 +227,12 @@ impl ImportBundle {
     }
 }
 
-pub(super) fn write_memory(shelf: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
+pub(super) fn write_memory(bundle: &ExportBundle) -> Result<ExportedFiles, ExportWriteError> {
     let is_open = |shelved: &&OutgoingLesson| shelved.lesson.memory.state != Some(MemoryState::Quarantined);
-    let kept: Vec<&OutgoingLesson> = shelf.lessons.iter().filter(is_open).collect();
+    let kept: Vec<&OutgoingLesson> = bundle.lessons.iter().filter(is_open).collect();
     let mut lost = count_losses(&kept, FORMAT, THE_LESSON);
-    if kept.len() < shelf.lessons.len() {
-        let lessons = shelf.lessons.len() - kept.len();
+    if kept.len() < bundle.lessons.len() {
+        let lessons = bundle.lessons.len() - kept.len();
         lost.push(super::ExportLoss { what: "all of it: a person has yet to look at it", lessons });
     }
     let mut records: Vec<OpenAgentsRecord> = kept.into_iter().map(export_record).collect();

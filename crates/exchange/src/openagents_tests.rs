@@ -24,15 +24,15 @@ fn memories_reflections_and_runs_of_one_folder() {
         )
     };
     std::fs::write(inside.join(TRAJECTORIES), run(1) + &run(2)).unwrap();
-    let parcel = read_memory(folder.path(), now()).unwrap();
+    let bundle = read_memory(folder.path(), now()).unwrap();
     let said: Vec<&str> =
-        parcel.lessons.iter().map(|brought| brought.current_version().unwrap().summary.as_str()).collect();
+        bundle.lessons.iter().map(|brought| brought.current_version().unwrap().summary.as_str()).collect();
     assert_eq!(said, ["Task: Write hello.txt - Outcome: failure", "Check type annotations."]);
-    assert_eq!(parcel.lessons[0].used, Some(3));
-    assert_eq!(parcel.lessons[0].current_version().unwrap().detail.as_deref(), Some("context window exceeded"));
-    let runs: Vec<&str> = parcel.episodes.iter().map(|episode| episode.session_id.as_str()).collect();
+    assert_eq!(bundle.lessons[0].used, Some(3));
+    assert_eq!(bundle.lessons[0].current_version().unwrap().detail.as_deref(), Some("context window exceeded"));
+    let runs: Vec<&str> = bundle.episodes.iter().map(|episode| episode.session_id.as_str()).collect();
     assert_eq!(runs, ["traj-1", "traj-2"]);
-    assert_eq!(parcel.skipped.len(), 1, "{:?}", parcel.skipped);
+    assert_eq!(bundle.skipped.len(), 1, "{:?}", bundle.skipped);
 }
 
 #[test]

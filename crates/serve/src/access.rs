@@ -108,11 +108,11 @@ impl AccessPolicy {
     }
 
     /// Checks that a request has the permission it needs.
-    pub(super) fn check_request(&self, request: &Parts, wish: Permission) -> Result<(), HttpProblem> {
+    pub(super) fn check_request(&self, request: &Parts, wanted: Permission) -> Result<(), HttpProblem> {
         check_body_framing(request)?;
         let host = self.check_host(request)?;
         self.check_origin(request, &host)?;
-        let needs_token = match wish {
+        let needs_token = match wanted {
             Permission::Public => false,
             Permission::Read => self.reads == ReadAccess::Token,
             Permission::Write if self.writes == WriteAccess::Closed => {

@@ -6,13 +6,13 @@ fn local(token: Option<&str>, writes: WriteAccess) -> AccessPolicy {
     AccessPolicy::new("127.0.0.1".parse().unwrap(), &["Archive.Example".to_owned()], token, writes).unwrap()
 }
 
-fn check(access: &AccessPolicy, wish: Permission, headers: &[(&str, &str)]) -> u16 {
+fn check(access: &AccessPolicy, wanted: Permission, headers: &[(&str, &str)]) -> u16 {
     let mut request = Request::builder().uri("/v1/lessons");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     let (parts, ()) = request.body(()).unwrap().into_parts();
-    match access.check_request(&parts, wish) {
+    match access.check_request(&parts, wanted) {
         Ok(()) => 200,
         Err(problem) => axum::response::IntoResponse::into_response(problem).status().as_u16(),
     }

@@ -50,13 +50,13 @@ async fn pass_request(served: &Arc<ServerState>, request: Request, next: Next) -
     served.limits.admit_request(peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), Instant::now())?;
     let path = request.uri().path().to_owned();
     let (parts, body) = request.into_parts();
-    let wish = match path.as_str() {
+    let wanted = match path.as_str() {
         "/" | "/v1/health" => Permission::Public,
         path if path.starts_with("/panel/") => Permission::Public,
         path if is_read_method(&parts.method) || ASKING.contains(&path) => Permission::Read,
         _ => Permission::Write,
     };
-    served.access.check_request(&parts, wish)?;
+    served.access.check_request(&parts, wanted)?;
     let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     let most = u64::try_from(served.limits.bounds.body_bytes).unwrap_or(u64::MAX);
     if length.is_some_and(|length| length > most) {

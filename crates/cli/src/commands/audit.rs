@@ -137,14 +137,14 @@ async fn read_own_entries(session: &CommandContext) -> Result<Vec<AuditEntry>> {
 fn entry_from_lesson(lesson: &Lesson) -> AuditEntry {
     let memory = &lesson.memory;
     let texts = [Some(&memory.summary), memory.rule.as_ref(), memory.detail.as_ref()];
-    let standing = memory.availability();
+    let availability = memory.availability();
     AuditEntry {
         name: display_name(memory).to_owned(),
         text: texts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n"),
         at: Some(memory.created_at),
         // A lesson that waits to be seen again is never injected, so it does not count as unused.
-        used: (standing != LessonAvailability::Waiting).then_some(lesson.counters.exposures),
-        is_retired: standing == LessonAvailability::Retired,
+        used: (availability != LessonAvailability::Waiting).then_some(lesson.counters.exposures),
+        is_retired: availability == LessonAvailability::Retired,
     }
 }
 

@@ -87,7 +87,7 @@ struct BatchReport {
     #[serde(skip)]
     lessons: Vec<(AgentMemory, u64)>,
     #[serde(skip)]
-    troubles: Vec<String>,
+    groups: Vec<String>,
 }
 
 impl BatchCommand {
@@ -202,7 +202,7 @@ impl BatchForecast {
 
 impl BatchReport {
     fn add_finished(&mut self, finished: &FinishedSession<'_>) {
-        match finished.came {
+        match finished.result {
             Ok(learned) => {
                 self.reflected += 1;
                 for memory in learned.created.iter().chain(&learned.updated).chain(&learned.seen) {
@@ -212,11 +212,11 @@ impl BatchReport {
             Err(skip) => {
                 self.skipped += 1;
                 if !skip.is_choice() {
-                    self.troubles.push(format!("{}: {skip}", finished.trigger.session_id));
+                    self.groups.push(format!("{}: {skip}", finished.trigger.session_id));
                 }
             }
         }
-        self.outcomes.push(ArchivistService::build_outcome(finished.trigger, finished.came));
+        self.outcomes.push(ArchivistService::build_outcome(finished.trigger, finished.result));
     }
 
     /// Records the latest version of a lesson, and in how many sessions it was seen.
@@ -259,10 +259,10 @@ impl BatchReport {
             let lessons = format_count(self.lessons.len(), "lesson", "lessons");
             console.print_note(&format!("{lessons} from {}", format_count(self.reflected, "session", "sessions")));
         }
-        for trouble in &self.troubles {
-            console.print_warning(trouble);
+        for group in &self.groups {
+            console.print_warning(group);
         }
-        Ok(if self.reflected == 0 && !self.troubles.is_empty() { CommandExit::Refused } else { CommandExit::Done })
+        Ok(if self.reflected == 0 && !self.groups.is_empty() { CommandExit::Refused } else { CommandExit::Done })
     }
 }
 

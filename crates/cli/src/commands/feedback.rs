@@ -62,7 +62,7 @@ pub(crate) struct LessonFeedbackArgs {
     #[arg(long, value_name = "NAME", value_parser = parse_role)]
     role: Option<String>,
     #[command(flatten)]
-    grounds: FeedbackEvidenceArgs,
+    report: FeedbackEvidenceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -71,7 +71,7 @@ pub(crate) struct OutcomeFeedbackArgs {
     #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
     passed: bool,
     #[command(flatten)]
-    grounds: FeedbackEvidenceArgs,
+    report: FeedbackEvidenceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -107,21 +107,20 @@ impl LessonFeedbackArgs {
         session: &CommandContext,
         console: &mut Console,
     ) -> Result<CommandExit> {
-        let opinion =
-            LessonOpinion { verdict, role: self.role.clone(), evidence: self.grounds.read_evidence(console)? };
+        let opinion = LessonOpinion { verdict, role: self.role.clone(), evidence: self.report.read_evidence(console)? };
         let noted = session.archivist.feedback(&self.names, &opinion).await?;
-        self.grounds.print_noted(&noted, console)
+        self.report.print_noted(&noted, console)
     }
 }
 
 impl OutcomeFeedbackArgs {
     async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let evidence = self.grounds.read_evidence(console)?;
+        let evidence = self.report.read_evidence(console)?;
         let noted = session.archivist.record_session_outcome(&evidence, self.passed).await?;
-        if noted.is_empty() && !self.grounds.json {
-            console.print_note(&format!("run {} was given no lessons", self.grounds.run));
+        if noted.is_empty() && !self.report.json {
+            console.print_note(&format!("run {} was given no lessons", self.report.run));
         }
-        self.grounds.print_noted(&noted, console)
+        self.report.print_noted(&noted, console)
     }
 }
 

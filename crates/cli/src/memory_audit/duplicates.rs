@@ -69,17 +69,17 @@ pub(super) fn find_duplicates(
 /// Returns for each text the earlier one that says the same, if there is one that is no duplicate itself.
 fn find_near_duplicates(texts: &[&str], thresholds: &SimilarityThresholds) -> Vec<Option<usize>> {
     let mut cutter = WordSplitter::default();
-    let sayings: Vec<ComparedEntry> = texts.iter().map(|text| ComparedEntry::from_text(text, &mut cutter)).collect();
+    let statements: Vec<ComparedEntry> = texts.iter().map(|text| ComparedEntry::from_text(text, &mut cutter)).collect();
     let judge = EntryComparer {
-        background: WordFrequencies::from_lessons(sayings.iter().map(|cut| &cut.said)),
+        background: WordFrequencies::from_lessons(statements.iter().map(|cut| &cut.said)),
         thresholds: *thresholds,
     };
     let mut blocks = RareWordIndex::new(texts, &mut cutter);
     let mut found = Vec::with_capacity(texts.len());
-    for (index, own) in sayings.iter().enumerate() {
+    for (index, own) in statements.iter().enumerate() {
         let mut best: Option<(f64, usize)> = None;
         for other in blocks.find_candidates(index) {
-            let likeness = sayings.get(other).and_then(|others| judge.measure_duplicate(own, others));
+            let likeness = statements.get(other).and_then(|others| judge.measure_duplicate(own, others));
             if let Some(likeness) = likeness
                 && best.is_none_or(|(most, _)| likeness > most)
             {
@@ -231,7 +231,7 @@ impl RareWordIndex {
 }
 
 fn extract_features(summary: &str, rule: Option<&str>, cutter: &mut WordSplitter) -> LessonFeatures {
-    let saying = LessonStatement {
+    let statement = LessonStatement {
         summary,
         rule,
         tags: &[],
@@ -239,7 +239,7 @@ fn extract_features(summary: &str, rule: Option<&str>, cutter: &mut WordSplitter
         kind: &MemoryKind::Lesson,
         category: &MemoryCategory::Heuristic,
     };
-    LessonFeatures::extract(&saying, cutter)
+    LessonFeatures::extract(&statement, cutter)
 }
 
 /// Returns the text in lower case with single spaces.

@@ -376,14 +376,14 @@ pub(super) fn describe_incident(text: &str) -> Option<String> {
     if clauses.iter().any(|clause| gives_instruction(clause) || describes_present_state(clause)) {
         return None;
     }
-    let deed = clauses.iter().find_map(|clause| find_past_action(clause));
+    let action = clauses.iter().find_map(|clause| find_past_action(clause));
     let moment = || {
         clauses
             .iter()
             .find_map(|clause| find_event_reference(clause))
             .filter(|_| clauses.iter().flatten().any(|word| is_past_tense(word)))
     };
-    deed.or_else(moment).map(|sign| format!("tells of an event: \"{sign}\""))
+    action.or_else(moment).map(|sign| format!("tells of an event: \"{sign}\""))
 }
 
 fn contains_rule(text: &str) -> bool {

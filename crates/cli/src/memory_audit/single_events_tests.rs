@@ -71,8 +71,8 @@ fn the_tables_hold_words_as_they_are_looked_up() {
 
 proptest! {
     #[test]
-    fn a_rule_is_never_an_incident(condition in "[a-z0-9# .]{0,60}", advice in "[a-z0-9# .]{1,60}") {
-        let rule = format!("Yesterday it failed in #12. IF {condition} THEN {advice}");
+    fn a_rule_is_never_an_incident(condition in "[a-z0-9# .]{0,60}", recommendation in "[a-z0-9# .]{1,60}") {
+        let rule = format!("Yesterday it failed in #12. IF {condition} THEN {recommendation}");
         prop_assert_eq!(describe_incident(&rule), None);
     }
 

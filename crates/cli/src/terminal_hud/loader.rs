@@ -58,9 +58,9 @@ impl MemoryWatcher {
     /// Returns the changes since the last refresh.
     async fn next_refresh(&mut self) -> HudRefresh {
         let at = self.clock.now();
-        let mut look = HudRefresh { at, told: self.read_feed().await, known: None, waiting: None, trouble: None };
+        let mut look = HudRefresh { at, told: self.read_feed().await, known: None, waiting: None, group: None };
         if let Err(refusal) = self.read_memory(&mut look).await {
-            look.trouble = Some(describe_error(&refusal));
+            look.group = Some(describe_error(&refusal));
         }
         look
     }
@@ -107,8 +107,8 @@ impl MemoryWatcher {
 
 /// Loads the evidence report of a lesson.
 pub(super) async fn load_evidence(archivist: Archivist, id: MemoryId) -> HudUpdate {
-    let grounds = archivist.explain_lesson(&LessonName::Id(id.clone())).await;
-    HudUpdate::Answered { id, grounds: grounds.map(Box::new).map_err(|refusal| describe_error(&refusal)) }
+    let report = archivist.explain_lesson(&LessonName::Id(id.clone())).await;
+    HudUpdate::Answered { id, report: report.map(Box::new).map_err(|refusal| describe_error(&refusal)) }
 }
 
 /// Carries out a person's decision.

@@ -33,7 +33,7 @@ pub(super) enum HudUpdate {
     /// The memory was refreshed.
     Looked(HudRefresh),
     /// The evidence report of a lesson was loaded, or could not be.
-    Answered { id: MemoryId, grounds: Result<Box<LessonEvidenceReport>, String> },
+    Answered { id: MemoryId, report: Result<Box<LessonEvidenceReport>, String> },
     /// A decision was carried out or failed, with a message.
     Done(Result<String, String>),
 }
@@ -47,7 +47,7 @@ pub(super) struct HudRefresh {
     pub(super) known: Option<Box<MemoryRows>>,
     pub(super) waiting: Option<Box<QueueRows>>,
     /// The reason why something could not be read.
-    pub(super) trouble: Option<String>,
+    pub(super) group: Option<String>,
 }
 
 /// An action for the caller to perform.
@@ -127,7 +127,7 @@ pub(super) struct ListCursor {
 #[derive(Debug)]
 struct LoadedEvidence {
     id: MemoryId,
-    grounds: Result<Box<LessonEvidenceReport>, String>,
+    report: Result<Box<LessonEvidenceReport>, String>,
     /// True if something was written since it was loaded.
     is_old: bool,
 }
@@ -144,7 +144,7 @@ pub(super) struct HudModel {
     pub(super) mode: InputMode,
     pub(super) search: String,
     pub(super) note: Option<FooterNote>,
-    pub(super) trouble: Option<String>,
+    pub(super) group: Option<String>,
     /// The rows of the memory, or `None` before the first refresh.
     pub(super) known: Option<Box<MemoryRows>>,
     pub(super) waiting: QueueRows,
@@ -171,7 +171,7 @@ impl HudModel {
             mode: InputMode::Browse,
             search: String::new(),
             note: None,
-            trouble: None,
+            group: None,
             known: None,
             waiting: QueueRows::default(),
             feed: VecDeque::new(),
@@ -205,9 +205,9 @@ impl HudModel {
                 self.apply_refresh(look);
                 None
             }
-            HudUpdate::Answered { id, grounds } => {
+            HudUpdate::Answered { id, report } => {
                 self.asked = None;
-                self.answer = Some(LoadedEvidence { id, grounds, is_old: false });
+                self.answer = Some(LoadedEvidence { id, report, is_old: false });
                 None
             }
             HudUpdate::Done(done) => {
@@ -223,7 +223,7 @@ impl HudModel {
     pub(super) fn changes_display(&self, look: &HudRefresh) -> bool {
         let minute = |at: Timestamp| at.timestamp().div_euclid(60);
         let is_same = look.told.is_empty() && look.known.is_none() && look.waiting.is_none();
-        !is_same || look.trouble != self.trouble || minute(look.at) != minute(self.now)
+        !is_same || look.group != self.group || minute(look.at) != minute(self.now)
     }
 
     /// Returns the layout of the screen, or `None` if it is too small.
@@ -296,10 +296,10 @@ impl HudModel {
             RowSubject::Run(episode) => page::render_episode(episode, known, columns, self.ink),
             RowSubject::Job(job) => page::render_job(job, columns, self.ink),
             RowSubject::Lesson { id, .. } => match &self.answer {
-                Some(LoadedEvidence { id: own, grounds: Ok(grounds), .. }) if own == id => {
-                    page::render_lesson(grounds, columns, self.ink)
+                Some(LoadedEvidence { id: own, report: Ok(report), .. }) if own == id => {
+                    page::render_lesson(report, columns, self.ink)
                 }
-                Some(LoadedEvidence { id: own, grounds: Err(why), .. }) if own == id => {
+                Some(LoadedEvidence { id: own, report: Err(why), .. }) if own == id => {
                     page::render_lesson_brief(row, why, columns, self.ink)
                 }
                 _ => page::render_lesson_brief(row, "reading…", columns, self.ink),
@@ -313,7 +313,7 @@ impl HudModel {
             self.feed.push_front(message);
         }
         self.feed.truncate(KEPT);
-        self.trouble = look.trouble.map(|trouble| clean_line(&trouble));
+        self.group = look.group.map(|group| clean_line(&group));
         if let Some(waiting) = look.waiting {
             self.waiting = *waiting;
         }

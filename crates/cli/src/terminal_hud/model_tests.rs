@@ -169,7 +169,7 @@ fn what_comes_is_marked_until_it_is_looked_at() {
 #[test]
 fn one_question_at_a_time_and_again_when_something_was_written() {
     let mut model = model(100, 30);
-    let answer = |number| HudUpdate::Answered { id: id(number), grounds: Err("gone".to_owned()) };
+    let answer = |number| HudUpdate::Answered { id: id(number), report: Err("gone".to_owned()) };
     assert_eq!(press(&mut model, "j"), Some(HudAction::Ask(id(4))));
     assert_eq!(press(&mut model, "j"), None, "one is under way");
     assert_eq!(press(&mut model, "j"), None);
@@ -186,7 +186,7 @@ fn a_look_that_finds_nothing_is_not_drawn() {
     check(look(None), false);
     check(look(Some(known())), true);
     check(HudRefresh { told: told(), ..look(None) }, true);
-    check(HudRefresh { trouble: Some("the disk is gone".to_owned()), ..look(None) }, true);
+    check(HudRefresh { group: Some("the disk is gone".to_owned()), ..look(None) }, true);
     check(HudRefresh { waiting: Some(Box::default()), ..look(None) }, true);
     check(HudRefresh { at: now() + chrono::TimeDelta::seconds(59), ..look(None) }, false);
     check(HudRefresh { at: now() + chrono::TimeDelta::seconds(60), ..look(None) }, true);

@@ -27,21 +27,21 @@ use archivist_core::service::{
 const SHOWN: usize = 12;
 
 /// Renders the page about a lesson with its evidence report.
-pub(super) fn render_lesson(grounds: &LessonEvidenceReport, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
+pub(super) fn render_lesson(report: &LessonEvidenceReport, columns: u16, ink: HudTheme) -> Vec<Line<'static>> {
     let mut sheet = PageBuilder::new(columns, ink);
-    let memory = &grounds.lesson.memory;
+    let memory = &report.lesson.memory;
     sheet.add_text(&memory.summary, ink.title_style());
     for text in [&memory.rule, &memory.detail].into_iter().flatten() {
         sheet.add_gap();
         split_paragraphs(truncate_text(text)).iter().for_each(|paragraph| sheet.add_text(paragraph, Style::new()));
     }
-    render_state(memory, &grounds.lesson.counters, &mut sheet);
-    render_quotes(&grounds.quotes, &mut sheet);
-    render_effect(&grounds.effect, &mut sheet);
-    render_sightings(&grounds.seen, &mut sheet);
-    render_related(&grounds.related, &mut sheet);
-    render_injections(&grounds.given, &mut sheet);
-    render_feedback(&grounds.feedback, &mut sheet);
+    render_state(memory, &report.lesson.counters, &mut sheet);
+    render_quotes(&report.quotes, &mut sheet);
+    render_effect(&report.effect, &mut sheet);
+    render_sightings(&report.seen, &mut sheet);
+    render_related(&report.related, &mut sheet);
+    render_injections(&report.given, &mut sheet);
+    render_feedback(&report.feedback, &mut sheet);
     sheet.into_lines()
 }
 

@@ -110,7 +110,7 @@ pub(super) fn waiting() -> QueueRows {
 }
 
 /// What the first lesson rests on, with an effect that is known.
-pub(super) fn grounds(lesson: Lesson) -> LessonEvidenceReport {
+pub(super) fn report(lesson: Lesson) -> LessonEvidenceReport {
     let quote = |text: &str, step: u32, trust: TrustClass| {
         Quote::verify_passage("billing-3", step, text, text, EvidenceLevel::Execution, trust).unwrap()
     };
@@ -184,7 +184,7 @@ pub(super) fn told() -> Vec<HudMessage> {
 }
 
 pub(super) fn look(known: Option<MemoryRows>) -> HudRefresh {
-    HudRefresh { at: now(), told: Vec::new(), known: known.map(Box::new), waiting: None, trouble: None }
+    HudRefresh { at: now(), told: Vec::new(), known: known.map(Box::new), waiting: None, group: None }
 }
 
 /// A display of this size that has looked once, and knows what the lesson rests on that is selected.
@@ -195,7 +195,7 @@ pub(super) fn model(columns: u16, rows: u16) -> HudModel {
     assert_eq!(asked, Some(HudAction::Ask(id(5))));
     let mut redis = lesson(5, "`pytest tests/billing -q` needs redis: start it first", MemoryState::Candidate);
     redis.memory.rule = Some("IF the billing tests fail to connect THEN run `docker compose up -d redis`".to_owned());
-    model.update(HudUpdate::Answered { id: id(5), grounds: Ok(Box::new(grounds(redis))) });
+    model.update(HudUpdate::Answered { id: id(5), report: Ok(Box::new(report(redis))) });
     model
 }
 

@@ -5,7 +5,7 @@ use ratatui::style::{Color, Modifier};
 use super::super::model::{FooterNote, HudRefresh, HudUpdate};
 use super::super::styles::HudTheme;
 use super::super::test_support::{
-    ColorMode, HOSTILE, cells, grounds, id, known, lesson, look, model, now, press, screen, waiting,
+    ColorMode, HOSTILE, cells, id, known, lesson, look, model, now, press, report, screen, waiting,
 };
 use super::*;
 use archivist_core::domain::MemoryState;
@@ -180,7 +180,7 @@ fn hostile_text_is_shown_and_nothing_else() {
     let mut hostile = lesson(7, HOSTILE, MemoryState::Quarantined);
     hostile.memory.rule = Some(HOSTILE.repeat(3));
     hostile.memory.state_reason = Some("it rests on \u{1b}]0;words\u{7} from the web alone".to_owned());
-    model.update(HudUpdate::Answered { id: id(7), grounds: Ok(Box::new(grounds(hostile))) });
+    model.update(HudUpdate::Answered { id: id(7), report: Ok(Box::new(report(hostile))) });
     assert_snapshot!(screen(&model), @r#"
      1 Lessons 5  2 Sessions 2  3 Quarantine 2  4 Queue 3                   billing
     ─ 2 lessons to look at ─────────────────────────────────────────────────── 1/2 ─
@@ -350,9 +350,9 @@ fn what_came_is_marked() {
 
 #[test]
 fn the_foot_tells_what_went_wrong_and_what_was_done() {
-    let check = |note: Option<FooterNote>, trouble: Option<&str>, expected: &str| {
+    let check = |note: Option<FooterNote>, group: Option<&str>, expected: &str| {
         let mut model = model(60, 12);
-        (model.note, model.trouble) = (note, trouble.map(str::to_owned));
+        (model.note, model.group) = (note, group.map(str::to_owned));
         assert_eq!(screen(&model).lines().last(), Some(expected));
     };
     check(None, None, " ? help   q quit   Enter read   / search   p promote");

@@ -26,7 +26,7 @@ fn slips_of_the_hand() {
 }
 
 #[test]
-fn habits_of_other_tools() {
+fn names_of_other_tools() {
     check("max_memories_per_run", Some("maxMemoriesPerRun"));
     check("MAX-MEMORIES-PER-RUN", Some("maxMemoriesPerRun"));
     check("memory.global_dir", Some("memory.globalDir"));

@@ -64,7 +64,7 @@ const MANNERS: DisplayConnectionSettings = DisplayConnectionSettings {
 #[derive(Debug)]
 pub struct WebSocketSink {
     address: Arc<DisplayAddress>,
-    manners: DisplayConnectionSettings,
+    settings: DisplayConnectionSettings,
     courier: BackgroundDelivery,
 }
 
@@ -74,16 +74,16 @@ impl WebSocketSink {
         Self::with_settings(address, MANNERS)
     }
 
-    fn with_settings(address: &str, manners: DisplayConnectionSettings) -> Result<Self, HudError> {
+    fn with_settings(address: &str, settings: DisplayConnectionSettings) -> Result<Self, HudError> {
         Ok(Self {
             address: Arc::new(DisplayAddress::parse(address)?),
-            manners,
-            courier: BackgroundDelivery::new(manners.queued),
+            settings,
+            courier: BackgroundDelivery::new(settings.queued),
         })
     }
 
     fn deliver_queue(&self, queue: Arc<MessageQueue>) -> impl Future<Output = ()> + Send + use<> {
-        deliver_messages(Arc::clone(&self.address), self.manners, queue)
+        deliver_messages(Arc::clone(&self.address), self.settings, queue)
     }
 }
 
@@ -107,13 +107,13 @@ enum ConnectionEnd {
 }
 
 /// Connects to the display, sends the queued messages, and reconnects when the connection is lost.
-async fn deliver_messages(address: Arc<DisplayAddress>, manners: DisplayConnectionSettings, queue: Arc<MessageQueue>) {
+async fn deliver_messages(address: Arc<DisplayAddress>, settings: DisplayConnectionSettings, queue: Arc<MessageQueue>) {
     let mut in_vain = 0;
-    while in_vain < manners.attempts {
-        match connect_to_display(&address, manners.connecting).await {
+    while in_vain < settings.attempts {
+        match connect_to_display(&address, settings.connecting).await {
             Ok(socket) => {
                 queue.set_link_state(LinkState::Up);
-                match send_queued_messages(socket, manners, &queue).await {
+                match send_queued_messages(socket, settings, &queue).await {
                     ConnectionEnd::Closed => return queue.set_link_state(LinkState::Closed),
                     ConnectionEnd::Lost { heard: true } => in_vain = 0,
                     ConnectionEnd::Lost { heard: false } => in_vain += 1,
@@ -125,7 +125,7 @@ async fn deliver_messages(address: Arc<DisplayAddress>, manners: DisplayConnecti
             }
         }
         queue.set_link_state(LinkState::Down);
-        sleep(manners.pause).await;
+        sleep(settings.pause).await;
     }
     tracing::debug!(display = %address, "nobody listened for too long; nothing more is sent");
     queue.set_link_state(LinkState::GivenUp);
@@ -162,20 +162,20 @@ async fn resolve_address(address: &DisplayAddress) -> io::Result<Vec<SocketAddr>
 /// Sends queued messages until the connection is lost, or until all are sent and closing is requested.
 async fn send_queued_messages(
     mut socket: WebSocketStream<TcpStream>,
-    manners: DisplayConnectionSettings,
+    settings: DisplayConnectionSettings,
     queue: &MessageQueue,
 ) -> ConnectionEnd {
     let mut heard = false;
     loop {
         while let Some((number, message)) = queue.first_message() {
-            match timeout(manners.sending, socket.send(Message::Text((*message).into()))).await {
+            match timeout(settings.sending, socket.send(Message::Text((*message).into()))).await {
                 Ok(Ok(())) => queue.remove_delivered(number),
                 Ok(Err(_)) | Err(_) => return ConnectionEnd::Lost { heard },
             }
             heard = true;
         }
         if queue.is_closing() {
-            let _ = timeout(manners.parting, close_connection(&mut socket)).await;
+            let _ = timeout(settings.parting, close_connection(&mut socket)).await;
             return ConnectionEnd::Closed;
         }
         // Messages from the display are ignored, but they must be read: closing a connection with unread data may

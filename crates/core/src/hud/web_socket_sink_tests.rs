@@ -148,8 +148,8 @@ async fn a_display_that_dies_and_comes_back_goes_on_hearing() {
 #[tokio::test]
 async fn a_display_that_never_reads_holds_nobody_up() {
     let (listener, address) = listener().await;
-    let manners = DisplayConnectionSettings { sending: Duration::from_millis(100), ..HURRIED };
-    let sink = WebSocketSink::with_settings(&address, manners).unwrap();
+    let settings = DisplayConnectionSettings { sending: Duration::from_millis(100), ..HURRIED };
+    let sink = WebSocketSink::with_settings(&address, settings).unwrap();
     let display = tokio::spawn(async move {
         let mut deaf = Vec::new();
         loop {
@@ -177,8 +177,8 @@ async fn a_display_that_never_reads_holds_nobody_up() {
 #[tokio::test]
 async fn somebody_who_listens_but_is_no_display_holds_nobody_up() {
     let (listener, address) = listener().await;
-    let manners = DisplayConnectionSettings { connecting: Duration::from_millis(100), ..HURRIED };
-    let sink = WebSocketSink::with_settings(&address, manners).unwrap();
+    let settings = DisplayConnectionSettings { connecting: Duration::from_millis(100), ..HURRIED };
+    let sink = WebSocketSink::with_settings(&address, settings).unwrap();
     sink.send_message(&numbered(1));
     // It takes the connection and never answers.
     let _held = listener.accept().await.unwrap();

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use super::*;
 use crate::ingest::LogFormat;
-use crate::ingest::codex::tale::{any_json, events, fixture, is_in_order, lines, mutate, tale};
+use crate::ingest::codex::script::{any_json, events, fixture, is_in_order, lines, mutate, script};
 
 fn check(name: &str, expected: &[&str]) {
-    assert_eq!(tale(&fixture(&format!("codex-exec/{name}.jsonl"), LogFormat::CodexExec)), expected, "{name}");
+    assert_eq!(script(&fixture(&format!("codex-exec/{name}.jsonl"), LogFormat::CodexExec)), expected, "{name}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_turn_that_went_well_after_an_error_is_no_failure() {
         json!({"type": "error", "message": "Reconnecting... 1/5"}),
         json!({"type": "turn.completed", "usage": {"input_tokens": 5, "cached_input_tokens": 0, "output_tokens": 1}}),
     ];
-    let told = tale(&events(&mut CodexExecReader::default(), &lines));
+    let told = script(&events(&mut CodexExecReader::default(), &lines));
     assert_eq!(told, ["after 0 api_error: Reconnecting... 1/5", "total in 5 out 1 cached 0 written ?"]);
 }
 
@@ -71,7 +71,7 @@ fn turns_count_the_whole_thread() {
             "total in 350 out 35 cached ? written ?",
         ),
     ] {
-        let told = tale(&events(&mut CodexExecReader::default(), &lines));
+        let told = script(&events(&mut CodexExecReader::default(), &lines));
         assert_eq!(told.last().map(String::as_str), Some(expected), "{lines:?}");
     }
 }
@@ -84,7 +84,7 @@ fn unknown_lines_are_reported_once() {
         json!({"type": "item.completed", "item": {"id": "1", "type": "hologram"}}),
         json!({"type": "item.completed"}),
     ];
-    let told = tale(&events(&mut CodexExecReader::default(), &lines));
+    let told = script(&events(&mut CodexExecReader::default(), &lines));
     assert_eq!(told, ["skipped 1: unknown type `turn.imagined`", "skipped 3: unknown type `hologram`"]);
 }
 
@@ -93,7 +93,7 @@ fn agents_that_were_started_are_named() {
     let lines =
         [json!({"type": "item.completed", "item": {"id": "1", "type": "collab_tool_call", "tool": "spawn_agent",
         "sender_thread_id": "a", "receiver_thread_ids": ["b"], "prompt": "Look.", "status": "completed"}})];
-    let told = tale(&events(&mut CodexExecReader::default(), &lines));
+    let told = script(&events(&mut CodexExecReader::default(), &lines));
     assert_eq!(
         told,
         ["1 agent: ", r#"1 calls 1 spawn_agent {"prompt":"Look."}"#, "1 gives  fine", "subagent elsewhere: b"]

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use super::*;
 use crate::ingest::LogFormat;
-use crate::ingest::codex::tale::{any_json, events, fixture, is_in_order, lines, mutate, tale};
+use crate::ingest::codex::script::{any_json, events, fixture, is_in_order, lines, mutate, script};
 
 fn check(name: &str, expected: &[&str]) {
-    assert_eq!(tale(&fixture(&format!("gemini/{name}"), LogFormat::Gemini)), expected, "{name}");
+    assert_eq!(script(&fixture(&format!("gemini/{name}"), LogFormat::Gemini)), expected, "{name}");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_message_that_is_written_again_is_told_once() {
 fn what_a_person_saw_is_what_they_said() {
     let lines = [json!({"id": "a", "type": "user", "content": [{"text": "/review expanded to much more"}],
         "displayContent": [{"text": "/review"}]})];
-    assert_eq!(tale(&events(&mut GeminiReader::default(), &lines)), ["1 user: /review"]);
+    assert_eq!(script(&events(&mut GeminiReader::default(), &lines)), ["1 user: /review"]);
 }
 
 #[test]
@@ -70,14 +70,14 @@ fn prompts_of_a_subagent_are_another_agents() {
         json!({"sessionId": "s", "projectHash": "p", "kind": "subagent"}),
         json!({"id": "a", "type": "user", "content": "Look for it."}),
     ];
-    assert_eq!(tale(&events(&mut GeminiReader::default(), &lines))[1], "1 other_agent: Look for it.");
+    assert_eq!(script(&events(&mut GeminiReader::default(), &lines))[1], "1 other_agent: Look for it.");
 }
 
 #[test]
 fn ends_of_calls_are_read() {
     let output = |call: Value| {
         let line = json!({"id": "a", "type": "gemini", "content": "", "toolCalls": [call]});
-        tale(&events(&mut GeminiReader::default(), &[line]))
+        script(&events(&mut GeminiReader::default(), &[line]))
             .into_iter()
             .filter(|line| line.contains(" gives "))
             .collect::<String>()
@@ -178,6 +178,6 @@ fn what_a_hook_adds_to_a_prompt_is_not_the_persons() {
     ];
     for (text, expected) in table {
         let message = json!({"type": "user", "id": "m1", "content": [{"text": text}]});
-        assert_eq!(tale(&events(&mut GeminiReader::default(), &[message])), expected, "{text}");
+        assert_eq!(script(&events(&mut GeminiReader::default(), &[message])), expected, "{text}");
     }
 }

@@ -3,10 +3,10 @@ use serde_json::json;
 
 use super::*;
 use crate::ingest::LogFormat;
-use crate::ingest::codex::tale::{any_json, events, fixture, is_in_order, lines, mutate, tale};
+use crate::ingest::codex::script::{any_json, events, fixture, is_in_order, lines, mutate, script};
 
 fn check(name: &str, expected: &[&str]) {
-    assert_eq!(tale(&fixture(&format!("opencode/{name}"), LogFormat::OpenCode)), expected, "{name}");
+    assert_eq!(script(&fixture(&format!("opencode/{name}"), LogFormat::OpenCode)), expected, "{name}");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_message_without_steps_has_the_cost_of_the_message() {
         {"info": {"role": "assistant", "cost": 0.5, "tokens": {"input": 3, "output": 2, "reasoning": 1, "cache": {"read": 4, "write": 5}}},
             "parts": [{"type": "text", "text": "Seen."}]}]});
     assert_eq!(
-        tale(&events(&mut OpenCodeReader::default(), &[document])),
+        script(&events(&mut OpenCodeReader::default(), &[document])),
         [
             "about agent=opencode parentSessionId=p sessionId=s",
             "1 other_agent: Look.",
@@ -60,7 +60,7 @@ fn a_message_without_steps_has_the_cost_of_the_message() {
 #[test]
 fn a_reverted_session_was_rolled_back() {
     let document = json!({"info": {"id": "s", "revert": {"messageID": "m"}}, "messages": []});
-    assert_eq!(tale(&events(&mut OpenCodeReader::default(), &[document]))[1], "after 0 rolled_back: ");
+    assert_eq!(script(&events(&mut OpenCodeReader::default(), &[document]))[1], "after 0 rolled_back: ");
 }
 
 const WORDS: &[&str] = &[

@@ -84,7 +84,7 @@ fn negated_share(one: &LessonFeatures, other: &LessonFeatures, background: &Word
     let advises = |features: &LessonFeatures, word: &str| {
         features.settles
             || features.marks.contains(word)
-            || features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
+            || features.recommendation.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
     };
     let turns = |here: &LessonFeatures, there: &LessonFeatures, word: &str| {
         here.turned.contains(word)
@@ -94,7 +94,7 @@ fn negated_share(one: &LessonFeatures, other: &LessonFeatures, background: &Word
             && advises(there, word)
     };
     let is_advised = |features: &LessonFeatures, word: &str| {
-        features.rule.is_some() && features.advice.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
+        features.rule.is_some() && features.recommendation.binary_search_by(|(own, _)| own.as_str().cmp(word)).is_ok()
     };
     let (mut all, mut turned) = (0.0, 0.0);
     visit_words(&one.whole, &other.whole, |word, here, there| {

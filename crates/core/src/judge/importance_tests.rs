@@ -91,9 +91,9 @@ fn a_correction_counts_for_the_lesson_that_quotes_a_person() {
     check(&quoting(TrustClass::User), &said, ImportanceBasis::UserPreference, 1);
     check(&quoting(TrustClass::Agent), &said, ImportanceBasis::Routine, 1);
     check(&quoting(TrustClass::User), &[], ImportanceBasis::Routine, 1);
-    let mut wish = quoting(TrustClass::User);
-    wish.kind = MemoryKind::Preference;
-    check(&wish, &[], ImportanceBasis::UserPreference, 1);
+    let mut request = quoting(TrustClass::User);
+    request.kind = MemoryKind::Preference;
+    check(&request, &[], ImportanceBasis::UserPreference, 1);
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub struct LessonFeatures {
     /// True if it says that things have changed.
     pub(super) changed: bool,
     /// The words of the recommendation: what the rule says after THEN, or else the summary.
-    pub(super) advice: Bag,
+    pub(super) recommendation: Bag,
     /// True if it is a decision or a preference.
     pub(super) settles: bool,
     /// The facets of the lesson.
@@ -71,13 +71,13 @@ pub struct LessonFeatures {
 
 impl LessonFeatures {
     /// Extracts the features of a lesson or a candidate.
-    pub fn extract(saying: &LessonStatement<'_>, cutter: &mut WordSplitter) -> Self {
-        let (summary_text, rule_text) = (cut_to_limit(saying.summary), saying.rule.map(cut_to_limit));
+    pub fn extract(claim: &LessonStatement<'_>, cutter: &mut WordSplitter) -> Self {
+        let (summary_text, rule_text) = (cut_to_limit(claim.summary), claim.rule.map(cut_to_limit));
         let summary_words = word_meanings(summary_text, cutter);
         let rule_words = rule_text.map(|rule| word_meanings(rule, cutter));
         let mut pairs: BTreeSet<(String, String)> = adjacent_pairs(&summary_words);
         pairs.extend(rule_words.iter().flat_map(|words| adjacent_pairs(words)));
-        let advice = rule_text.and_then(|rule| rule.split_once(THEN)).map(|(_, advice)| advice);
+        let recommendation = rule_text.and_then(|rule| rule.split_once(THEN)).map(|(_, recommendation)| recommendation);
         let mut features = Self {
             plain: normalize_text(summary_text, rule_text),
             whole: count_words(summary_words.iter().chain(rule_words.iter().flatten())),
@@ -94,16 +94,18 @@ impl LessonFeatures {
             sequence: Vec::new(),
             advised_marks: BTreeSet::new(),
             changed: lexicon::reports_change(summary_text) || rule_text.is_some_and(lexicon::reports_change),
-            advice: advice
-                .map_or_else(|| count_words(&summary_words), |advice| count_words(&word_meanings(advice, cutter))),
-            settles: matches!(saying.kind, MemoryKind::Decision | MemoryKind::Preference)
-                || matches!(saying.category, MemoryCategory::Decision | MemoryCategory::Preference),
-            facets: saying.facets.clone(),
+            recommendation: recommendation.map_or_else(
+                || count_words(&summary_words),
+                |recommendation| count_words(&word_meanings(recommendation, cutter)),
+            ),
+            settles: matches!(claim.kind, MemoryKind::Decision | MemoryKind::Preference)
+                || matches!(claim.category, MemoryCategory::Decision | MemoryCategory::Preference),
+            facets: claim.facets.clone(),
         };
         let summary_chunks = split_chunks(summary_text);
         features.read_chunks(&summary_chunks, cutter);
         features.read_chunks(&split_chunks(rule_text.unwrap_or_default()), cutter);
-        features.read_recommendation(&split_chunks(advice.unwrap_or_default()), &summary_chunks, cutter);
+        features.read_recommendation(&split_chunks(recommendation.unwrap_or_default()), &summary_chunks, cutter);
         features
     }
 
@@ -135,16 +137,22 @@ impl LessonFeatures {
     }
 
     /// Records the names in the recommendation, and their order where that matters.
-    fn read_recommendation(&mut self, advice: &[LessonChunk], summary: &[LessonChunk], cutter: &mut WordSplitter) {
-        let marks = advice.iter().filter(|chunk| chunk.shape == ChunkShape::Mark);
+    fn read_recommendation(
+        &mut self,
+        recommendation: &[LessonChunk],
+        summary: &[LessonChunk],
+        cutter: &mut WordSplitter,
+    ) {
+        let marks = recommendation.iter().filter(|chunk| chunk.shape == ChunkShape::Mark);
         self.advised_marks = marks.map(|chunk| chunk.text.clone()).collect();
         let is_ordered = |chunks: &[LessonChunk]| chunks.iter().any(|chunk| lexicon::is_ordering_word(&chunk.text));
         // "Before the tests start redis" has its order inverted; whether that is so, only a reader knows.
-        let is_fronted = summary.iter().chain(advice).any(|chunk| chunk.begins && lexicon::inverts_order(&chunk.text));
-        if is_fronted || (!is_ordered(summary) && !is_ordered(advice)) {
+        let is_fronted =
+            summary.iter().chain(recommendation).any(|chunk| chunk.begins && lexicon::inverts_order(&chunk.text));
+        if is_fronted || (!is_ordered(summary) && !is_ordered(recommendation)) {
             return;
         }
-        let spoken = if is_ordered(advice) { advice } else { summary };
+        let spoken = if is_ordered(recommendation) { recommendation } else { summary };
         let is_name =
             |chunk: &&LessonChunk| chunk.shape == ChunkShape::Mark || !thesaurus::is_ordinary_word(&chunk.text);
         for name in spoken.iter().filter(is_name).flat_map(|chunk| word_meanings(&chunk.text, cutter)) {

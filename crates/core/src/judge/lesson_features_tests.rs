@@ -43,8 +43,8 @@ fn numbers_are_kept_by_the_word_they_stand_behind() {
 #[test]
 fn the_advice_is_what_stands_behind_then() {
     let words = |bag: &Bag| bag.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>();
-    assert_eq!(words(&features("Use uv", Some("IF adding a wheel THEN pick uv")).advice), ["pick", "uv"]);
-    assert_eq!(words(&features("Pick uv", None).advice), ["pick", "uv"]);
+    assert_eq!(words(&features("Use uv", Some("IF adding a wheel THEN pick uv")).recommendation), ["pick", "uv"]);
+    assert_eq!(words(&features("Pick uv", None).recommendation), ["pick", "uv"]);
 }
 
 proptest! {

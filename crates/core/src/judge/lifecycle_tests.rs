@@ -162,14 +162,14 @@ fn what_was_read_off_the_records_before_is_read_off_again() {
 
 #[test]
 fn wishes_decisions_and_what_people_wrote_are_candidates_and_outlast_silence() {
-    let wish = AgentMemory { kind: MemoryKind::Preference, ..lesson() };
+    let request = AgentMemory { kind: MemoryKind::Preference, ..lesson() };
     let settled = AgentMemory { kind: MemoryKind::Decision, ..lesson() };
     let manual = AgentMemory { source: MemorySource::Manual, ..lesson() };
-    for memory in [wish, settled, manual] {
-        let standing = derive_state(&memory, [], &runs(1..=1000), &RULES);
-        assert_eq!(standing, StateWithReason { state: MemoryState::Candidate, reason: None });
-        let standing = derive_state(&memory, &[seen(1, None), seen(2, None)], &runs(1..=1000), &RULES);
-        assert_eq!(standing.state, MemoryState::Verified);
+    for memory in [request, settled, manual] {
+        let availability = derive_state(&memory, [], &runs(1..=1000), &RULES);
+        assert_eq!(availability, StateWithReason { state: MemoryState::Candidate, reason: None });
+        let availability = derive_state(&memory, &[seen(1, None), seen(2, None)], &runs(1..=1000), &RULES);
+        assert_eq!(availability.state, MemoryState::Verified);
     }
     let evergreen = AgentMemory { evergreen: true, ..lesson() };
     assert_eq!(derive_state(&evergreen, &[seen(1, None)], &runs(1..=1000), &RULES).state, MemoryState::Observed);
@@ -182,9 +182,9 @@ fn silence_takes_a_sighting_every_ten_runs() {
         [(1, 9, false), (1, 10, true), (2, 19, false), (2, 20, true), (5, 49, false), (5, 50, true), (3, 25, false)]
     {
         let facts: Vec<Fact> = (1..=frequency).map(|number| seen(number, None)).collect();
-        let standing = derive_state(&lesson(), &facts, &runs(1..=frequency + unseen), &RULES);
-        assert_eq!(standing.state == MemoryState::Deprecated, is_over, "{frequency} {unseen}");
-        assert_eq!(standing.reason, is_over.then(|| format!("not seen in {unseen} runs")));
+        let availability = derive_state(&lesson(), &facts, &runs(1..=frequency + unseen), &RULES);
+        assert_eq!(availability.state == MemoryState::Deprecated, is_over, "{frequency} {unseen}");
+        assert_eq!(availability.reason, is_over.then(|| format!("not seen in {unseen} runs")));
     }
 }
 
@@ -197,8 +197,8 @@ fn a_busy_day_ends_no_lesson() {
     // The last day of grace, and the first after it.
     for (last, expected) in [(31, MemoryState::Observed), (32, MemoryState::Deprecated)] {
         let runs = SessionEnds::new(minutes(500).chain([day(last)]));
-        let standing = derive_state(&lesson(), &[seen(1, None)], &runs, &rules);
-        assert_eq!(standing.state, expected, "{last}: {:?}", standing.reason);
+        let availability = derive_state(&lesson(), &[seen(1, None)], &runs, &rules);
+        assert_eq!(availability.state, expected, "{last}: {:?}", availability.reason);
     }
     // Time alone ends nothing either.
     let quiet = SessionEnds::new([day(300), day(301)]);
@@ -224,9 +224,9 @@ fn ten_judgements_that_it_is_noise_end_a_lesson() {
     let sighted = [seen(1, None), seen(2, None)];
     check(&lesson(), &[&sighted[..], &ignored(9)].concat(), MemoryState::Verified);
     let facts = [&sighted[..], &ignored(10)].concat();
-    let standing = derive_state(&lesson(), &facts, &SessionEnds::default(), &RULES);
+    let availability = derive_state(&lesson(), &facts, &SessionEnds::default(), &RULES);
     let reason = Some("judged to be noise too often: trust is 0.09".to_owned());
-    assert_eq!(standing, StateWithReason { state: MemoryState::Deprecated, reason });
+    assert_eq!(availability, StateWithReason { state: MemoryState::Deprecated, reason });
     // Distrust speaks against what people wrote too, where silence does not.
     check(&AgentMemory { source: MemorySource::Manual, ..lesson() }, &ignored(10), MemoryState::Deprecated);
     let believed = judged(11, FeedbackVerdict::Validated, EvidenceLevel::Reasoning, 1.0);
@@ -269,9 +269,9 @@ fn runs_are_counted_from_the_moment_after() {
 }
 
 /// From the lowest to the highest.
-fn height(standing: &StateWithReason) -> usize {
+fn height(availability: &StateWithReason) -> usize {
     use MemoryState::{Candidate, Deprecated, Observed, Verified};
-    [Deprecated, Observed, Candidate, Verified].iter().position(|state| *state == standing.state).unwrap()
+    [Deprecated, Observed, Candidate, Verified].iter().position(|state| *state == availability.state).unwrap()
 }
 
 fn any_fact() -> impl Strategy<Value = Fact> {

@@ -147,12 +147,14 @@ fn recommend_differently(
 ) -> bool {
     let lacks = |own: &Bag, other: &Bag| WordWeights::measure(own, other, background).covered_share() < WHOLE_SHARE;
     match (new.rule.is_some(), known.rule.is_some()) {
-        (true, true) => lacks(&new.advice, &known.advice) && lacks(&known.advice, &new.advice),
+        (true, true) => {
+            lacks(&new.recommendation, &known.recommendation) && lacks(&known.recommendation, &new.recommendation)
+        }
         (false, false) => signals.strange > 0.0,
         (is_new, _) => {
             let (ruled, plain) = if is_new { (new, known) } else { (known, new) };
-            let is_news =
-                WordWeights::measure(&ruled.advice, &plain.whole, background).covered_share() < 1.0 - NEWS_SHARE;
+            let is_news = WordWeights::measure(&ruled.recommendation, &plain.whole, background).covered_share()
+                < 1.0 - NEWS_SHARE;
             is_news || signals.strange > 0.0
         }
     }
@@ -167,5 +169,5 @@ fn is_refinement(new: &LessonFeatures, known: &LessonFeatures, background: &Word
 fn keeps_recommendation(new: &LessonFeatures, known: &LessonFeatures, background: &WordFrequencies) -> bool {
     new.rule.is_some()
         && known.rule.is_some()
-        && WordWeights::measure(&known.advice, &new.advice, background).covered_share() >= WHOLE_SHARE
+        && WordWeights::measure(&known.recommendation, &new.recommendation, background).covered_share() >= WHOLE_SHARE
 }

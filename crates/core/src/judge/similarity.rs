@@ -288,6 +288,8 @@ fn rival_share(one: &LessonFeatures, other: &LessonFeatures, background: &WordFr
     if one.rule.is_none() || other.rule.is_none() {
         return 0.0;
     }
-    let missing = |advice: &Bag, whole: &Bag| 1.0 - WordWeights::measure(advice, whole, background).covered_share();
-    missing(&one.advice, &other.whole).min(missing(&other.advice, &one.whole))
+    let missing = |recommendation: &Bag, whole: &Bag| {
+        1.0 - WordWeights::measure(recommendation, whole, background).covered_share()
+    };
+    missing(&one.recommendation, &other.whole).min(missing(&other.recommendation, &one.whole))
 }

@@ -11,7 +11,7 @@ use crate::recall::{self, AgeingClass, LessonTerms, RelevanceMeasure, RelevanceQ
 /// The properties that decide if a lesson can be an answer, apart from the question. They are read for every candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LessonCard {
-    pub(super) standing: LessonAvailability,
+    pub(super) availability: LessonAvailability,
     pub(super) binding: FacetSet,
     pub(super) ageing: AgeingClass,
     pub(super) global: bool,
@@ -24,7 +24,7 @@ pub(super) struct LessonCard {
 impl LessonCard {
     pub(super) fn from_memory(memory: &AgentMemory, length: u32) -> Self {
         Self {
-            standing: memory.availability(),
+            availability: memory.availability(),
             binding: memory.binding_facets(),
             ageing: AgeingClass::from_lesson(memory),
             global: memory.scope == MemoryScope::Global,
@@ -293,7 +293,7 @@ impl PreparedQuery {
             (true, true) => common.repo,
             _ => !card.has_root || common.root,
         };
-        let admitted = self.which.includes_state(card.standing)
+        let admitted = self.which.includes_state(card.availability)
             && (!self.wants_scope || common.scope)
             && (!self.wants_kind || common.kind)
             && (!self.confined || card.global || is_ours())

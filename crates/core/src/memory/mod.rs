@@ -359,10 +359,10 @@ pub enum LessonStateFilter {
 
 impl LessonStateFilter {
     /// Returns true if lessons of this state are included.
-    pub fn includes_state(self, standing: LessonAvailability) -> bool {
+    pub fn includes_state(self, availability: LessonAvailability) -> bool {
         match self {
-            Self::Given => standing == LessonAvailability::Live,
-            Self::Live => standing != LessonAvailability::Retired,
+            Self::Given => availability == LessonAvailability::Live,
+            Self::Live => availability != LessonAvailability::Retired,
             Self::All => true,
         }
     }

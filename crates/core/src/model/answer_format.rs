@@ -52,7 +52,7 @@ impl AnswerFormat {
     pub fn parse(word: &str) -> Result<Self, InvalidValue> {
         Self::ALL
             .into_iter()
-            .find(|rung| rung.as_str() == word)
+            .find(|answer_format| answer_format.as_str() == word)
             .ok_or_else(|| unknown_word_error("a form of answer", word, &Self::ALL.map(Self::as_str)))
     }
 
@@ -100,17 +100,17 @@ const ABOUT_THE_FORM: &[&str] =
 pub async fn probe_answer_format(model: &dyn LanguageModel) -> Result<AnswerFormat, ModelError> {
     let mut max_output_tokens = ANSWER_TOKENS;
     let mut answered = false;
-    for rung in [AnswerFormat::Tools, AnswerFormat::Schema, AnswerFormat::Json] {
-        let mut answer = model.send_request(&trial_request(rung, max_output_tokens)).await;
-        if max_output_tokens < THINKING_TOKENS && answer.as_ref().is_ok_and(|reply| was_cut_off(rung, reply)) {
+    for answer_format in [AnswerFormat::Tools, AnswerFormat::Schema, AnswerFormat::Json] {
+        let mut answer = model.send_request(&trial_request(answer_format, max_output_tokens)).await;
+        if max_output_tokens < THINKING_TOKENS && answer.as_ref().is_ok_and(|reply| was_cut_off(answer_format, reply)) {
             max_output_tokens = THINKING_TOKENS;
-            answer = model.send_request(&trial_request(rung, max_output_tokens)).await;
+            answer = model.send_request(&trial_request(answer_format, max_output_tokens)).await;
         }
         match answer {
-            Ok(reply) if matches_format(rung, &reply) => return Ok(rung),
+            Ok(reply) if matches_format(answer_format, &reply) => return Ok(answer_format),
             Ok(_) => answered = true,
             Err(error) if is_about_format(&error, model.name()) => {
-                tracing::debug!(model = model.name(), %rung, kind = error.kind(), "a form is not understood");
+                tracing::debug!(model = model.name(), %answer_format, kind = error.kind(), "a form is not understood");
             }
             Err(error) => return Err(error),
         }
@@ -122,14 +122,14 @@ pub async fn probe_answer_format(model: &dyn LanguageModel) -> Result<AnswerForm
 }
 
 /// Returns the trial request for a format.
-fn trial_request(rung: AnswerFormat, max_output_tokens: u32) -> ModelRequest {
+fn trial_request(answer_format: AnswerFormat, max_output_tokens: u32) -> ModelRequest {
     let schema = json!({
         "type": "object",
         "properties": { MEMBER: { "type": "integer" } },
         "required": [MEMBER],
         "additionalProperties": false,
     });
-    let (form, how) = match rung {
+    let (form, how) = match answer_format {
         AnswerFormat::Tools => {
             let description = "Takes the answer to a question about legs.".to_owned();
             let tool = ModelTool { name: TOOL.to_owned(), description, parameters: schema };
@@ -151,8 +151,8 @@ fn trial_request(rung: AnswerFormat, max_output_tokens: u32) -> ModelRequest {
 }
 
 /// Tells whether an answer has the requested format; it need not be correct.
-fn matches_format(rung: AnswerFormat, reply: &ModelReply) -> bool {
-    match rung {
+fn matches_format(answer_format: AnswerFormat, reply: &ModelReply) -> bool {
+    match answer_format {
         // Text beside the call does not matter.
         AnswerFormat::Tools => reply.calls.iter().any(|call| {
             call.name == TOOL && parse_object(&call.arguments).is_some_and(|arguments| arguments.contains_key(MEMBER))
@@ -180,8 +180,8 @@ fn strip_thoughts(text: &str) -> &str {
         .map_or(text, |(_, answer)| answer)
 }
 
-fn was_cut_off(rung: AnswerFormat, reply: &ModelReply) -> bool {
-    reply.finish == Finish::Length && !matches_format(rung, reply)
+fn was_cut_off(answer_format: AnswerFormat, reply: &ModelReply) -> bool {
+    reply.finish == Finish::Length && !matches_format(answer_format, reply)
 }
 
 /// Returns true if this status may reject the format, not the account, the method or the rate.

@@ -34,10 +34,10 @@ async fn tried(answers: Vec<Answer>) -> (Result<AnswerFormat, ModelError>, Vec<M
     (found, model.received_requests())
 }
 
-async fn check(answers: Vec<Answer>, rung: AnswerFormat, asked: &[&str]) {
+async fn check(answers: Vec<Answer>, answer_format: AnswerFormat, asked: &[&str]) {
     let told = format!("{answers:?}");
     let (found, requests) = tried(answers).await;
-    assert_eq!((found, forms(&requests)), (Ok(rung), asked.to_vec()), "{told}");
+    assert_eq!((found, forms(&requests)), (Ok(answer_format), asked.to_vec()), "{told}");
 }
 
 #[tokio::test]
@@ -195,9 +195,9 @@ fn words_and_steps_of_the_ladder() {
         steps.push(next);
     }
     assert_eq!(steps, AnswerFormat::ALL);
-    for rung in AnswerFormat::ALL {
-        assert_eq!(AnswerFormat::parse(rung.as_str()), Ok(rung));
-        assert_eq!(rung.to_string(), rung.as_str());
+    for answer_format in AnswerFormat::ALL {
+        assert_eq!(AnswerFormat::parse(answer_format.as_str()), Ok(answer_format));
+        assert_eq!(answer_format.to_string(), answer_format.as_str());
     }
     let error = AnswerFormat::parse("Tools").unwrap_err().to_string();
     assert!(error.contains("tools, json_schema, json_object, text"), "{error}");

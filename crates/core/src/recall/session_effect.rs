@@ -30,9 +30,9 @@ const COMMON_TOOLS: &[&str] = &[
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedSession {
     /// The failures of the session.
-    pub troubles: Vec<ObservedFailure>,
+    pub groups: Vec<ObservedFailure>,
     /// The actions of the session, with their times.
-    pub deeds: Vec<(ObservedAction, Option<Timestamp>)>,
+    pub actions: Vec<(ObservedAction, Option<Timestamp>)>,
     /// The result of its last check.
     pub check: FinalCheck,
     /// The result of its review.
@@ -109,15 +109,16 @@ pub fn judge_lesson_effect(
 ) -> Effect {
     let is_later = |at: Option<Timestamp>| at.is_none_or(|at| at >= given);
     let families = lesson_error_families(memory);
-    let came_back = course.troubles.iter().filter(|trouble| is_later(trouble.at)).any(|trouble| {
-        trouble.family.as_ref().is_some_and(|family| families.contains(&family))
-            || seen.iter().any(|quote| quote.trajectory_id == trouble.trajectory && trouble.steps.contains(&quote.step))
+    let came_back = course.groups.iter().filter(|group| is_later(group.at)).any(|group| {
+        group.family.as_ref().is_some_and(|family| families.contains(&family))
+            || seen.iter().any(|quote| quote.trajectory_id == group.trajectory && group.steps.contains(&quote.step))
     });
     let found = match &course.review {
         ObservedReview::NotHeld => None,
         ObservedReview::Held(findings) => {
-            let saying = format!("{} {}", memory.summary, memory.tags.join(" "));
-            let is_the_matter = |finding: &&ObservedFinding| keyword_share(&finding.description, &saying) >= threshold;
+            let statement = format!("{} {}", memory.summary, memory.tags.join(" "));
+            let is_the_matter =
+                |finding: &&ObservedFinding| keyword_share(&finding.description, &statement) >= threshold;
             Some(findings.iter().filter(|finding| is_later(finding.at)).find(is_the_matter).is_some())
         }
     };
@@ -132,8 +133,8 @@ pub fn judge_lesson_effect(
         return Effect::Prevented;
     }
     let has_passed = matches!(course.check, FinalCheck::Passed(at) if is_later(at));
-    let done_since = || course.deeds.iter().filter(|(_, at)| is_later(*at)).map(|(deed, _)| deed);
-    let is_spared = !families.is_empty() && has_passed && done_since().any(|deed| concerns_action(memory, deed));
+    let done_since = || course.actions.iter().filter(|(_, at)| is_later(*at)).map(|(action, _)| action);
+    let is_spared = !families.is_empty() && has_passed && done_since().any(|action| concerns_action(memory, action));
     if is_spared { Effect::Prevented } else { Effect::Unknown }
 }
 
@@ -144,8 +145,8 @@ fn lesson_error_families(memory: &AgentMemory) -> Vec<&ErrorFamily> {
 }
 
 /// Returns true if the lesson is about this action.
-fn concerns_action(memory: &AgentMemory, deed: &ObservedAction) -> bool {
-    match deed {
+fn concerns_action(memory: &AgentMemory, action: &ObservedAction) -> bool {
+    match action {
         ObservedAction::Ran(words) => mentions_command(trigger_text(memory), words),
         ObservedAction::Touched(path) => {
             memory.facets.component.as_deref().is_some_and(|component| is_inside_component(path, component))

@@ -25,7 +25,7 @@ fn lesson() -> AgentMemory {
     memory
 }
 
-fn trouble(family: Option<ErrorFamily>, at: Option<Timestamp>) -> ObservedFailure {
+fn group(family: Option<ErrorFamily>, at: Option<Timestamp>) -> ObservedFailure {
     ObservedFailure { family, trajectory: "t-1".to_owned(), steps: vec![4], at }
 }
 
@@ -58,7 +58,7 @@ fn check(course: &ObservedSession, expected: Effect) {
 /// Had occasion, and its check passed.
 fn spared() -> ObservedSession {
     ObservedSession {
-        deeds: vec![ran("pytest tests/billing -q")],
+        actions: vec![ran("pytest tests/billing -q")],
         check: FinalCheck::Passed(Some(at(3))),
         ..ObservedSession::default()
     }
@@ -66,10 +66,9 @@ fn spared() -> ObservedSession {
 
 #[test]
 fn the_failure_shows_again() {
-    let course = ObservedSession { troubles: vec![trouble(Some(family('a')), Some(at(1)))], ..spared() };
+    let course = ObservedSession { groups: vec![group(Some(family('a')), Some(at(1)))], ..spared() };
     check(&course, Effect::Recurred);
-    let without_time =
-        ObservedSession { troubles: vec![trouble(Some(family('a')), None)], ..ObservedSession::default() };
+    let without_time = ObservedSession { groups: vec![group(Some(family('a')), None)], ..ObservedSession::default() };
     check(&without_time, Effect::Recurred);
 }
 
@@ -79,15 +78,14 @@ fn a_failure_of_a_lesson_that_was_taken_in_counts() {
     absorbed.facets.error_family = Some(family('b'));
     let mut memory = lesson();
     memory.merges = vec![LessonMerge { absorbed: Box::new(absorbed), kept: Box::new(lesson()), at: at(-100) }];
-    let course =
-        ObservedSession { troubles: vec![trouble(Some(family('b')), Some(at(1)))], ..ObservedSession::default() };
+    let course = ObservedSession { groups: vec![group(Some(family('b')), Some(at(1)))], ..ObservedSession::default() };
     assert_eq!(judge_lesson_effect(&memory, at(0), &course, &[], THRESHOLD), Effect::Recurred);
     check(&course, Effect::Unknown);
 }
 
 #[test]
 fn what_failed_before_the_lesson_was_given_is_not_held_against_it() {
-    let before = ObservedSession { troubles: vec![trouble(Some(family('a')), Some(at(-1)))], ..spared() };
+    let before = ObservedSession { groups: vec![group(Some(family('a')), Some(at(-1)))], ..spared() };
     check(&before, Effect::Prevented);
     let failed = ObservedSession { check: FinalCheck::Failed, ..before };
     check(&failed, Effect::Unknown);
@@ -96,21 +94,21 @@ fn what_failed_before_the_lesson_was_given_is_not_held_against_it() {
 #[test]
 fn it_is_spared_where_it_could_have_failed() {
     check(&spared(), Effect::Prevented);
-    let wrapped = ObservedSession { deeds: vec![ran("pytest tests/billing")], ..spared() };
+    let wrapped = ObservedSession { actions: vec![ran("pytest tests/billing")], ..spared() };
     check(&wrapped, Effect::Prevented);
 }
 
 #[test]
 fn without_occasion_nobody_can_tell() {
     for command in ["pytest tests/cart", "docker compose up -d redis", "ls", "pytest"] {
-        check(&ObservedSession { deeds: vec![ran(command)], ..spared() }, Effect::Unknown);
+        check(&ObservedSession { actions: vec![ran(command)], ..spared() }, Effect::Unknown);
     }
     check(
-        &ObservedSession { deeds: vec![(ObservedAction::Used("bash".to_owned()), None)], ..spared() },
+        &ObservedSession { actions: vec![(ObservedAction::Used("bash".to_owned()), None)], ..spared() },
         Effect::Unknown,
     );
     let earlier = vec![(ObservedAction::Ran(vec!["pytest".to_owned(), "tests/billing".to_owned()]), Some(at(-5)))];
-    check(&ObservedSession { deeds: earlier, ..spared() }, Effect::Unknown);
+    check(&ObservedSession { actions: earlier, ..spared() }, Effect::Unknown);
 }
 
 #[test]
@@ -134,14 +132,14 @@ fn a_component_or_a_rare_tool_is_an_occasion() {
     memory.rule = None;
     memory.facets.component = Some("src/net".to_owned());
     memory.facets.tool = Some("Deploy".to_owned());
-    let with = |deed: ObservedAction| ObservedSession { deeds: vec![(deed, None)], ..spared() };
-    for (deed, expected) in [
+    let with = |action: ObservedAction| ObservedSession { actions: vec![(action, None)], ..spared() };
+    for (action, expected) in [
         (ObservedAction::Touched("/home/me/shop/src/net/http.rs".to_owned()), Effect::Prevented),
         (ObservedAction::Touched("src/network/http.rs".to_owned()), Effect::Unknown),
         (ObservedAction::Used("deploy".to_owned()), Effect::Prevented),
         (ObservedAction::Used("bash".to_owned()), Effect::Unknown),
     ] {
-        assert_eq!(judge_lesson_effect(&memory, at(0), &with(deed.clone()), &[], THRESHOLD), expected, "{deed:?}");
+        assert_eq!(judge_lesson_effect(&memory, at(0), &with(action.clone()), &[], THRESHOLD), expected, "{action:?}");
     }
     memory.facets.tool = Some("bash".to_owned());
     assert_eq!(
@@ -152,7 +150,7 @@ fn a_component_or_a_rare_tool_is_an_occasion() {
 
 #[test]
 fn a_lesson_that_is_taught_again_by_what_went_wrong_did_not_help() {
-    let course = ObservedSession { troubles: vec![trouble(None, Some(at(1)))], ..spared() };
+    let course = ObservedSession { groups: vec![group(None, Some(at(1)))], ..spared() };
     assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(4)], THRESHOLD), Effect::Recurred);
     assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(9)], THRESHOLD), Effect::Unknown);
     let mut elsewhere = quote(4);
@@ -187,7 +185,7 @@ fn the_threshold_is_the_share_of_the_findings_words() {
 #[test]
 fn a_clean_review_does_not_excuse_the_failure() {
     let course = ObservedSession {
-        troubles: vec![trouble(Some(family('a')), Some(at(1)))],
+        groups: vec![group(Some(family('a')), Some(at(1)))],
         review: found(&[]),
         ..ObservedSession::default()
     };

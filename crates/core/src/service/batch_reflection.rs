@@ -53,7 +53,7 @@ pub struct FinishedSession<'b> {
     /// The trigger of the reflection.
     pub trigger: &'b ReflectionTrigger,
     /// The result of the reflection.
-    pub came: &'b Result<ReflectionReport, SkipReason>,
+    pub result: &'b Result<ReflectionReport, SkipReason>,
 }
 
 /// A reflection in progress, with the task that distills it.
@@ -130,9 +130,9 @@ impl ArchivistService {
                 continue;
             }
             let Some(RunningReflection { trigger, on_its_way, .. }) = asked.pop_front() else { break };
-            let came = self.announce_reflection(&trigger, self.commit_distilled(&trigger, on_its_way)).await;
-            watch(FinishedSession { trigger: &trigger, came: &came });
-            learned.extend(came.ok().map(|came| (trigger, came.episode)));
+            let result = self.announce_reflection(&trigger, self.commit_distilled(&trigger, on_its_way)).await;
+            watch(FinishedSession { trigger: &trigger, result: &result });
+            learned.extend(result.ok().map(|result| (trigger, result.episode)));
         }
         self.reflect_on_patterns(&learned).await;
     }
@@ -144,14 +144,14 @@ impl ArchivistService {
         reading: JoinHandle<Result<super::reflection_service::SessionLogs, SkipReason>>,
         journal: Option<Arc<BatchJournal>>,
     ) -> Result<JoinHandle<(PreparedReflection, DistillationResult)>, SkipReason> {
-        super::reflection_policy::check_trigger(&self.habits.archivist, trigger)?;
+        super::reflection_policy::check_trigger(&self.settings.archivist, trigger)?;
         let material = reading.await.map_err(|error| SkipReason::Broke(error.to_string()))??;
-        let scene = self.prepare_reflection(trigger, material).await?;
-        super::reflection_policy::check_status(&self.habits.archivist, trigger, &scene.context.episode.status)?;
+        let prepared = self.prepare_reflection(trigger, material).await?;
+        super::reflection_policy::check_status(&self.settings.archivist, trigger, &prepared.context.episode.status)?;
         let (service, trigger) = (Arc::clone(self), trigger.clone());
         Ok(tokio::spawn(async move {
-            let distilled = service.distill_once(&trigger, &scene, journal.as_deref()).await;
-            (scene, distilled)
+            let distilled = service.distill_once(&trigger, &prepared, journal.as_deref()).await;
+            (prepared, distilled)
         }))
     }
 
@@ -159,27 +159,27 @@ impl ArchivistService {
     async fn distill_once(
         &self,
         trigger: &ReflectionTrigger,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         journal: Option<&BatchJournal>,
     ) -> DistillationResult {
-        let Some(journal) = journal.filter(|_| self.adviser.is_some()) else {
-            return self.distill_candidates(trigger, scene).await;
+        let Some(journal) = journal.filter(|_| self.model_client.is_some()) else {
+            return self.distill_candidates(trigger, prepared).await;
         };
-        let episode = &scene.context.episode.id;
-        match journal.find_earlier_request(episode, &scene.stamps) {
+        let episode = &prepared.context.episode.id;
+        match journal.find_earlier_request(episode, &prepared.stamps) {
             EarlierRequest::Answered(distilled) => return *distilled,
             EarlierRequest::Asked => {
                 let why = "the model was asked before the batch was broken off, and its answer is lost".to_owned();
-                return DistillationResult { fallback: Some(why), ..self.distill_without_model(scene).await };
+                return DistillationResult { fallback: Some(why), ..self.distill_without_model(prepared).await };
             }
             EarlierRequest::Nothing => {}
         }
         // Without a journal a request may be paid for twice, which is better than not asking at all.
-        if let Err(error) = journal.record_request(episode, &scene.stamps) {
+        if let Err(error) = journal.record_request(episode, &prepared.stamps) {
             tracing::warn!(%error, "the batch's journal cannot be written");
         }
-        let distilled = self.distill_candidates(trigger, scene).await;
-        let noted = match scene.ledger_outage() {
+        let distilled = self.distill_candidates(trigger, prepared).await;
+        let noted = match prepared.ledger_outage() {
             Some(_) => journal.record_cancellation(episode),
             None => journal.record_reply(episode, &distilled),
         };
@@ -194,7 +194,7 @@ impl ArchivistService {
         trigger: &ReflectionTrigger,
         on_its_way: Result<JoinHandle<(PreparedReflection, DistillationResult)>, SkipReason>,
     ) -> Result<ReflectionReport, SkipReason> {
-        let (scene, distilled) = on_its_way?.await.map_err(|error| SkipReason::Broke(error.to_string()))?;
-        self.judge_and_commit(trigger, &scene, distilled).await
+        let (prepared, distilled) = on_its_way?.await.map_err(|error| SkipReason::Broke(error.to_string()))?;
+        self.judge_and_commit(trigger, &prepared, distilled).await
     }
 }

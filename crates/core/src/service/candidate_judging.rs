@@ -30,12 +30,12 @@ impl ArchivistService {
     pub(super) async fn judge_candidates(
         &self,
         trigger: &ReflectionTrigger,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         distilled: DistillationResult,
     ) -> Result<ReflectionReport, SkipReason> {
         let mut dropped = distilled.dropped.clone();
-        let candidates = self.adjust_importance(scene, &distilled.candidates, &mut dropped);
-        let opinions = self.collect_model_opinions(scene, &candidates).await?;
+        let candidates = self.adjust_importance(prepared, &distilled.candidates, &mut dropped);
+        let opinions = self.collect_model_opinions(prepared, &candidates).await?;
         let mut tries = 0;
         loop {
             let turn = self.memory.acquire_turn().await?;
@@ -44,14 +44,15 @@ impl ArchivistService {
             let verdicts =
                 judge::judge_candidates(&candidates, &borrow_neighbours(&known), &self.judging_rules(), &opinions);
             let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
-            let mut plan = ReflectionPlan::new(scene, &episodes, &self.project, lesson_source(&trigger.scenario), now);
+            let mut plan =
+                ReflectionPlan::new(prepared, &episodes, &self.project, lesson_source(&trigger.scenario), now);
             for ((candidate, verdict), known) in candidates.iter().zip(verdicts).zip(&known) {
                 let known: Vec<&Lesson> = known.iter().map(|near| &near.lesson).collect();
                 plan.apply_verdict(candidate, verdict, &known);
             }
-            self.record_lesson_effects(&mut plan, scene).await?;
+            self.record_lesson_effects(&mut plan, prepared).await?;
             self.load_missing_lessons(&mut plan).await?;
-            self.update_lesson_states(&mut plan, scene, &episodes).await?;
+            self.update_lesson_states(&mut plan, prepared, &episodes).await?;
             let batch = plan.build_batch(&distilled, &candidates);
             match self.memory.commit_in_turn(turn, batch, now).await {
                 Err(error) if error.is_lost_race() && tries < CONFLICT_RETRIES => tries += 1,
@@ -61,7 +62,7 @@ impl ArchivistService {
                     plan.assign_aliases(&receipt.lessons);
                     dropped.append(&mut plan.dropped);
                     let mut effort = DistillationEffort::from(&distilled);
-                    if let Some((calls, usage)) = scene.advice.as_ref().and_then(ModelSession::spent_usage) {
+                    if let Some((calls, usage)) = prepared.model_session.as_ref().and_then(ModelSession::spent_usage) {
                         (effort.calls, effort.usage) = (calls, usage);
                     }
                     return Ok(plan.into_report(effort, dropped));
@@ -71,17 +72,17 @@ impl ArchivistService {
     }
 
     fn judging_rules(&self) -> DedupRules {
-        DedupRules { thresholds: self.habits.thresholds, background: WordFrequencies::default() }
+        DedupRules { thresholds: self.settings.thresholds, background: WordFrequencies::default() }
     }
 
     /// Limits the importance of candidates to what the signals support, and drops those that become too unimportant.
     fn adjust_importance(
         &self,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         candidates: &[Candidate],
         dropped: &mut Vec<DroppedCandidate>,
     ) -> Vec<Candidate> {
-        let context = &scene.context;
+        let context = &prepared.context;
         let signs: Vec<PlainSignal<'_>> = context
             .signals
             .iter()
@@ -96,8 +97,8 @@ impl ArchivistService {
         for candidate in candidates {
             let footing = judge::find_basis(candidate, &signs);
             let prior = Importance::from_basis(footing.basis, footing.times, has_failed);
-            let importance = judge::clamp_to_prior(candidate.importance, prior, self.habits.leeway);
-            if importance.value() < self.habits.archivist.min_importance_to_persist {
+            let importance = judge::clamp_to_prior(candidate.importance, prior, self.settings.leeway);
+            if importance.value() < self.settings.archivist.min_importance_to_persist {
                 let detail = format!("importance {importance}");
                 let summary = candidate.summary.clone();
                 dropped.push(DroppedCandidate { summary, why: DropReason::Unimportant, detail });
@@ -112,7 +113,7 @@ impl ArchivistService {
     /// Asks a model about the pairs that rules cannot decide, before the memory is locked, since it may take long.
     async fn collect_model_opinions(
         &self,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         candidates: &[Candidate],
     ) -> Result<Opinions, SkipReason> {
         let known = self.find_neighbours(candidates).await?;
@@ -129,13 +130,15 @@ impl ArchivistService {
                 open.push((index, id, near.lesson.memory.clone(), candidate));
             }
         }
-        let Some(advice) = scene.advice.as_ref().filter(|_| !open.is_empty()) else { return Ok(opinions) };
+        let Some(model_session) = prepared.model_session.as_ref().filter(|_| !open.is_empty()) else {
+            return Ok(opinions);
+        };
         let pair = |(_, _, memory, candidate): &(usize, MemoryId, AgentMemory, &Candidate)| ComparisonPair {
             known: summary_with_rule(&memory.summary, memory.rule.as_deref()),
             new: summary_with_rule(&candidate.summary, candidate.rule.as_deref()),
         };
         let pairs: Vec<ComparisonPair> = open.iter().map(pair).collect();
-        let answers = advice.compare_pairs(&pairs, &self.redactor).await;
+        let answers = model_session.compare_pairs(&pairs, &self.redactor).await;
         for ((index, id, ..), answer) in open.into_iter().zip(answers) {
             let kin = match answer {
                 Some(Relation::Same) => JudgedRelation::Same,
@@ -156,7 +159,7 @@ impl ArchivistService {
             let mut question = self.project.new_query();
             question.text = Some(summary_with_rule(&candidate.summary, candidate.rule.as_deref()));
             question.facets.error_family.clone_from(&candidate.facets.error_family);
-            let near: Vec<LessonNeighbour> = self.memory.find_neighbours(&question, self.habits.neighbours).await?;
+            let near: Vec<LessonNeighbour> = self.memory.find_neighbours(&question, self.settings.neighbours).await?;
             let cosines = self.compute_cosines(&question, &near).await;
             let near = near.into_iter().zip(cosines).map(|(near, cosine)| NearLesson { lesson: near.lesson, cosine });
             all.push(near.collect());
@@ -208,14 +211,14 @@ impl ArchivistService {
     async fn update_lesson_states(
         &self,
         plan: &mut ReflectionPlan<'_>,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         episodes: &[Episode],
     ) -> Result<(), MemoryError> {
-        let finished = episodes.iter().filter(|one| one.id != scene.context.episode.id).map(|one| one.finished_at);
-        let runs = SessionEnds::new(finished.chain([scene.context.episode.finished_at]));
+        let finished = episodes.iter().filter(|one| one.id != prepared.context.episode.id).map(|one| one.finished_at);
+        let runs = SessionEnds::new(finished.chain([prepared.context.episode.finished_at]));
         for id in plan.tracked_lessons() {
             let stored = self.memory.list_facts(&FactFilter { memory: Some(id.clone()), run: None }).await?;
-            plan.update_state(&id, &stored, &runs, &self.habits.lifecycle);
+            plan.update_state(&id, &stored, &runs, &self.settings.lifecycle);
         }
         Ok(())
     }

@@ -22,20 +22,20 @@ impl ArchivistService {
     pub(super) async fn record_lesson_effects(
         &self,
         plan: &mut ReflectionPlan<'_>,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
     ) -> Result<(), MemoryError> {
         // A pattern reflection covers several sessions, so it has no outcome of its own.
-        if scene.pattern.is_some() {
+        if prepared.pattern.is_some() {
             return Ok(());
         }
         let mut course = None;
-        for run in episode_run_ids(&scene.context.episode) {
+        for run in episode_run_ids(&prepared.context.episode) {
             let facts = self.memory.list_facts(&FactFilter { memory: None, run: Some(run.clone()) }).await?;
             for (id, given) in list_first_injections(&facts) {
                 let Some(lesson) = self.memory.get_lesson(&LessonName::Id(id.clone())).await? else { continue };
-                let course = course.get_or_insert_with(|| summarize_course(&scene.context));
+                let course = course.get_or_insert_with(|| summarize_course(&prepared.context));
                 let seen = plan.sighting_quotes(&id);
-                let threshold = self.habits.audit_threshold;
+                let threshold = self.settings.audit_threshold;
                 let effect = recall::judge_lesson_effect(&lesson.memory, given, course, &seen, threshold);
                 tracing::debug!(lesson = %id, run = %run, %effect, "weighed");
                 plan.record_effect(&run, &id, effect);
@@ -83,7 +83,7 @@ pub(super) fn summarize_course(context: &ReflectionContext) -> ObservedSession {
         if is_failure_signal(&signal.kind) {
             let mut steps = signal.steps.clone();
             steps.push(signal.step);
-            course.troubles.push(ObservedFailure {
+            course.groups.push(ObservedFailure {
                 family: signal.error_family.clone(),
                 trajectory: trajectory_name(context, signal.trajectory),
                 steps,
@@ -92,7 +92,7 @@ pub(super) fn summarize_course(context: &ReflectionContext) -> ObservedSession {
         }
     }
     for step in context.trajectories.iter().flat_map(|one| &one.steps).filter(|step| !step.copied) {
-        course.deeds.extend(list_step_actions(step).into_iter().map(|deed| (deed, step.at)));
+        course.actions.extend(list_step_actions(step).into_iter().map(|action| (action, step.at)));
         if let Some(findings) = step.extra.get(FINDINGS).and_then(serde_json::Value::as_array) {
             let found = findings.iter().filter_map(serde_json::Value::as_str);
             let found = found.map(|description| ObservedFinding { description: description.to_owned(), at: step.at });
@@ -131,19 +131,19 @@ fn trajectory_name(context: &ReflectionContext, trajectory: u32) -> String {
 
 /// Lists the actions of a step. Commands that only look around are left out.
 fn list_step_actions(step: &Step) -> Vec<ObservedAction> {
-    let mut deeds = Vec::new();
+    let mut actions = Vec::new();
     for call in &step.calls {
-        deeds.push(ObservedAction::Used(call.tool.clone()));
+        actions.push(ObservedAction::Used(call.tool.clone()));
         match ToolAction::from_call(&call.tool, &call.arguments) {
             ToolAction::Run { command } if !is_read_only_command(&command) => {
-                deeds.extend(
+                actions.extend(
                     parse_shell_commands(&command)
                         .iter()
                         .map(|part| ObservedAction::Ran(part.command_words().to_vec())),
                 );
             }
             ToolAction::Edit(changes) => {
-                deeds.extend(changes.into_iter().map(|change| ObservedAction::Touched(change.path)));
+                actions.extend(changes.into_iter().map(|change| ObservedAction::Touched(change.path)));
             }
             ToolAction::Run { .. }
             | ToolAction::Read { .. }
@@ -152,7 +152,7 @@ fn list_step_actions(step: &Step) -> Vec<ObservedAction> {
             | ToolAction::Other => {}
         }
     }
-    deeds
+    actions
 }
 
 /// Returns the strongest of the effects recorded for one session.

@@ -113,7 +113,7 @@ impl ArchivistService {
             outcome: None,
             extra: Extra::new(),
         };
-        let scene = self.prepare_reflection(&trigger, SessionLogs { logs, stamps: Vec::new() }).await?;
-        Ok(Some(summarize_course(&scene.context)))
+        let prepared = self.prepare_reflection(&trigger, SessionLogs { logs, stamps: Vec::new() }).await?;
+        Ok(Some(summarize_course(&prepared.context)))
     }
 }

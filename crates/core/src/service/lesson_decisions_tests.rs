@@ -80,7 +80,7 @@ async fn a_lesson_that_took_another_in_gives_it_back() {
 #[tokio::test]
 async fn silence_ends_a_lesson_and_a_sighting_brings_it_back() {
     let mut world = World::new();
-    world.habits.lifecycle.decay_runs = 2;
+    world.settings.lifecycle.decay_runs = 2;
     let service = world.service();
     learned(&world, &service).await;
     // The others come later, on days of their own.

@@ -36,7 +36,7 @@ pub struct ModelClient {
     /// The answer format, if it is configured; otherwise the endpoint is probed.
     pub form: Option<AnswerFormat>,
     /// The remembered capabilities of endpoints.
-    pub ladders: EndpointCapabilities,
+    pub capabilities: EndpointCapabilities,
     /// The prompts that it is given.
     pub prompts: PromptSet,
     /// The settings of the distillation requests.
@@ -50,7 +50,7 @@ pub struct ModelClient {
 /// The model as one reflection uses it, with its remaining allowance and its deadline.
 #[derive(Debug)]
 pub struct ModelSession {
-    adviser: Arc<ModelClient>,
+    model_client: Arc<ModelClient>,
     allowance: Option<Arc<ReflectionAllowance>>,
     until: Instant,
 }
@@ -65,16 +65,18 @@ impl ModelSession {
         known: &dyn LessonLookup,
         now: Timestamp,
     ) -> DistillationResult {
-        let (adviser, until) = (&*self.adviser, self.until);
+        let (model_client, until) = (&*self.model_client, self.until);
         let model = self.build_governed_model();
-        let rung = timeout_at(until, adviser.choose_answer_format(&model, now)).await;
-        let rung = rung.map_err(|_| ModelError::TimedOut { after: adviser.deadline }).and_then(|rung| rung);
-        let mut distilled = match rung {
-            Ok(rung) => {
-                let (prompts, asking) = (&adviser.prompts, &adviser.asking);
-                let asked = DistillRequest { model: &model, rung, prompts, known, asking, scenario, until };
+        let answer_format = timeout_at(until, model_client.choose_answer_format(&model, now)).await;
+        let answer_format = answer_format
+            .map_err(|_| ModelError::TimedOut { after: model_client.deadline })
+            .and_then(|answer_format| answer_format);
+        let mut distilled = match answer_format {
+            Ok(answer_format) => {
+                let (prompts, asking) = (&model_client.prompts, &model_client.asking);
+                let asked = DistillRequest { model: &model, answer_format, prompts, known, asking, scenario, until };
                 let distilled = distiller.distill_with_model(context, &asked).await;
-                adviser.remember_answer_format(rung, &distilled, now);
+                model_client.remember_answer_format(answer_format, &distilled, now);
                 distilled
             }
             Err(error) => {
@@ -82,7 +84,7 @@ impl ModelSession {
             }
         };
         distilled.model = Some(model.name().to_owned());
-        distilled.prompts = Some(adviser.prompts.version().to_owned());
+        distilled.prompts = Some(model_client.prompts.version().to_owned());
         if let Some((calls, usage)) = self.spent_usage() {
             // Retries and probes of the answer format count too.
             (distilled.calls, distilled.usage) = (calls, usage);
@@ -93,7 +95,7 @@ impl ModelSession {
     /// Returns the model's opinion on each pair of lessons; `None` for each if it cannot be asked.
     pub async fn compare_pairs(&self, pairs: &[ComparisonPair], redactor: &Redactor) -> Vec<Option<Relation>> {
         let model = self.build_governed_model();
-        match compare_lessons(&model, &self.adviser.prompts, redactor, pairs, self.until).await {
+        match compare_lessons(&model, &self.model_client.prompts, redactor, pairs, self.until).await {
             Ok(answers) => answers,
             Err(error) => {
                 tracing::info!(%error, "the model was not asked whether lessons are the same; they stay apart");
@@ -113,13 +115,13 @@ impl ModelSession {
     }
 
     fn build_governed_model(&self) -> impl LanguageModel + use<> {
-        let model = Arc::clone(&self.adviser.model);
+        let model = Arc::clone(&self.model_client.model);
         let governed: Arc<dyn LanguageModel> = match &self.allowance {
             Some(allowance) => Arc::new(GovernedModel::new(model, Arc::clone(allowance))),
             None => model,
         };
-        let guarded = BreakerGuardedModel::new(governed, Arc::clone(&self.adviser.breaker));
-        RetryingModel::new(guarded, self.adviser.patience, self.adviser.seed)
+        let guarded = BreakerGuardedModel::new(governed, Arc::clone(&self.model_client.breaker));
+        RetryingModel::new(guarded, self.model_client.patience, self.model_client.seed)
     }
 }
 
@@ -127,7 +129,7 @@ impl ModelClient {
     /// Opens the session for one reflection on this project.
     pub fn open_session(self: &Arc<Self>, project: &str) -> ModelSession {
         let allowance = self.governor.as_ref().map(|governor| Arc::new(governor.reflection_allowance(project)));
-        ModelSession { adviser: Arc::clone(self), allowance, until: Instant::now() + self.deadline }
+        ModelSession { model_client: Arc::clone(self), allowance, until: Instant::now() + self.deadline }
     }
 
     /// Returns the endpoint's answer format: configured, remembered or probed.
@@ -136,19 +138,21 @@ impl ModelClient {
         model: &dyn LanguageModel,
         now: Timestamp,
     ) -> Result<AnswerFormat, ModelError> {
-        if let Some(rung) = self.form.or_else(|| self.ladders.get(&self.address, model.name(), now)) {
-            return Ok(rung);
+        if let Some(answer_format) = self.form.or_else(|| self.capabilities.get(&self.address, model.name(), now)) {
+            return Ok(answer_format);
         }
-        let rung = probe_answer_format(model).await?;
-        self.ladders.remember_format(&self.address, model.name(), rung, now);
-        Ok(rung)
+        let answer_format = probe_answer_format(model).await?;
+        self.capabilities.remember_format(&self.address, model.name(), answer_format, now);
+        Ok(answer_format)
     }
 
     /// Remembers a simpler answer format that worked where the remembered one did not.
-    fn remember_answer_format(&self, rung: AnswerFormat, distilled: &DistillationResult, now: Timestamp) {
+    fn remember_answer_format(&self, answer_format: AnswerFormat, distilled: &DistillationResult, now: Timestamp) {
         let used = distilled.form.as_deref().and_then(|form| AnswerFormat::parse(form).ok());
-        if let Some(used) = used.filter(|used| *used != rung && self.form.is_none() && distilled.fallback.is_none()) {
-            self.ladders.remember_format(&self.address, self.model.name(), used, now);
+        if let Some(used) =
+            used.filter(|used| *used != answer_format && self.form.is_none() && distilled.fallback.is_none())
+        {
+            self.capabilities.remember_format(&self.address, self.model.name(), used, now);
         }
     }
 }

@@ -43,7 +43,7 @@ fn caps(calls: u32) -> SpendCaps {
     }
 }
 
-fn adviser(model: &Arc<ScriptedModel>, folder: &std::path::Path, calls: u32) -> Arc<ModelClient> {
+fn model_client(model: &Arc<ScriptedModel>, folder: &std::path::Path, calls: u32) -> Arc<ModelClient> {
     let caps = caps(calls);
     let prices = TokenPrices { input_per_million: 1.0, output_per_million: 2.0 };
     let caution =
@@ -60,7 +60,7 @@ fn adviser(model: &Arc<ScriptedModel>, folder: &std::path::Path, calls: u32) -> 
             max_retry_after: Duration::from_secs(1),
         },
         form: None,
-        ladders: EndpointCapabilities::open(Some(folder.join("models.json"))),
+        capabilities: EndpointCapabilities::open(Some(folder.join("models.json"))),
         prompts: PromptSet::with_overrides([]).unwrap(),
         asking: PromptLimits { digest_tokens: 1000, max_output_tokens: 200, max_turns: 3 },
         deadline: Duration::from_secs(5),
@@ -68,7 +68,7 @@ fn adviser(model: &Arc<ScriptedModel>, folder: &std::path::Path, calls: u32) -> 
     })
 }
 
-async fn distil(adviser: &Arc<ModelClient>) -> DistillationResult {
+async fn distil(model_client: &Arc<ModelClient>) -> DistillationResult {
     let redactor = Redactor::new();
     let inputs = ReflectionInputs {
         run: SessionDescription {
@@ -91,7 +91,7 @@ async fn distil(adviser: &Arc<ModelClient>) -> DistillationResult {
     };
     let context = ReflectionContext::build(inputs, &redactor);
     let distiller = SessionDistiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
-    adviser
+    model_client
         .open_session(&context.project_root)
         .distill_context(&distiller, &context, &ReflectionScenario::Manual, &Nothing, now())
         .await
@@ -107,10 +107,10 @@ async fn the_form_is_learned_once_and_remembered_for_the_next_process() {
     // Tools are refused, a schema is obeyed, and then comes the answer.
     let model =
         Arc::new(ScriptedModel::new(vec![refused(), Ok(text_reply(r#"{"leg_count": 8}"#)), Ok(text_reply(EMPTY))]));
-    let first = distil(&adviser(&model, folder.path(), 0)).await;
+    let first = distil(&model_client(&model, folder.path(), 0)).await;
     assert_eq!((first.engine, first.form.as_deref(), first.calls), (Engine::Model, Some("json_schema"), 3));
     let model = Arc::new(ScriptedModel::new(vec![Ok(text_reply(EMPTY))]));
-    let second = distil(&adviser(&model, folder.path(), 0)).await;
+    let second = distil(&model_client(&model, folder.path(), 0)).await;
     assert_eq!((second.form.as_deref(), second.calls), (Some("json_schema"), 1));
 }
 
@@ -118,10 +118,10 @@ async fn the_form_is_learned_once_and_remembered_for_the_next_process() {
 async fn a_form_that_no_longer_works_is_unlearned() {
     let folder = tempfile::tempdir().unwrap();
     let model = Arc::new(ScriptedModel::new(vec![refused(), Ok(text_reply(EMPTY)), Ok(text_reply(EMPTY))]));
-    let adviser = adviser(&model, folder.path(), 0);
-    adviser.ladders.remember_format(&adviser.address, ScriptedModel::NAME, AnswerFormat::Schema, now());
-    assert_eq!(distil(&adviser).await.form.as_deref(), Some("json_object"));
-    assert_eq!(distil(&adviser).await.form.as_deref(), Some("json_object"));
+    let model_client = model_client(&model, folder.path(), 0);
+    model_client.capabilities.remember_format(&model_client.address, ScriptedModel::NAME, AnswerFormat::Schema, now());
+    assert_eq!(distil(&model_client).await.form.as_deref(), Some("json_object"));
+    assert_eq!(distil(&model_client).await.form.as_deref(), Some("json_object"));
     let forms: Vec<RequestedFormat> = model.received_requests().into_iter().map(|request| request.form).collect();
     assert!(
         matches!(forms.as_slice(), [RequestedFormat::Schema(_), RequestedFormat::Json, RequestedFormat::Json]),
@@ -134,7 +134,7 @@ async fn probing_and_asking_again_are_counted_and_capped() {
     let folder = tempfile::tempdir().unwrap();
     let busy = || Err(ModelError::Server { status: 500, retry_after: None, said: "busy".to_owned() });
     let model = Arc::new(ScriptedModel::new(vec![refused(), Ok(text_reply(r#"{"leg_count": 8}"#)), busy()]));
-    let distilled = distil(&adviser(&model, folder.path(), 3)).await;
+    let distilled = distil(&model_client(&model, folder.path(), 3)).await;
     assert_eq!((distilled.engine, distilled.calls), (Engine::Heuristic, 3));
     let why = distilled.fallback.unwrap();
     assert!(why.starts_with("not asked: ") && why.contains("callsPerReflection"), "{why}");
@@ -175,7 +175,7 @@ impl SharedLedger for Away {
 async fn while_the_ledger_is_away_nothing_is_learned_otherwise_and_it_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let model = Arc::new(ScriptedModel::new(Vec::new()));
-    let local = adviser(&model, folder.path(), 0);
+    let local = model_client(&model, folder.path(), 0);
     let prices = TokenPrices { input_per_million: 1.0, output_per_million: 2.0 };
     let governor =
         SpendGovernor::with_shared_ledger(Arc::new(Away), "team", &local.address, prices, caps(0), Arc::new(now));

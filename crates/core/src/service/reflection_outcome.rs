@@ -145,11 +145,11 @@ impl<'m> OutcomeLesson<'m> {
 /// Builds the published outcome of a trigger.
 pub(super) fn build_outcome(
     trigger: &ReflectionTrigger,
-    came: &Result<ReflectionReport, SkipReason>,
+    result: &Result<ReflectionReport, SkipReason>,
 ) -> ArchivistOutcome {
     let mut extra = Extra::new();
     insert_json(&mut extra, "sessionId", &trigger.session_id);
-    let (status, created, updated, summary) = match came {
+    let (status, created, updated, summary) = match result {
         Ok(learned) => {
             learned.write_extra_fields(&mut extra);
             let updated = learned.updated.len() + learned.seen.len();

@@ -29,7 +29,7 @@ const MIN_REQUEST_WORDS: usize = 4;
 /// The plan of what a reflection writes.
 #[derive(Debug)]
 pub(super) struct ReflectionPlan<'s> {
-    scene: &'s PreparedReflection,
+    prepared: &'s PreparedReflection,
     /// Every stored episode, this one in its previous version.
     episodes: &'s [Episode],
     project: &'s ProjectContext,
@@ -48,14 +48,14 @@ pub(super) struct ReflectionPlan<'s> {
 
 impl<'s> ReflectionPlan<'s> {
     pub(super) fn new(
-        scene: &'s PreparedReflection,
+        prepared: &'s PreparedReflection,
         episodes: &'s [Episode],
         project: &'s ProjectContext,
         source: MemorySource,
         now: Timestamp,
     ) -> Self {
         Self {
-            scene,
+            prepared,
             episodes,
             project,
             source,
@@ -129,7 +129,7 @@ impl<'s> ReflectionPlan<'s> {
 
     /// Builds the lesson for a candidate.
     fn build_lesson(&self, candidate: &Candidate) -> AgentMemory {
-        let episode = &self.scene.context.episode;
+        let episode = &self.prepared.context.episode;
         let rule = candidate.rule.as_deref();
         let id = MemoryId::for_lesson(&episode.id, episode.finished_at, &candidate.summary, rule);
         let mut memory = AgentMemory::new(id, self.now, candidate.summary.clone());
@@ -142,7 +142,7 @@ impl<'s> ReflectionPlan<'s> {
         memory.tags.clone_from(&candidate.tags);
         memory.importance = candidate.importance;
         memory.severity.clone_from(&candidate.severity);
-        memory.situation = describe_situation(&self.scene.context, candidate);
+        memory.situation = describe_situation(&self.prepared.context, candidate);
         memory.evidence = candidate.evidence.clone();
         memory.source = self.source.clone();
         if let Some(why) = &candidate.quarantine {
@@ -185,7 +185,7 @@ impl<'s> ReflectionPlan<'s> {
         let level = candidate.evidence.quotes.iter().map(|quote| quote.level.clone()).min().unwrap_or_default();
         for episode in &candidate.evidence.episode_ids {
             let (at, context) = self.describe_episode(episode);
-            let is_this = *episode == self.scene.context.episode.id;
+            let is_this = *episode == self.prepared.context.episode.id;
             let quotes: Vec<Quote> = match is_this {
                 true => candidate.evidence.quotes.iter().take(SIGHTING_QUOTES).cloned().collect(),
                 false => Vec::new(),
@@ -198,7 +198,7 @@ impl<'s> ReflectionPlan<'s> {
 
     /// Returns the quotes of this session's sightings of a lesson.
     pub(super) fn sighting_quotes(&self, id: &MemoryId) -> Vec<Quote> {
-        let this = &self.scene.context.episode.id;
+        let this = &self.prepared.context.episode.id;
         let quotes = self.facts.iter().filter_map(|fact| match fact {
             Fact::Sighting { memory, episode, quotes, .. } if memory == id && episode == this => Some(quotes),
             _ => None,
@@ -231,7 +231,7 @@ impl<'s> ReflectionPlan<'s> {
 
     /// Returns when an episode ended, and its circumstances.
     fn describe_episode(&self, id: &EpisodeId) -> (Timestamp, Option<String>) {
-        let this = &self.scene.context.episode;
+        let this = &self.prepared.context.episode;
         let known = self.episodes.iter().find(|episode| episode.id == *id && episode.id != this.id);
         let episode = known.unwrap_or(this);
         let is_known = known.is_some() || this.id == *id;
@@ -278,9 +278,9 @@ impl<'s> ReflectionPlan<'s> {
         let mut memories: Vec<AgentMemory> = changed.clone().map(|(_, (memory, _))| memory.clone()).collect();
         memories.sort_by_key(|memory| place(memory).unwrap_or(usize::MAX));
         let expected = changed.filter_map(|(id, (_, version))| Some((id.clone(), (*version)?))).collect();
-        let episodes = match &self.scene.pattern {
-            None => vec![build_reflected_episode(self.scene, self.episodes, distilled, candidates)],
-            Some(_) => mark_pattern_episodes(self.scene, self.episodes),
+        let episodes = match &self.prepared.pattern {
+            None => vec![build_reflected_episode(self.prepared, self.episodes, distilled, candidates)],
+            Some(_) => mark_pattern_episodes(self.prepared, self.episodes),
         };
         CommitBatch { episodes, memories, facts: self.facts.clone(), expected, ..CommitBatch::default() }
     }
@@ -298,7 +298,7 @@ impl<'s> ReflectionPlan<'s> {
         let all = |ids: &[MemoryId]| -> Vec<AgentMemory> {
             ids.iter().filter_map(|id| self.lessons.get(id)).map(|(memory, _)| memory.clone()).collect()
         };
-        let episode = &self.scene.context.episode;
+        let episode = &self.prepared.context.episode;
         ReflectionReport {
             episode: episode.id.clone(),
             session: episode.session_id.clone(),
@@ -349,17 +349,17 @@ fn shorten_to_line(text: &str) -> String {
 
 /// Builds the session's episode with the record of this reflection.
 fn build_reflected_episode(
-    scene: &PreparedReflection,
+    prepared: &PreparedReflection,
     episodes: &[Episode],
     distilled: &DistillationResult,
     candidates: &[Candidate],
 ) -> Episode {
-    let mut episode = scene.context.episode.clone();
+    let mut episode = prepared.context.episode.clone();
     let before = episodes.iter().find(|one| one.id == episode.id).and_then(|one| one.reflected.clone());
     let importance =
         candidates.iter().map(|candidate| candidate.importance).max_by(|a, b| a.value().total_cmp(&b.value()));
     episode.reflected = Some(ReflectionRecord {
-        logs: scene.stamps.clone(),
+        logs: prepared.stamps.clone(),
         engine: distilled.engine.clone(),
         importance: importance.unwrap_or(Importance::NONE),
         reflection: distilled.reflection.clone(),
@@ -371,9 +371,9 @@ fn build_reflected_episode(
 }
 
 /// Marks the episodes of a pattern, so that it is reflected on only once.
-fn mark_pattern_episodes(scene: &PreparedReflection, episodes: &[Episode]) -> Vec<Episode> {
-    let Some(pattern) = &scene.pattern else { return Vec::new() };
-    let this = &scene.context.episode.id;
+fn mark_pattern_episodes(prepared: &PreparedReflection, episodes: &[Episode]) -> Vec<Episode> {
+    let Some(pattern) = &prepared.pattern else { return Vec::new() };
+    let this = &prepared.context.episode.id;
     let mut marked = Vec::new();
     for episode in episodes.iter().filter(|one| pattern.marked.contains(&one.id) || one.id == *this) {
         let mut episode = episode.clone();

@@ -81,8 +81,8 @@ pub enum RepeatPolicy {
 pub struct ArchivistService {
     pub(super) memory: Arc<dyn MemoryService>,
     pub(super) project: ProjectContext,
-    pub(super) habits: ReflectionSettings,
-    pub(super) adviser: Option<Arc<ModelClient>>,
+    pub(super) settings: ReflectionSettings,
+    pub(super) model_client: Option<Arc<ModelClient>>,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     hud: Arc<HudBroadcaster>,
     pub(super) clock: ServiceClock,
@@ -104,24 +104,24 @@ pub(super) struct PreparedReflection {
     /// The pattern of several episodes, if this is a pattern reflection.
     pub(super) pattern: Option<EpisodePattern>,
     /// The model session, if there is a model.
-    pub(super) advice: Option<ModelSession>,
+    pub(super) model_session: Option<ModelSession>,
 }
 
 impl PreparedReflection {
     /// Returns why the model was not asked, if asking later may succeed.
     pub(super) fn ledger_outage(&self) -> Option<String> {
-        self.advice.as_ref().and_then(ModelSession::ledger_outage)
+        self.model_session.as_ref().and_then(ModelSession::ledger_outage)
     }
 }
 
 impl ArchivistService {
     /// Makes a service without a model and without a display.
-    pub fn new(memory: Arc<dyn MemoryService>, project: ProjectContext, habits: ReflectionSettings) -> Self {
+    pub fn new(memory: Arc<dyn MemoryService>, project: ProjectContext, settings: ReflectionSettings) -> Self {
         Self {
             memory,
             project,
-            habits,
-            adviser: None,
+            settings,
+            model_client: None,
             embedder: None,
             hud: Arc::new(HudBroadcaster::without_sinks()),
             clock: ServiceClock::from_system_time(),
@@ -131,8 +131,8 @@ impl ArchivistService {
 
     /// Adds a model client.
     #[must_use]
-    pub fn with_model_client(self, adviser: Arc<ModelClient>) -> Self {
-        Self { adviser: Some(adviser), ..self }
+    pub fn with_model_client(self, model_client: Arc<ModelClient>) -> Self {
+        Self { model_client: Some(model_client), ..self }
     }
 
     /// Adds an embedder, to compare lessons by meaning too.
@@ -155,17 +155,17 @@ impl ArchivistService {
 
     /// Reflects on a session if that is wanted. It never fails or panics: errors are reported in the outcome.
     pub async fn maybe_reflect(&self, trigger: &ReflectionTrigger) -> ArchivistOutcome {
-        let came = self.reflect_on_session(trigger, RepeatPolicy::IfGrown).await;
-        reflection_outcome::build_outcome(trigger, &came)
+        let result = self.reflect_on_session(trigger, RepeatPolicy::IfGrown).await;
+        reflection_outcome::build_outcome(trigger, &result)
     }
 
     /// Reflects on a session, and returns the reason if it is skipped.
     pub async fn reflect_on_session(
         &self,
         trigger: &ReflectionTrigger,
-        anew: RepeatPolicy,
+        policy: RepeatPolicy,
     ) -> Result<ReflectionReport, SkipReason> {
-        let learned = self.announce_reflection(trigger, self.run_reflection(trigger, anew)).await?;
+        let learned = self.announce_reflection(trigger, self.run_reflection(trigger, policy)).await?;
         self.reflect_on_patterns(&[(trigger.clone(), learned.episode.clone())]).await;
         Ok(learned)
     }
@@ -176,8 +176,11 @@ impl ArchivistService {
     }
 
     /// Builds the published outcome of a reflection.
-    pub fn build_outcome(trigger: &ReflectionTrigger, came: &Result<ReflectionReport, SkipReason>) -> ArchivistOutcome {
-        reflection_outcome::build_outcome(trigger, came)
+    pub fn build_outcome(
+        trigger: &ReflectionTrigger,
+        result: &Result<ReflectionReport, SkipReason>,
+    ) -> ArchivistOutcome {
+        reflection_outcome::build_outcome(trigger, result)
     }
 
     /// Builds the context that a reflection on these logs would use. Nothing is stored.
@@ -197,24 +200,24 @@ impl ArchivistService {
         sources: LogSources,
     ) -> Result<DistillationResult, SkipReason> {
         let material = self.read_session_logs(sources).await?;
-        let scene = self.prepare_reflection(trigger, material).await?;
-        Ok(self.distill_candidates(trigger, &scene).await)
+        let prepared = self.prepare_reflection(trigger, material).await?;
+        Ok(self.distill_candidates(trigger, &prepared).await)
     }
 
     /// Runs a reflection from the trigger to the commit.
     async fn run_reflection(
         &self,
         trigger: &ReflectionTrigger,
-        anew: RepeatPolicy,
+        policy: RepeatPolicy,
     ) -> Result<ReflectionReport, SkipReason> {
-        reflection_policy::check_trigger(&self.habits.archivist, trigger)?;
+        reflection_policy::check_trigger(&self.settings.archivist, trigger)?;
         let sources = self.find_log_sources(trigger).await?;
-        self.skip_if_unchanged(trigger, &sources, anew).await?;
+        self.skip_if_unchanged(trigger, &sources, policy).await?;
         let material = self.read_session_logs(sources).instrument(info_span!("read")).await?;
-        let scene = self.prepare_reflection(trigger, material).instrument(info_span!("scene")).await?;
-        reflection_policy::check_status(&self.habits.archivist, trigger, &scene.context.episode.status)?;
-        let distilled = self.distill_candidates(trigger, &scene).instrument(info_span!("distil")).await;
-        self.judge_and_commit(trigger, &scene, distilled).instrument(info_span!("settle")).await
+        let prepared = self.prepare_reflection(trigger, material).instrument(info_span!("scene")).await?;
+        reflection_policy::check_status(&self.settings.archivist, trigger, &prepared.context.episode.status)?;
+        let distilled = self.distill_candidates(trigger, &prepared).instrument(info_span!("distil")).await;
+        self.judge_and_commit(trigger, &prepared, distilled).instrument(info_span!("settle")).await
     }
 
     /// Announces the start and the end of a reflection, each once, and catches panics.
@@ -229,9 +232,9 @@ impl ArchivistService {
             HudMessage::ArchivistReflectionStart { scenario: scenario.clone(), session_id, ts: self.clock.now() };
         self.hud.send_message(&start);
         let began = Instant::now();
-        let came = AssertUnwindSafe(work.instrument(span.clone())).catch_unwind().await;
-        let came = came.unwrap_or_else(|panic| Err(SkipReason::Broke(panic_message(panic.as_ref()))));
-        span.in_scope(|| match &came {
+        let result = AssertUnwindSafe(work.instrument(span.clone())).catch_unwind().await;
+        let result = result.unwrap_or_else(|panic| Err(SkipReason::Broke(panic_message(panic.as_ref()))));
+        span.in_scope(|| match &result {
             Ok(learned) => tracing::info!(
                 created = learned.created.len(),
                 updated = learned.updated.len(),
@@ -245,19 +248,19 @@ impl ArchivistService {
             Err(skip) if skip.is_choice() => tracing::info!(why = %skip, "skipped"),
             Err(skip) => tracing::warn!(why = %skip, "skipped"),
         });
-        record_metrics(&scenario, &came, began.elapsed());
-        self.send_hud_messages(&scenario, &came);
-        came
+        record_metrics(&scenario, &result, began.elapsed());
+        self.send_hud_messages(&scenario, &result);
+        result
     }
 
-    fn send_hud_messages(&self, scenario: &ReflectionScenario, came: &Result<ReflectionReport, SkipReason>) {
+    fn send_hud_messages(&self, scenario: &ReflectionScenario, result: &Result<ReflectionReport, SkipReason>) {
         let ts = self.clock.now();
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         let (mut created, mut updated) = (0, 0);
-        if let Ok(learned) = came {
+        if let Ok(learned) = result {
             (created, updated) = (count(learned.created.len()), count(learned.updated.len() + learned.seen.len()));
             for memory in learned.created.iter().chain(&learned.updated) {
-                if memory.importance.value() >= self.habits.highlight_min {
+                if memory.importance.value() >= self.settings.highlight_min {
                     self.hud.send_message(&HudMessage::ArchivistMemoryHighlight {
                         memory_id: memory.id.clone(),
                         summary: memory.summary.clone(),
@@ -290,13 +293,13 @@ impl ArchivistService {
         &self,
         trigger: &ReflectionTrigger,
         sources: &LogSources,
-        anew: RepeatPolicy,
+        policy: RepeatPolicy,
     ) -> Result<(), SkipReason> {
         let id = Some(self.episode_id(trigger));
         let known = self.memory.list_episodes(&EpisodeFilter { id, ..EpisodeFilter::default() }).await?;
         let is_same = |reflected: &ReflectionRecord| reflected.logs == sources.stamps;
         let is_known = known.iter().filter_map(|episode| episode.reflected.as_ref()).any(is_same);
-        if is_known && anew == RepeatPolicy::IfGrown { Err(SkipReason::Unchanged) } else { Ok(()) }
+        if is_known && policy == RepeatPolicy::IfGrown { Err(SkipReason::Unchanged) } else { Ok(()) }
     }
 
     /// Reads the logs of a session.
@@ -336,29 +339,30 @@ impl ArchivistService {
             memories: near.into_iter().map(|neighbour| neighbour.lesson.memory).collect(),
         };
         let context = ReflectionContext::build(inputs, &self.redactor);
-        let advice = self.adviser.as_ref().map(|adviser| adviser.open_session(&context.project_root));
-        Ok(PreparedReflection { context, stamps, pattern: None, advice })
+        let model_session =
+            self.model_client.as_ref().map(|model_client| model_client.open_session(&context.project_root));
+        Ok(PreparedReflection { context, stamps, pattern: None, model_session })
     }
 
     /// Distills candidates from a prepared reflection.
     pub(super) async fn distill_candidates(
         &self,
         trigger: &ReflectionTrigger,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
     ) -> DistillationResult {
-        let Some(advice) = &scene.advice else { return self.distill_without_model(scene).await };
+        let Some(model_session) = &prepared.model_session else { return self.distill_without_model(prepared).await };
         let documents = self.load_documents().await;
         let known = KnownLessons::new(&*self.memory, self.project.new_query());
         let distiller = self.build_distiller(&documents);
-        advice.distill_context(&distiller, &scene.context, &trigger.scenario, &known, self.clock.now()).await
+        model_session.distill_context(&distiller, &prepared.context, &trigger.scenario, &known, self.clock.now()).await
     }
 
-    pub(super) async fn distill_without_model(&self, scene: &PreparedReflection) -> DistillationResult {
-        self.build_distiller(&self.load_documents().await).distill_with_heuristics(&scene.context)
+    pub(super) async fn distill_without_model(&self, prepared: &PreparedReflection) -> DistillationResult {
+        self.build_distiller(&self.load_documents().await).distill_with_heuristics(&prepared.context)
     }
 
     fn build_distiller<'d>(&'d self, documents: &'d [ProjectDocument]) -> SessionDistiller<'d> {
-        let limits = &self.habits.archivist;
+        let limits = &self.settings.archivist;
         SessionDistiller {
             redactor: &self.redactor,
             documents,
@@ -377,14 +381,14 @@ impl ArchivistService {
     pub(super) async fn judge_and_commit(
         &self,
         trigger: &ReflectionTrigger,
-        scene: &PreparedReflection,
+        prepared: &PreparedReflection,
         distilled: DistillationResult,
     ) -> Result<ReflectionReport, SkipReason> {
-        if let Some(why) = scene.ledger_outage() {
+        if let Some(why) = prepared.ledger_outage() {
             return Err(SkipReason::LedgerAway(why));
         }
-        let learned = self.judge_candidates(trigger, scene, distilled).await?;
-        if self.habits.appends_lessons {
+        let learned = self.judge_candidates(trigger, prepared, distilled).await?;
+        if self.settings.appends_lessons {
             let (root, session) = (self.project.root.clone(), learned.session.clone());
             let lessons: Vec<_> = learned.created.iter().chain(&learned.updated).cloned().collect();
             let written = run_blocking(move || progress_writer::write_lessons(&root, &session, &lessons)).await;
@@ -406,7 +410,7 @@ impl ArchivistService {
             for _ in 0..MAX_PATTERNS {
                 let this = episodes.iter().find(|one| one.id == *id);
                 let due =
-                    this.and_then(|this| episode_patterns::find_due_pattern(this, &episodes, &self.habits.patterns));
+                    this.and_then(|this| episode_patterns::find_due_pattern(this, &episodes, &self.settings.patterns));
                 let Some(pattern) = due else { break };
                 if self
                     .announce_reflection(&trigger, self.reflect_on_pattern(&trigger, &episodes, pattern))
@@ -434,14 +438,14 @@ impl ArchivistService {
         let logs = run_blocking(move || CombinedLogs::read_sessions(&files, &redactor)).await?;
         let logs = logs.map_err(|why| SkipReason::Unreadable { path: trigger.session_id.to_string(), why })?;
         let whose = logs.owners.iter().filter_map(|owner| owners.get(*owner).cloned()).collect();
-        let mut scene = self.prepare_reflection(trigger, SessionLogs { logs, stamps: Vec::new() }).await?;
-        scene.context.owners = whose;
+        let mut prepared = self.prepare_reflection(trigger, SessionLogs { logs, stamps: Vec::new() }).await?;
+        prepared.context.owners = whose;
         if let PatternCause::Family(family) = &pattern.cause {
-            scene.context.signals.retain(|signal| signal.error_family.as_ref() == Some(family));
+            prepared.context.signals.retain(|signal| signal.error_family.as_ref() == Some(family));
         }
-        scene.pattern = Some(pattern);
-        let distilled = self.distill_candidates(trigger, &scene).await;
-        self.judge_and_commit(trigger, &scene, distilled).await
+        prepared.pattern = Some(pattern);
+        let distilled = self.distill_candidates(trigger, &prepared).await;
+        self.judge_and_commit(trigger, &prepared, distilled).await
     }
 
     pub(super) fn describe_session(&self, trigger: &ReflectionTrigger) -> SessionDescription {
@@ -473,8 +477,8 @@ pub(super) fn existing_log_paths(run: &EpisodeId, episodes: &[Episode]) -> Optio
 }
 
 /// Records metrics of a reflection: a tracing layer that knows these names exports them.
-fn record_metrics(scenario: &ReflectionScenario, came: &Result<ReflectionReport, SkipReason>, took: Duration) {
-    let (status, created, dropped, calls) = match came {
+fn record_metrics(scenario: &ReflectionScenario, result: &Result<ReflectionReport, SkipReason>, took: Duration) {
+    let (status, created, dropped, calls) = match result {
         Ok(learned) => ("reflected", learned.created.len(), learned.dropped.len(), learned.effort.calls),
         Err(skip) if skip.is_choice() => ("skipped", 0, 0, 0),
         Err(_) => ("failed", 0, 0, 0),

@@ -102,7 +102,7 @@ async fn a_display_hears_of_beginning_and_end_once_each_whatever_happens() {
     let world = World::new();
     check(&world, world.session("s-1", &routine()), &[START, COMPLETE], reflected).await;
     let mut world = World::new();
-    world.habits.archivist.enabled = false;
+    world.settings.archivist.enabled = false;
     check(&world, world.session("s-1", &redis()), &[START, COMPLETE], skipped.clone()).await;
     let world = World::new();
     let mut gone = world.session("s-1", &redis());
@@ -155,11 +155,11 @@ async fn a_failure_in_three_runs_is_looked_at_once_over_all_of_them() {
 #[tokio::test]
 async fn runs_that_matter_together_are_looked_at_together_once() {
     let mut world = World::new();
-    world.habits.patterns.importance_sum = 1.2;
+    world.settings.patterns.importance_sum = 1.2;
     let service = world.service();
     for number in 1..=3 {
-        let wish = format!("Never push to branch release-{number}; we always open a pull request for that.");
-        let lines = [redis(), said(9, &wish)].concat();
+        let request = format!("Never push to branch release-{number}; we always open a pull request for that.");
+        let lines = [redis(), said(9, &request)].concat();
         service
             .reflect_on_session(&world.session(&format!("s-{number}"), &lines), RepeatPolicy::IfGrown)
             .await
@@ -175,9 +175,9 @@ async fn runs_that_matter_together_are_looked_at_together_once() {
 async fn a_wish_that_changed_is_kept_beside_the_old_one_and_both_know() {
     let world = World::new();
     let service = world.service();
-    let wish = |words: &str| [routine(), said(5, words), ran(6, "git status", 0, "clean")].concat();
-    let one = wish("Always use npm in this repository, never pnpm.");
-    let other = wish("Always use pnpm in this repository, never npm.");
+    let request = |words: &str| [routine(), said(5, words), ran(6, "git status", 0, "clean")].concat();
+    let one = request("Always use npm in this repository, never pnpm.");
+    let other = request("Always use pnpm in this repository, never npm.");
     service.reflect_on_session(&world.session("s-1", &one), RepeatPolicy::IfGrown).await.unwrap();
     service.reflect_on_session(&world.session("s-2", &other), RepeatPolicy::IfGrown).await.unwrap();
     let lessons = world.lessons().await;
@@ -190,7 +190,7 @@ async fn a_wish_that_changed_is_kept_beside_the_old_one_and_both_know() {
 
 #[tokio::test]
 async fn independent_sessions_give_the_same_memory_in_any_order() {
-    let wish = |number: u32| {
+    let request = |number: u32| {
         let words = ["Never force-push to main.", "Always write commit messages in English.", "We keep dates in UTC."];
         [routine(), said(5, words[usize::try_from(number).unwrap() % 3])].concat()
     };
@@ -201,7 +201,7 @@ async fn independent_sessions_give_the_same_memory_in_any_order() {
         let service = world.service_of("shop");
         for number in order {
             service
-                .reflect_on_session(&world.session(&format!("s-{number}"), &wish(number)), RepeatPolicy::IfGrown)
+                .reflect_on_session(&world.session(&format!("s-{number}"), &request(number)), RepeatPolicy::IfGrown)
                 .await
                 .unwrap();
         }

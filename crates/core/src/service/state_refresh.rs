@@ -59,7 +59,7 @@ impl ArchivistService {
             if own.is_empty() {
                 continue;
             }
-            let stands = lifecycle_state(&memory, own, &runs, &self.habits.lifecycle);
+            let stands = lifecycle_state(&memory, own, &runs, &self.settings.lifecycle);
             let may_move = over.is_none_or(|run| is_ended_by_session(&memory, &stands, own, run.map(|run| &run.id)));
             if may_move && memory.state.as_ref() != Some(&stands.state) {
                 memory.state = Some(stands.state);

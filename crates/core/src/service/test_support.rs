@@ -42,7 +42,7 @@ pub(super) struct World {
     pub(super) folder: TempDir,
     pub(super) memory: Arc<JsonlMemory>,
     pub(super) heard: Heard,
-    pub(super) habits: ReflectionSettings,
+    pub(super) settings: ReflectionSettings,
 }
 
 impl World {
@@ -58,7 +58,7 @@ impl World {
             max_line_bytes: 4 * 1024 * 1024,
             fold_in_bytes: 1024 * 1024,
         }));
-        Self { folder, memory, heard: Heard::default(), habits: habits() }
+        Self { folder, memory, heard: Heard::default(), settings: settings() }
     }
 
     pub(super) fn service(&self) -> ArchivistService {
@@ -70,7 +70,7 @@ impl World {
         let memory: Arc<dyn MemoryService> = Arc::clone(&self.memory) as Arc<dyn MemoryService>;
         let project =
             ProjectContext { repo_id: Some(repo.to_owned()), ..ProjectContext::from_root(self.folder.path()) };
-        ArchivistService::new(memory, project, self.habits.clone())
+        ArchivistService::new(memory, project, self.settings.clone())
             .with_clock(ServiceClock::fixed_at(now()))
             .with_hud(Arc::new(HudBroadcaster::new(vec![Box::new(self.heard.clone())])))
     }
@@ -100,7 +100,7 @@ impl World {
 }
 
 /// As the configuration has them, unless a test says otherwise.
-fn habits() -> ReflectionSettings {
+fn settings() -> ReflectionSettings {
     let reflect_on = ReflectOnSettings { session_success: true, session_failure: true, healer_invocation: true };
     ReflectionSettings {
         archivist: ArchivistConfig {

@@ -160,7 +160,7 @@ pub fn run_audit_check(
         .map(|lesson| judge_lesson(lesson, descriptions.get(lesson.as_str()).copied().unwrap_or_default(), &log))
         .collect();
     let ts = format_timestamp(now);
-    let fresh = verdicts.iter().filter(|own| records.standing.get(&own.lesson) != Some(&own.effectiveness));
+    let fresh = verdicts.iter().filter(|own| records.availability.get(&own.lesson) != Some(&own.effectiveness));
     let fresh: Vec<u8> =
         fresh.flat_map(|verdict| to_json_line(&build_effectiveness_record(verdict, run, &ts))).collect();
     if !fresh.is_empty() {
@@ -189,7 +189,7 @@ fn build_effectiveness_record<'a>(
 #[derive(Debug, Default, PartialEq)]
 struct RunAuditRecords {
     given: BTreeSet<String>,
-    standing: HashMap<String, LessonEffectiveness>,
+    availability: HashMap<String, LessonEffectiveness>,
 }
 
 impl RunAuditRecords {
@@ -207,7 +207,7 @@ impl RunAuditRecords {
             if let (Value::String(lesson), Ok(effectiveness)) =
                 (row.lesson_id, serde_json::from_value(row.effectiveness))
             {
-                records.standing.insert(lesson, effectiveness);
+                records.availability.insert(lesson, effectiveness);
             }
         }
         records

@@ -34,5 +34,5 @@ broken
 {"run_id":"r-1","lessons_injected":["m-001",7,null,""]}"#;
     let records = RunAuditRecords::for_run(audit, "r-1");
     assert_eq!(records.given.into_iter().collect::<Vec<_>>(), ["m-001", "m-002"]);
-    assert_eq!(records.standing, HashMap::from([("m-001".to_owned(), LessonEffectiveness::Ineffective)]));
+    assert_eq!(records.availability, HashMap::from([("m-001".to_owned(), LessonEffectiveness::Ineffective)]));
 }

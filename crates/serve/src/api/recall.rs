@@ -157,10 +157,10 @@ impl RecallBody {
         query.facets.component = word(self.component);
         query.facets.phase = word(self.phase);
         if let Some(output) = &self.error {
-            let complaint = identify_error(query.facets.tool.as_deref(), output, &Redactor::new())
+            let error_text = identify_error(query.facets.tool.as_deref(), output, &Redactor::new())
                 .ok_or_else(|| HttpProblem::bad_request("the output tells of no failure"))?;
-            query.facets.error_family = Some(complaint.family);
-            query.text.get_or_insert(complaint.headline);
+            query.facets.error_family = Some(error_text.family);
+            query.text.get_or_insert(error_text.headline);
         }
         let run = self.run.as_deref().map(RunId::parse).transpose();
         let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);

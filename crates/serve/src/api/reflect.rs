@@ -81,9 +81,9 @@ pub(crate) enum ReflectionAnswer {
 
 async fn handle_reflect(
     State(served): State<Arc<ServerState>>,
-    JsonBody(wish): JsonBody<ReflectionBody>,
+    JsonBody(request): JsonBody<ReflectionBody>,
 ) -> Result<Response, HttpProblem> {
-    Ok(match served.reflect_on_session(wish).await? {
+    Ok(match served.reflect_on_session(request).await? {
         ReflectionAnswer::Done(outcome) => JsonAnswer(outcome).into_response(),
         ReflectionAnswer::Waiting(waiting) => (StatusCode::ACCEPTED, JsonAnswer(waiting)).into_response(),
     })
@@ -93,21 +93,21 @@ impl ServerState {
     /// Reflects on a session, or enqueues a job for it.
     pub(crate) async fn reflect_on_session(
         self: &Arc<Self>,
-        wish: ReflectionBody,
+        request: ReflectionBody,
     ) -> Result<ReflectionAnswer, HttpProblem> {
-        let wait = wish.wait;
-        let trigger = self.run_blocking(move |served| served.build_trigger(wish)).await??;
+        let wait = request.wait;
+        let trigger = self.run_blocking(move |served| served.build_trigger(request)).await??;
         if wait {
-            let came = self.archivist.reflection_service()?.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await;
-            if let Err(skip) = came.as_ref()
+            let result = self.archivist.reflection_service()?.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await;
+            if let Err(skip) = result.as_ref()
                 && !skip.is_choice()
             {
-                return Err(came.map_err(RequestError::from).err().map_or_else(
+                return Err(result.map_err(RequestError::from).err().map_or_else(
                     || HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, "the reflection failed"),
                     HttpProblem::from,
                 ));
             }
-            return Ok(ReflectionAnswer::Done(Box::new(ArchivistService::build_outcome(&trigger, &came))));
+            return Ok(ReflectionAnswer::Done(Box::new(ArchivistService::build_outcome(&trigger, &result))));
         }
         let waiting = self.run_blocking(move |served| served.enqueue_reflection(trigger)).await??;
         Ok(ReflectionAnswer::Waiting(waiting))
@@ -126,22 +126,22 @@ impl ServerState {
         Ok(QueuedReflection { job: job.name().to_string(), session, is_known })
     }
 
-    fn build_trigger(&self, wish: ReflectionBody) -> Result<ReflectionTrigger, HttpProblem> {
+    fn build_trigger(&self, request: ReflectionBody) -> Result<ReflectionTrigger, HttpProblem> {
         let unclear = |why: String| HttpProblem::bad_request(why);
-        let files: Vec<PathBuf> = wish.files.iter().map(|file| self.archivist.project().root.join(file)).collect();
+        let files: Vec<PathBuf> = request.files.iter().map(|file| self.archivist.project().root.join(file)).collect();
         for file in &files {
             self.check_log_path(file)?;
         }
-        let session_id = match (&wish.session, files.is_empty()) {
+        let session_id = match (&request.session, files.is_empty()) {
             (Some(session), _) => SessionId::parse(session).map_err(|invalid| unclear(invalid.to_string()))?,
             (None, true) => return Err(unclear("name a session, or its logs".to_owned())),
             (None, false) => find_session_id(&files)?,
         };
         Ok(ReflectionTrigger {
-            scenario: wish.scenario.map_or(ReflectionScenario::Manual, |AcceptedWord(scenario)| scenario),
+            scenario: request.scenario.map_or(ReflectionScenario::Manual, |AcceptedWord(scenario)| scenario),
             project_root: self.archivist.project().root_text(),
             session_id,
-            main_task_id: wish.task,
+            main_task_id: request.task,
             subtask_id: None,
             log_paths: files.iter().map(|path| path.display().to_string()).collect(),
             healer_status: None,

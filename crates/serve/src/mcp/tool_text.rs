@@ -63,8 +63,8 @@ pub(super) fn describe_queued(waiting: &QueuedReflection) -> String {
 }
 
 /// Describes the evidence of a lesson, its sightings and injections, and its effect.
-pub(super) fn describe_evidence(grounds: &LessonEvidenceReport) -> String {
-    let memory = &grounds.lesson.memory;
+pub(super) fn describe_evidence(report: &LessonEvidenceReport) -> String {
+    let memory = &report.lesson.memory;
     let state = memory.state.as_ref().map_or_else(|| "not decided".to_owned(), ToString::to_string);
     let reason = memory.state_reason.as_ref().map(|reason| format!(", {}", sanitize_line(reason))).unwrap_or_default();
     let mut lines = vec![
@@ -73,25 +73,25 @@ pub(super) fn describe_evidence(grounds: &LessonEvidenceReport) -> String {
     ];
     lines.extend(memory.rule.iter().map(|rule| format!("As a rule: {}", sanitize_line(rule))));
     lines.extend(memory.detail.iter().map(|detail| format!("In detail: {}", sanitize_line(detail))));
-    push_section(&mut lines, "It rests on these words", &grounds.quotes, |quote: &Quote| {
+    push_section(&mut lines, "It rests on these words", &report.quotes, |quote: &Quote| {
         format!("“{}” (step {} of {})", sanitize_line(&quote.text), quote.step, sanitize_line(&quote.trajectory_id))
     });
-    push_section(&mut lines, "It was seen in", &grounds.seen, |seen: &LessonSighting| {
+    push_section(&mut lines, "It was seen in", &report.seen, |seen: &LessonSighting| {
         let run = seen.session.as_ref().map_or_else(|| seen.episode.to_string(), ToString::to_string);
         format!("{} ({}, {})", sanitize_line(&run), seen.at.format("%Y-%m-%d"), seen.level)
     });
-    push_section(&mut lines, "It took in", &grounds.merged, |merged| describe_related(&merged.absorbed));
-    push_section(&mut lines, "It is tied to", &grounds.related, |related| {
+    push_section(&mut lines, "It took in", &report.merged, |merged| describe_related(&merged.absorbed));
+    push_section(&mut lines, "It is tied to", &report.related, |related| {
         format!("{}: {}", sanitize_line(&related.relation), describe_related(&related.other))
     });
-    push_section(&mut lines, "It was given to", &grounds.given, |given: &LessonInjection| {
+    push_section(&mut lines, "It was given to", &report.given, |given: &LessonInjection| {
         let effect = given.effect.as_ref().map(|effect| format!(", {effect}")).unwrap_or_default();
         format!("{} ({}, {}{effect})", sanitize_line(given.run.as_str()), given.at.format("%Y-%m-%d"), given.exposure)
     });
-    push_section(&mut lines, "It was judged", &grounds.feedback, |judged: &LessonFeedback| {
+    push_section(&mut lines, "It was judged", &report.feedback, |judged: &LessonFeedback| {
         format!("{} ({}, by {})", judged.verdict, judged.at.format("%Y-%m-%d"), judged.level)
     });
-    lines.push(describe_effect(&grounds.effect));
+    lines.push(describe_effect(&report.effect));
     lines.join("\n")
 }
 

@@ -142,20 +142,20 @@ impl McpServer {
     async fn explain_lesson(&self, arguments: JsonObject) -> Done {
         let WhyArguments { lesson } = parse_arguments(arguments)?;
         let name = LessonName::parse(&lesson).map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?;
-        let mut grounds = self.served.archivist.explain_lesson(&name).await?;
-        grounds.lesson.memory = prepare_for_agent(grounds.lesson.memory, &lesson)?;
-        for related in &mut grounds.related {
+        let mut report = self.served.archivist.explain_lesson(&name).await?;
+        report.lesson.memory = prepare_for_agent(report.lesson.memory, &lesson)?;
+        for related in &mut report.related {
             if related.other.state == Some(MemoryState::Quarantined) {
                 related.other.summary = None;
             }
         }
-        Ok(tool_answer(tool_text::describe_evidence(&grounds), &grounds))
+        Ok(tool_answer(tool_text::describe_evidence(&report), &report))
     }
 
     async fn reflect_session(&self, arguments: JsonObject, context: &RequestContext<RoleServer>) -> Done {
-        let wish = parse_arguments::<ReflectArguments>(arguments)?.into_reflection_body()?;
+        let request = parse_arguments::<ReflectArguments>(arguments)?.into_reflection_body()?;
         self.check_write_permission(context)?;
-        Ok(match self.served.reflect_on_session(wish).await? {
+        Ok(match self.served.reflect_on_session(request).await? {
             ReflectionAnswer::Done(outcome) => tool_answer(tool_text::describe_outcome(&outcome), outcome),
             ReflectionAnswer::Waiting(waiting) => tool_answer(tool_text::describe_queued(&waiting), waiting),
         })

@@ -113,9 +113,9 @@ fn read_exchanged_entries(
     now: Timestamp,
     console: &mut Console,
 ) -> Result<Vec<AuditEntry>, CliError> {
-    let parcel = exchange::read_memory(format, path, now)
+    let bundle = exchange::read_memory(format, path, now)
         .map_err(|error| CliError::user_error(error.to_string()).with_hint(error.hint()))?;
-    for skipped in &parcel.skipped {
+    for skipped in &bundle.skipped {
         console.print_warning(&format!("{} was left out: {}", skipped.place, skipped.why));
     }
     let entry = |brought: &IncomingLesson| {
@@ -129,7 +129,7 @@ fn read_exchanged_entries(
             is_retired: memory.availability() == LessonAvailability::Retired,
         })
     };
-    Ok(parcel.lessons.iter().filter_map(entry).collect())
+    Ok(bundle.lessons.iter().filter_map(entry).collect())
 }
 
 /// Returns the files of a folder that hold entries, and whether they are JSON lines.

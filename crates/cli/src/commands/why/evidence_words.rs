@@ -31,13 +31,13 @@ pub(crate) fn describe_injection(given: &LessonInjection) -> String {
         Exposure::Withheld => "held back".to_owned(),
         Exposure::Other(word) => word.clone(),
     };
-    let came = match &given.effect {
+    let result = match &given.effect {
         Some(Effect::Recurred) => "the trouble came back",
         Some(Effect::Prevented) => "the trouble was spared",
         Some(Effect::Unknown | Effect::Other(_)) => "nobody can tell",
         None => "not looked at yet",
     };
-    format!("{}: {shown}; {came}", given.run)
+    format!("{}: {shown}; {result}", given.run)
 }
 
 /// Returns another lesson on one line.

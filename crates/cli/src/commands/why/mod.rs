@@ -30,11 +30,11 @@ pub(crate) struct WhyCommand {
 
 impl WhyCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let grounds = session.archivist.explain_lesson(&self.name).await?;
+        let report = session.archivist.explain_lesson(&self.name).await?;
         if self.json {
-            console.print_json(&grounds)?;
+            console.print_json(&report)?;
         } else {
-            print::print_evidence_page(&grounds, console)?;
+            print::print_evidence_page(&report, console)?;
         }
         Ok(CommandExit::Done)
     }

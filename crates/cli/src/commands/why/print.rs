@@ -24,17 +24,17 @@ const MOMENT: usize = 18;
 const SHOWN: usize = 8;
 
 /// Prints the evidence page of a lesson.
-pub(super) fn print_evidence_page(grounds: &LessonEvidenceReport, console: &mut Console) -> Result<(), CliError> {
+pub(super) fn print_evidence_page(report: &LessonEvidenceReport, console: &mut Console) -> Result<(), CliError> {
     let columns = console.columns().min(WIDEST_TEXT);
     let mut page = EvidencePage { console, columns };
-    page.print_heading(grounds)?;
-    page.print_quotes(&grounds.quotes)?;
-    page.print_sightings(&grounds.seen)?;
-    page.print_merged(grounds)?;
-    page.print_related(grounds)?;
-    page.print_injections(&grounds.given)?;
-    page.print_feedback(grounds)?;
-    page.print_effect(grounds)
+    page.print_heading(report)?;
+    page.print_quotes(&report.quotes)?;
+    page.print_sightings(&report.seen)?;
+    page.print_merged(report)?;
+    page.print_related(report)?;
+    page.print_injections(&report.given)?;
+    page.print_feedback(report)?;
+    page.print_effect(report)
 }
 
 struct EvidencePage<'a> {
@@ -43,8 +43,8 @@ struct EvidencePage<'a> {
 }
 
 impl EvidencePage<'_> {
-    fn print_heading(&mut self, grounds: &LessonEvidenceReport) -> Result<(), CliError> {
-        let memory = &grounds.lesson.memory;
+    fn print_heading(&mut self, report: &LessonEvidenceReport) -> Result<(), CliError> {
+        let memory = &report.lesson.memory;
         let mut begin = format!("{}  ", display_name(memory));
         let indent = text_width(&begin);
         for line in wrap_words(&one_line(&memory.summary), self.columns.saturating_sub(indent)) {
@@ -99,26 +99,26 @@ impl EvidencePage<'_> {
         self.print_remainder(seen.len(), "run", "runs")
     }
 
-    fn print_merged(&mut self, grounds: &LessonEvidenceReport) -> Result<(), CliError> {
-        if grounds.merged.is_empty() {
+    fn print_merged(&mut self, report: &LessonEvidenceReport) -> Result<(), CliError> {
+        if report.merged.is_empty() {
             return Ok(());
         }
         self.print_section("It took in")?;
-        for merged in grounds.merged.iter().take(SHOWN) {
+        for merged in report.merged.iter().take(SHOWN) {
             self.print_hanging(INDENT, &format_timestamp(merged.at), &describe_lesson(&merged.absorbed))?;
         }
-        self.print_remainder(grounds.merged.len(), "lesson", "lessons")
+        self.print_remainder(report.merged.len(), "lesson", "lessons")
     }
 
-    fn print_related(&mut self, grounds: &LessonEvidenceReport) -> Result<(), CliError> {
-        if grounds.related.is_empty() {
+    fn print_related(&mut self, report: &LessonEvidenceReport) -> Result<(), CliError> {
+        if report.related.is_empty() {
             return Ok(());
         }
         self.print_section("Beside others it")?;
-        for related in grounds.related.iter().take(SHOWN) {
+        for related in report.related.iter().take(SHOWN) {
             self.print_hanging(INDENT, describe_relation(related), &describe_lesson(&related.other))?;
         }
-        self.print_remainder(grounds.related.len(), "lesson", "lessons")
+        self.print_remainder(report.related.len(), "lesson", "lessons")
     }
 
     fn print_injections(&mut self, given: &[LessonInjection]) -> Result<(), CliError> {
@@ -133,21 +133,21 @@ impl EvidencePage<'_> {
         self.print_remainder(given.len(), "time", "times")
     }
 
-    fn print_feedback(&mut self, grounds: &LessonEvidenceReport) -> Result<(), CliError> {
-        if grounds.feedback.is_empty() {
+    fn print_feedback(&mut self, report: &LessonEvidenceReport) -> Result<(), CliError> {
+        if report.feedback.is_empty() {
             return Ok(());
         }
         self.print_section("People and programs said")?;
-        for judged in grounds.feedback.iter().take(SHOWN) {
+        for judged in report.feedback.iter().take(SHOWN) {
             self.print_hanging(INDENT, &format_timestamp(judged.at), &one_line(&describe_feedback(judged)))?;
         }
-        self.print_remainder(grounds.feedback.len(), "judgement", "judgements")?;
-        let trust = format!("It is trusted {:.0} %.", grounds.lesson.counters.trust_score() * 100.0);
+        self.print_remainder(report.feedback.len(), "judgement", "judgements")?;
+        let trust = format!("It is trusted {:.0} %.", report.lesson.counters.trust_score() * 100.0);
         self.print_hanging(INDENT, "", &trust)
     }
 
-    fn print_effect(&mut self, grounds: &LessonEvidenceReport) -> Result<(), CliError> {
-        let measured = &grounds.effect;
+    fn print_effect(&mut self, report: &LessonEvidenceReport) -> Result<(), CliError> {
+        let measured = &report.effect;
         if measured.arms.exposed.runs + measured.arms.withheld.runs == 0 {
             return Ok(());
         }

@@ -73,7 +73,7 @@ struct PairedLesson {
 
 impl PairedLesson {
     fn extract_features(&self, cutter: &mut WordSplitter) -> LessonFeatures {
-        let saying = LessonStatement {
+        let statement = LessonStatement {
             summary: &self.summary,
             rule: self.rule.as_deref(),
             tags: &self.tags,
@@ -81,7 +81,7 @@ impl PairedLesson {
             kind: &MemoryKind::Lesson,
             category: &self.category,
         };
-        LessonFeatures::extract(&saying, cutter)
+        LessonFeatures::extract(&statement, cutter)
     }
 
     fn text(&self) -> String {

@@ -105,13 +105,13 @@ fn every_log_is_read_whole_by_the_reader_of_its_format() {
             script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Agent { call: Some(_), .. })).count();
         let users = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::User(_))).count();
         let stops = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Stop)).count();
-        let troubles = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Provider { .. })).count();
+        let groups = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Provider { .. })).count();
         let counts = survey.counts;
         assert_eq!(counts.tool_calls, calls as u64, "{name}");
         assert_eq!(counts.user_turns, users as u64, "{name}");
         let happened = |what: &str| survey.happenings.get(what).copied().unwrap_or_default();
         assert_eq!(happened("interrupted"), stops as u64, "{name}");
-        assert_eq!(happened("api_error"), troubles as u64, "{name}");
+        assert_eq!(happened("api_error"), groups as u64, "{name}");
         let agent =
             scenario::ScenarioAgent::ALL.into_iter().find(|agent| agent.log_format() == session.format).unwrap();
         let rendered = render::render_script(script, agent);

@@ -59,7 +59,7 @@ const ASKING: PromptLimits = PromptLimits { digest_tokens: 4000, max_output_toke
 async fn distil(
     context: &ReflectionContext,
     model: &dyn LanguageModel,
-    rung: AnswerFormat,
+    answer_format: AnswerFormat,
     known: &dyn LessonLookup,
 ) -> DistillationResult {
     let redactor = Redactor::new();
@@ -67,7 +67,8 @@ async fn distil(
     let distiller = SessionDistiller { redactor: &redactor, documents: &[], max_candidates: 5, min_importance: 0.3 };
     let scenario = ReflectionScenario::Manual;
     let until = Instant::now() + Duration::from_secs(60);
-    let asked = DistillRequest { model, rung, prompts: &prompts, known, asking: &ASKING, scenario: &scenario, until };
+    let asked =
+        DistillRequest { model, answer_format, prompts: &prompts, known, asking: &ASKING, scenario: &scenario, until };
     distiller.distill_with_model(context, &asked).await
 }
 
@@ -140,26 +141,26 @@ async fn an_answer_of_which_nothing_is_proved_is_asked_for_once_more() {
 async fn the_heuristics_stand_in_where_nothing_is_proved_the_second_time_either() {
     let wrong = || Ok(text_reply(&answer(vec![lesson("docker run redis")])));
     let refused = || Err(ModelError::Refused { why: "the day's tokens are spent".to_owned() });
-    for (second, rung, calls) in [
+    for (second, answer_format, calls) in [
         (wrong(), AnswerFormat::Schema, 2),
         (Ok(text_reply("Sorry?")), AnswerFormat::Json, 2),
         (refused(), AnswerFormat::Text, 2),
         // By tools it was told already.
         (Ok(text_reply("DONE")), AnswerFormat::Tools, 2),
     ] {
-        let first = match rung {
+        let first = match answer_format {
             AnswerFormat::Tools => {
                 Ok(tool_call_reply("memory_create_candidate_lessons", &answer(vec![lesson("docker run redis")])))
             }
             _ => wrong(),
         };
         let model = ScriptedModel::new(vec![first, second]);
-        let distilled = distil(&shop(), &model, rung, &Nothing).await;
-        assert_eq!((&distilled.engine, distilled.calls), (&Engine::Heuristic, calls), "{rung:?}");
+        let distilled = distil(&shop(), &model, answer_format, &Nothing).await;
+        assert_eq!((&distilled.engine, distilled.calls), (&Engine::Heuristic, calls), "{answer_format:?}");
         let fallback = "none of its lessons can be proved: its words do not stand in t0.s3";
-        assert_eq!(distilled.fallback.as_deref(), Some(fallback), "{rung:?}");
-        assert!(!distilled.candidates.is_empty(), "{rung:?}");
-        assert_eq!(distilled.dropped[0].why, DropReason::NoEvidence, "{rung:?}");
+        assert_eq!(distilled.fallback.as_deref(), Some(fallback), "{answer_format:?}");
+        assert!(!distilled.candidates.is_empty(), "{answer_format:?}");
+        assert_eq!(distilled.dropped[0].why, DropReason::NoEvidence, "{answer_format:?}");
     }
 }
 

@@ -42,7 +42,7 @@ pub struct DistillRequest<'a> {
     /// The model that is asked.
     pub model: &'a dyn LanguageModel,
     /// The answer format that is tried first.
-    pub rung: AnswerFormat,
+    pub answer_format: AnswerFormat,
     /// The prompts that are used.
     pub prompts: &'a PromptSet,
     /// The lookup that candidates are compared with.
@@ -102,12 +102,12 @@ pub(super) struct DistillEffort {
     pub(super) usage: TokenUsage,
     pub(super) calls: u32,
     /// The answer format that was requested last.
-    pub(super) rung: Option<AnswerFormat>,
+    pub(super) answer_format: Option<AnswerFormat>,
 }
 
 impl DistillEffort {
     fn new(until: Instant) -> Self {
-        Self { until, started: Instant::now(), usage: TokenUsage::default(), calls: 0, rung: None }
+        Self { until, started: Instant::now(), usage: TokenUsage::default(), calls: 0, answer_format: None }
     }
 
     /// Sends one request. The deadline ends the request, but keeps earlier replies.
@@ -140,7 +140,7 @@ impl SessionDistiller<'_> {
             max_candidates: self.max_candidates,
         };
         let mut effort = DistillEffort::new(asked.until);
-        let mut distilled = match prompt_with_fallbacks(&matter, asked.model, asked.rung, &mut effort).await {
+        let mut distilled = match prompt_with_fallbacks(&matter, asked.model, asked.answer_format, &mut effort).await {
             Ok(told) => {
                 let verified = verifier.verify_all(told.claims);
                 if let Some(problem) = find_proof_problem(&verified) {
@@ -166,7 +166,7 @@ impl SessionDistiller<'_> {
         };
         distilled.model = Some(asked.model.name().to_owned());
         distilled.prompts = Some(asked.prompts.version().to_owned());
-        distilled.form = effort.rung.map(|rung| rung.as_str().to_owned());
+        distilled.form = effort.answer_format.map(|answer_format| answer_format.as_str().to_owned());
         distilled.usage = effort.usage;
         distilled.calls = effort.calls;
         distilled
@@ -192,28 +192,28 @@ async fn prompt_with_fallbacks(
     from: AnswerFormat,
     effort: &mut DistillEffort,
 ) -> Result<ModelFindings, UnusableReply> {
-    let mut rung = from;
+    let mut answer_format = from;
     let mut tokens = matter.asked.asking.digest_tokens;
     loop {
-        effort.rung = Some(rung);
-        let told = match rung {
+        effort.answer_format = Some(answer_format);
+        let told = match answer_format {
             AnswerFormat::Tools => tool_conversation::run_conversation(matter, model, tokens, effort).await,
             AnswerFormat::Schema | AnswerFormat::Json | AnswerFormat::Text => {
-                single_reply::prompt_for_reply(matter, model, rung, tokens, effort).await
+                single_reply::prompt_for_reply(matter, model, answer_format, tokens, effort).await
             }
         };
         let error = match told {
             Ok(told) => return Ok(told),
             Err(error) => error,
         };
-        let plainer = rung.next_simpler_format();
+        let plainer = answer_format.next_simpler_format();
         match (&error, plainer) {
             (UnusableReply::Model(ModelError::TooLong { .. }), _) if tokens / 2 >= MIN_DIGEST_TOKENS => tokens /= 2,
             (UnusableReply::Model(ModelError::BadRequest { status, .. }), Some(plainer))
                 if is_format_status(*status) =>
             {
-                tracing::debug!(rung = rung.as_str(), %error, "the form is not understood; asking in a plainer one");
-                rung = plainer;
+                tracing::debug!(answer_format = answer_format.as_str(), %error, "the form is not understood; asking in a plainer one");
+                answer_format = plainer;
             }
             _ => return Err(error),
         }

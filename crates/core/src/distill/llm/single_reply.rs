@@ -14,11 +14,11 @@ pub(super) const MEMBERS: &[&str] = &["candidates", "outcome_summary"];
 pub(super) async fn prompt_for_reply(
     matter: &PromptInputs<'_>,
     model: &dyn LanguageModel,
-    rung: AnswerFormat,
+    answer_format: AnswerFormat,
     tokens: usize,
     effort: &mut DistillEffort,
 ) -> Result<ModelFindings, UnusableReply> {
-    let (form, how) = match rung {
+    let (form, how) = match answer_format {
         AnswerFormat::Schema => (RequestedFormat::Schema(matter.asked.prompts.reply_schema()), "by-schema.md"),
         AnswerFormat::Json => (RequestedFormat::Json, "by-json.md"),
         AnswerFormat::Tools | AnswerFormat::Text => (RequestedFormat::Text, "by-json.md"),

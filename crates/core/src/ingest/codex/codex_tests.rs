@@ -3,19 +3,19 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::tale::{any_json, counts, events, fixture, is_in_order, lines, mutate, tale};
+use super::script::{any_json, counts, events, fixture, is_in_order, lines, mutate, script};
 use super::*;
 use crate::ingest::{LogFormat, ReaderSettings, SessionReader};
 
 fn check(name: &str, expected: &[&str]) {
     let events = fixture(&format!("codex/{name}.jsonl"), LogFormat::Codex);
     assert!(is_in_order(&events));
-    assert_eq!(tale(&events), expected, "{name}");
+    assert_eq!(script(&events), expected, "{name}");
 }
 
 /// What is told of lines, but for what is said about the session.
 pub(super) fn told(lines: &[Value]) -> Vec<String> {
-    let mut told = tale(&events(&mut CodexRolloutReader::default(), lines));
+    let mut told = script(&events(&mut CodexRolloutReader::default(), lines));
     told.retain(|line| !line.starts_with("about "));
     told
 }

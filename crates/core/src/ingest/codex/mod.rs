@@ -54,7 +54,7 @@ mod tests;
 
 #[cfg(test)]
 #[path = "tale_tests.rs"]
-pub(super) mod tale;
+pub(super) mod script;
 
 /// The name that Codex gives the agent that talks to the person. Agent names look like paths; this is not a file.
 const MAIN_AGENT: &str = "/root";

@@ -35,7 +35,7 @@ pub(in crate::ingest) fn lines(name: &str) -> Vec<Value> {
 }
 
 /// One line an event; `⏎` is a line's end.
-pub(in crate::ingest) fn tale(events: &[TrajectoryEvent]) -> Vec<String> {
+pub(in crate::ingest) fn script(events: &[TrajectoryEvent]) -> Vec<String> {
     events.iter().map(|event| told(event).replace('\n', "⏎")).collect()
 }
 

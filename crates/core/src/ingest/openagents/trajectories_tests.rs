@@ -103,9 +103,9 @@ fn the_real_records_hold_both_great_failures() {
     assert_eq!((outcomes(EpisodeStatus::Failed), outcomes(EpisodeStatus::Success)), (131, 9));
     let outputs = outputs(&events);
     assert_eq!(outputs.iter().filter(|output| output.2 == Some(true)).count(), 131);
-    let saying = |words: &str| outputs.iter().filter(|output| output.1.contains(words)).count();
-    assert_eq!(saying("Exceeded model context window size"), 85);
-    assert_eq!(saying("FM_MAX_CONTEXT_CHARS is not defined"), 20);
+    let statement = |words: &str| outputs.iter().filter(|output| output.1.contains(words)).count();
+    assert_eq!(statement("Exceeded model context window size"), 85);
+    assert_eq!(statement("FM_MAX_CONTEXT_CHARS is not defined"), 20);
     assert!(outputs.iter().all(|output| output.1.matches("FM_MAX_CONTEXT_CHARS").count() <= 1));
 }
 

@@ -60,7 +60,7 @@ struct CompactionSplit {
 fn split_lessons(bytes: &[u8], versions_kept: usize, limit: usize) -> CompactionSplit {
     struct VersionCount {
         versions: usize,
-        standing: LessonAvailability,
+        availability: LessonAvailability,
     }
     let mut lessons: HashMap<MemoryId, VersionCount> = HashMap::new();
     let mut read = Vec::new();
@@ -68,21 +68,21 @@ fn split_lessons(bytes: &[u8], versions_kept: usize, limit: usize) -> Compaction
         let id = json_lines::parse_line::<AgentMemory>(line.bytes, limit).ok().map(|memory| {
             let seen = lessons
                 .entry(memory.id.clone())
-                .or_insert(VersionCount { versions: 0, standing: LessonAvailability::Live });
+                .or_insert(VersionCount { versions: 0, availability: LessonAvailability::Live });
             seen.versions += 1;
-            seen.standing = memory.availability();
+            seen.availability = memory.availability();
             memory.id
         });
         read.push((line, id));
     }
     let mut split = CompactionSplit { kept: Vec::new(), moved: Vec::new(), lessons_moved: 0, versions_moved: 0 };
-    split.lessons_moved = lessons.values().filter(|seen| seen.standing == LessonAvailability::Retired).count();
+    split.lessons_moved = lessons.values().filter(|seen| seen.availability == LessonAvailability::Retired).count();
     for (line, id) in read {
         let seen = id.and_then(|id| lessons.get_mut(&id));
         let moves = seen.is_some_and(|seen| {
             let surplus = seen.versions > versions_kept;
             seen.versions -= 1;
-            surplus || seen.standing == LessonAvailability::Retired
+            surplus || seen.availability == LessonAvailability::Retired
         });
         let to = if moves { &mut split.moved } else { &mut split.kept };
         to.extend_from_slice(line.bytes);

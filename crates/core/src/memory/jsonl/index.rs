@@ -140,16 +140,16 @@ impl LessonIndex {
     ) -> Result<TermStatistics, BrokenIndex> {
         run_shielded(|| {
             let mut vocabulary = TermStatistics::empty(&ask.question);
-            for standing in LessonAvailability::ALL {
-                if ask.which.includes_state(standing) {
-                    let totals = self.covered.totals_of(standing);
+            for availability in LessonAvailability::ALL {
+                if ask.which.includes_state(availability) {
+                    let totals = self.covered.totals_of(availability);
                     vocabulary.documents += totals.documents;
                     vocabulary.length += totals.length;
                 }
             }
             for entry in known_better {
                 let card = self.segment_columns(entry.address.segment_ord)?.read_card(entry.address.doc_id);
-                if ask.which.includes_state(card.standing) {
+                if ask.which.includes_state(card.availability) {
                     vocabulary.documents = vocabulary.documents.saturating_sub(1);
                     vocabulary.length = vocabulary.length.saturating_sub(u64::from(card.length));
                 }
@@ -282,16 +282,16 @@ pub(super) fn write_index(
 }
 
 impl IndexCoverage {
-    fn totals_of(&self, standing: LessonAvailability) -> LessonTotals {
-        match standing {
+    fn totals_of(&self, availability: LessonAvailability) -> LessonTotals {
+        match availability {
             LessonAvailability::Live => self.live,
             LessonAvailability::Waiting => self.waiting,
             LessonAvailability::Retired => self.retired,
         }
     }
 
-    fn totals_of_mut(&mut self, standing: LessonAvailability) -> &mut LessonTotals {
-        match standing {
+    fn totals_of_mut(&mut self, availability: LessonAvailability) -> &mut LessonTotals {
+        match availability {
             LessonAvailability::Live => &mut self.live,
             LessonAvailability::Waiting => &mut self.waiting,
             LessonAvailability::Retired => &mut self.retired,
@@ -314,7 +314,7 @@ impl IndexCoverage {
             return Ok(());
         };
         let card = previous.segment_columns(address.segment_ord)?.read_card(address.doc_id);
-        let totals = self.totals_of_mut(card.standing);
+        let totals = self.totals_of_mut(card.availability);
         totals.documents = totals.documents.saturating_sub(1);
         totals.length = totals.length.saturating_sub(u64::from(card.length));
         Ok(())

@@ -39,14 +39,14 @@ pub(super) async fn write_commit(
     let shares = divide_batch(memory, client, batch).await?;
     // Banks are locked in the order of their numbers, so that two commits cannot wait for each other.
     let banks: BTreeSet<i64> = shares.iter().map(|share| share.bank).collect();
-    let mut standing = lock_banks(client, &banks).await?;
+    let mut availability = lock_banks(client, &banks).await?;
     let first = banks.first().copied().unwrap_or_default();
     if is_repeated && let Some(receipt) = find_receipt(client, first, name).await? {
         return Ok(receipt);
     }
     let mut receipt = CommitReceipt::default();
     for share in shares {
-        let Some(bank) = standing.get_mut(&share.bank) else { continue };
+        let Some(bank) = availability.get_mut(&share.bank) else { continue };
         let done = write_share(memory, client, bank, share).await?;
         receipt.lessons.extend(done.lessons);
         receipt.written += done.written;
@@ -94,14 +94,14 @@ async fn lock_banks(client: &Object, banks: &BTreeSet<i64>) -> Result<HashMap<i6
     let banks: Vec<i64> = banks.iter().copied().collect();
     let select =
         "SELECT bank, written, highest_alias FROM archivist.banks WHERE bank = ANY($1) ORDER BY bank FOR UPDATE";
-    let mut standing = HashMap::new();
+    let mut availability = HashMap::new();
     for row in query_cached(client, select, &[&banks]).await? {
         let bank: i64 = row.try_get("bank")?;
         let highest: i64 = row.try_get("highest_alias")?;
         let highest_alias = u64::try_from(highest).unwrap_or_default();
-        standing.insert(bank, LockedBank { bank, written: row.try_get("written")?, highest_alias });
+        availability.insert(bank, LockedBank { bank, written: row.try_get("written")?, highest_alias });
     }
-    Ok(standing)
+    Ok(availability)
 }
 
 /// Divides a batch between the banks: a known lesson stays where it is, a new one goes by its scope, and everything

@@ -27,19 +27,19 @@ const UNMADE: Duration = Duration::from_millis(500);
 /// Signals that there may be new events. Stops listening when it is dropped.
 #[derive(Debug)]
 pub struct PostgresListener {
-    rung: watch::Receiver<u64>,
+    answer_format: watch::Receiver<u64>,
     ringer: JoinHandle<()>,
 }
 
 impl PostgresListener {
     pub(super) fn start_listening(server: Arc<PostgresServer>, bank: Arc<str>) -> Self {
-        let (ring, rung) = watch::channel(0);
-        Self { rung, ringer: tokio::spawn(keep_listening(server, bank, ring)) }
+        let (ring, answer_format) = watch::channel(0);
+        Self { answer_format, ringer: tokio::spawn(keep_listening(server, bank, ring)) }
     }
 
     /// Completes once a notification has arrived since the last call; several notifications count as one.
     pub async fn wait_for_notification(&mut self) {
-        if self.rung.changed().await.is_err() {
+        if self.answer_format.changed().await.is_err() {
             // The sender is gone. Callers poll now and then, so they do not wait for this alone.
             std::future::pending::<()>().await;
         }
@@ -59,15 +59,15 @@ async fn keep_listening(server: Arc<PostgresServer>, bank: Arc<str>, ring: watch
         let before = *ring.borrow();
         match find_channel(&server, &bank).await {
             Ok(Some(channel)) => {
-                if let Err(trouble) = listen_on_connection(&server, &channel, &ring).await {
-                    tracing::debug!(%trouble, "nobody listens to the server just now");
+                if let Err(group) = listen_on_connection(&server, &channel, &ring).await {
+                    tracing::debug!(%group, "nobody listens to the server just now");
                 }
             }
             Ok(None) => {
                 sleep(UNMADE).await;
                 continue;
             }
-            Err(trouble) => tracing::debug!(%trouble, "nobody listens to the server just now"),
+            Err(group) => tracing::debug!(%group, "nobody listens to the server just now"),
         }
         if *ring.borrow() != before {
             pause = PAUSE.0;

@@ -72,7 +72,7 @@ impl PostgresMemory {
         let client = self.server.read_connection(ServerRole::Writer).await?;
         let wanted: Vec<i16> = LessonAvailability::ALL
             .into_iter()
-            .filter(|standing| which.includes_state(*standing))
+            .filter(|availability| which.includes_state(*availability))
             .map(row_parser::state_to_number)
             .collect();
         let mut lessons: Vec<Lesson> = Vec::new();

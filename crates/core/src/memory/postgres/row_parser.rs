@@ -79,7 +79,7 @@ impl NearbyLesson {
         let id: &str = row.try_get("id")?;
         let id = MemoryId::parse(id).map_err(|invalid| MemoryError::Interrupted(invalid.to_string()))?;
         let card = LessonCard {
-            standing: state_from_number(row.try_get("standing")?),
+            availability: state_from_number(row.try_get("standing")?),
             binding: FacetSet::from_bits(u8::try_from(row.try_get::<_, i32>("binding")?).unwrap_or_default()),
             ageing: ageing_from_number(row.try_get("ageing")?),
             global: row.try_get("is_global")?,
@@ -102,8 +102,8 @@ pub(super) fn word_vector(row: &Row) -> Result<TsVector<'_>, PostgresFailure> {
 }
 
 /// Returns the number that stands for a lesson's state.
-pub(super) fn state_to_number(standing: LessonAvailability) -> i16 {
-    match standing {
+pub(super) fn state_to_number(availability: LessonAvailability) -> i16 {
+    match availability {
         LessonAvailability::Live => 0,
         LessonAvailability::Waiting => 1,
         LessonAvailability::Retired => 2,

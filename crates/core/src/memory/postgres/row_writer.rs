@@ -59,12 +59,12 @@ struct VocabularyDelta {
 impl VocabularyDelta {
     fn count_lesson<'w>(
         &mut self,
-        standing: domain::LessonAvailability,
+        availability: domain::LessonAvailability,
         words: impl Iterator<Item = &'w str>,
         length: i64,
         sign: i64,
     ) {
-        let given = if LessonStateFilter::Given.includes_state(standing) { sign } else { 0 };
+        let given = if LessonStateFilter::Given.includes_state(availability) { sign } else { 0 };
         for word in words {
             let (of_given, of_all) = self.words.entry(word.to_owned()).or_default();
             *of_given += given;
@@ -256,15 +256,15 @@ async fn write_lessons(
             (LessonCard::from_memory(memory, terms.length), LessonWorth::from_memory(memory, &change.counters));
         let counts = count_stored_terms(&terms);
         let length = i64::from(terms.length);
-        if let Some((standing, words, length)) = &change.before {
-            drift.count_lesson(*standing, words.iter().map(String::as_str), *length, -1);
+        if let Some((availability, words, length)) = &change.before {
+            drift.count_lesson(*availability, words.iter().map(String::as_str), *length, -1);
         }
-        drift.count_lesson(card.standing, counts.keys().map(String::as_str), length, 1);
+        drift.count_lesson(card.availability, counts.keys().map(String::as_str), length, 1);
         let traits: BTreeSet<String> = trait_terms(memory).into_iter().collect();
         ids.push(memory.id.as_str());
         versions.push(i64::try_from(change.version).unwrap_or(i64::MAX));
         aliases.push(memory.alias.as_ref().map(ToString::to_string).unwrap_or_default());
-        standings.push(state_to_number(card.standing));
+        standings.push(state_to_number(card.availability));
         ageings.push(ageing_to_number(card.ageing));
         bindings.push(i32::from(card.binding.to_bits()));
         globals.push(card.global);

@@ -166,13 +166,13 @@ impl PostgresServer {
         loop {
             match work().await {
                 Ok(done) => return Ok(done),
-                Err(trouble) if trouble.is_transient() && began.elapsed() + pause < patience => {
-                    tracing::debug!(%trouble, doing, "tried again");
+                Err(group) if group.is_transient() && began.elapsed() + pause < patience => {
+                    tracing::debug!(%group, doing, "tried again");
                     // Clients that failed together must not retry together.
                     sleep(pause.mul_f64(0.5 + random_fraction())).await;
                     pause = (pause * 2).min(PAUSE.1);
                 }
-                Err(trouble) => return Err(trouble.into_error(doing, &self.display_address())),
+                Err(group) => return Err(group.into_error(doing, &self.display_address())),
             }
         }
     }
@@ -182,7 +182,7 @@ impl PostgresServer {
         if role == ServerRole::Reader && self.settings.read_url.is_some() {
             match self.checked_connection(ServerRole::Reader).await {
                 Ok(client) => return Ok(client),
-                Err(trouble) => tracing::debug!(%trouble, "the standby cannot be asked; the server itself is"),
+                Err(group) => tracing::debug!(%group, "the standby cannot be asked; the server itself is"),
             }
         }
         self.checked_connection(ServerRole::Writer).await
@@ -238,10 +238,10 @@ impl PostgresServer {
 
     fn build_pool(&self, url: &str, attributes: TargetSessionAttrs) -> Result<Pool, MemoryError> {
         let (config, tls) = self.build_config(url, attributes)?;
-        let habits = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = match tls {
-            Some(tls) => Manager::from_config(config, tls, habits),
-            None => Manager::from_config(config, NoTls, habits),
+            Some(tls) => Manager::from_config(config, tls, manager_config),
+            None => Manager::from_config(config, NoTls, manager_config),
         };
         let greeting = session_setup_sql(self.settings.statement_timeout);
         let pool = Pool::builder(manager)

@@ -46,7 +46,7 @@ type Endpoints = BTreeMap<String, BTreeMap<String, LearnedFormat>>;
 #[serde(rename_all = "camelCase")]
 struct LearnedFormat {
     /// The word for the format; a word of a newer version is kept as it is.
-    rung: String,
+    answer_format: String,
     learned_at: Timestamp,
 }
 
@@ -68,13 +68,13 @@ impl EndpointCapabilities {
     pub fn get(&self, endpoint: &str, model: &str, now: Timestamp) -> Option<AnswerFormat> {
         let known = self.lock_remembered();
         let learned = known.endpoints.get(&public_address(endpoint))?.get(model)?;
-        if learned.is_fresh(now) { AnswerFormat::parse(&learned.rung).ok() } else { None }
+        if learned.is_fresh(now) { AnswerFormat::parse(&learned.answer_format).ok() } else { None }
     }
 
     /// Remembers the format of a model and drops results that are out of date.
-    pub fn remember_format(&self, endpoint: &str, model: &str, rung: AnswerFormat, now: Timestamp) {
+    pub fn remember_format(&self, endpoint: &str, model: &str, answer_format: AnswerFormat, now: Timestamp) {
         self.update_endpoints(|endpoints| {
-            let learned = LearnedFormat { rung: rung.as_str().to_owned(), learned_at: now };
+            let learned = LearnedFormat { answer_format: answer_format.as_str().to_owned(), learned_at: now };
             endpoints.entry(public_address(endpoint)).or_default().insert(model.to_owned(), learned);
             endpoints.values_mut().for_each(|models| models.retain(|_, learned| learned.is_fresh(now)));
         });

@@ -21,18 +21,18 @@ fn open(path: &Path) -> EndpointCapabilities {
 #[test]
 fn a_rung_is_remembered_by_endpoint_and_model() {
     let (_folder, path) = folder();
-    for ladders in [EndpointCapabilities::open(None), open(&path)] {
-        ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
-        ladders.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
-        assert_eq!(ladders.get(HERE, "small", day(1)), Some(AnswerFormat::Json));
-        assert_eq!(ladders.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
-        assert_eq!(ladders.get("http://elsewhere/v1", "small", day(1)), None);
-        ladders.remember_format(HERE, "small", AnswerFormat::Text, day(1));
-        assert_eq!(ladders.get(HERE, "small", day(1)), Some(AnswerFormat::Text));
-        ladders.forget_format(HERE, "small");
-        ladders.forget_format("http://elsewhere/v1", "small");
-        assert_eq!(ladders.get(HERE, "small", day(1)), None);
-        assert_eq!(ladders.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
+    for capabilities in [EndpointCapabilities::open(None), open(&path)] {
+        capabilities.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+        capabilities.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
+        assert_eq!(capabilities.get(HERE, "small", day(1)), Some(AnswerFormat::Json));
+        assert_eq!(capabilities.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
+        assert_eq!(capabilities.get("http://elsewhere/v1", "small", day(1)), None);
+        capabilities.remember_format(HERE, "small", AnswerFormat::Text, day(1));
+        assert_eq!(capabilities.get(HERE, "small", day(1)), Some(AnswerFormat::Text));
+        capabilities.forget_format(HERE, "small");
+        capabilities.forget_format("http://elsewhere/v1", "small");
+        assert_eq!(capabilities.get(HERE, "small", day(1)), None);
+        assert_eq!(capabilities.get(HERE, "large", day(1)), Some(AnswerFormat::Tools));
     }
     assert_eq!(open(&path).get(HERE, "large", day(1)), Some(AnswerFormat::Tools), "the next process knows it");
     assert_eq!(open(&path).get(HERE, "small", day(1)), None);
@@ -58,12 +58,12 @@ fn the_file_reads_like_what_it_says() {
 #[test]
 fn what_was_learned_long_ago_is_not_known() {
     let (_folder, path) = folder();
-    let ladders = open(&path);
-    ladders.remember_format(HERE, "small", AnswerFormat::Tools, day(0));
+    let capabilities = open(&path);
+    capabilities.remember_format(HERE, "small", AnswerFormat::Tools, day(0));
     for (then, known) in [(29, true), (30, false), (400, false), (-29, true), (-30, false)] {
-        assert_eq!(ladders.get(HERE, "small", day(then)).is_some(), known, "day {then}");
+        assert_eq!(capabilities.get(HERE, "small", day(then)).is_some(), known, "day {then}");
     }
-    ladders.remember_format("http://elsewhere/v1", "other", AnswerFormat::Text, day(31));
+    capabilities.remember_format("http://elsewhere/v1", "other", AnswerFormat::Text, day(31));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("small") && text.contains("other"), "{text}");
 }
@@ -84,9 +84,9 @@ fn a_broken_file_is_ignored_and_replaced() {
         let (_folder, path) = folder();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, bytes).unwrap();
-        let ladders = open(&path);
-        assert_eq!(ladders.get(HERE, "small", day(0)), None);
-        ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+        let capabilities = open(&path);
+        assert_eq!(capabilities.get(HERE, "small", day(0)), None);
+        capabilities.remember_format(HERE, "small", AnswerFormat::Json, day(0));
         assert_eq!(open(&path).get(HERE, "small", day(0)), Some(AnswerFormat::Json));
     }
 }
@@ -106,9 +106,9 @@ fn a_word_of_a_newer_version_is_not_known_but_kept() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let newer = r#"{"http://127.0.0.1:11434/v1":{"new":{"rung":"grammar","learnedAt":"2023-11-14T22:13:20Z"}}}"#;
     std::fs::write(&path, newer).unwrap();
-    let ladders = open(&path);
-    assert_eq!(ladders.get(HERE, "new", day(0)), None);
-    ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+    let capabilities = open(&path);
+    assert_eq!(capabilities.get(HERE, "new", day(0)), None);
+    capabilities.remember_format(HERE, "small", AnswerFormat::Json, day(0));
     assert!(std::fs::read_to_string(&path).unwrap().contains("grammar"));
 }
 
@@ -117,11 +117,11 @@ fn where_nothing_can_be_written_it_is_known_until_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let ladders = open(&file.join("ladders.json"));
-    ladders.remember_format(HERE, "small", AnswerFormat::Json, day(0));
-    ladders.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
-    assert_eq!(ladders.get(HERE, "small", day(0)), Some(AnswerFormat::Json));
-    assert_eq!(ladders.get(HERE, "large", day(0)), Some(AnswerFormat::Tools));
+    let capabilities = open(&file.join("ladders.json"));
+    capabilities.remember_format(HERE, "small", AnswerFormat::Json, day(0));
+    capabilities.remember_format(HERE, "large", AnswerFormat::Tools, day(0));
+    assert_eq!(capabilities.get(HERE, "small", day(0)), Some(AnswerFormat::Json));
+    assert_eq!(capabilities.get(HERE, "large", day(0)), Some(AnswerFormat::Tools));
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn many_writers_never_leave_a_broken_file() {
         .map(|writer| {
             let (path, start) = (path.clone(), Arc::clone(&start));
             std::thread::spawn(move || {
-                let ladders = open(&path);
+                let capabilities = open(&path);
                 start.wait();
                 for round in 0..10 {
-                    ladders.remember_format(HERE, &format!("{writer}-{round}"), AnswerFormat::Json, day(0));
+                    capabilities.remember_format(HERE, &format!("{writer}-{round}"), AnswerFormat::Json, day(0));
                     assert!(!read_file(&path).unwrap().is_empty());
                 }
             })

@@ -117,13 +117,13 @@ async fn several_tasks_load_the_model_once() {
             })
         })
         .collect();
-    let mut came = Vec::new();
+    let mut result = Vec::new();
     for task in tasks {
-        came.push(task.await.unwrap());
+        result.push(task.await.unwrap());
     }
-    for (model, vectors) in &came {
-        assert!(Arc::ptr_eq(model, &came[0].0));
-        assert_eq!(vectors, &came[0].1);
+    for (model, vectors) in &result {
+        assert!(Arc::ptr_eq(model, &result[0].0));
+        assert_eq!(vectors, &result[0].1);
     }
     assert_eq!(embedder.dimensions(), Some(16));
 }

@@ -46,10 +46,10 @@ impl SpendCaps {
 
     /// Returns the reason to refuse a call that may take this much; `None` if it fits under every cap. An amount equal
     /// to a cap fits.
-    pub(super) fn refusal_reason(&self, wanted: &CallAmount, standing: &CurrentSpend) -> Option<String> {
-        self.call_cap_refusal(standing.calls)
-            .or_else(|| self.token_cap_refusal(wanted, standing))
-            .or_else(|| self.money_cap_refusal(wanted, standing))
+    pub(super) fn refusal_reason(&self, wanted: &CallAmount, availability: &CurrentSpend) -> Option<String> {
+        self.call_cap_refusal(availability.calls)
+            .or_else(|| self.token_cap_refusal(wanted, availability))
+            .or_else(|| self.money_cap_refusal(wanted, availability))
     }
 
     fn call_cap_refusal(&self, made: u32) -> Option<String> {
@@ -62,11 +62,11 @@ impl SpendCaps {
         })
     }
 
-    fn token_cap_refusal(&self, wanted: &CallAmount, standing: &CurrentSpend) -> Option<String> {
+    fn token_cap_refusal(&self, wanted: &CallAmount, availability: &CurrentSpend) -> Option<String> {
         let caps = [
-            (self.tokens_per_reflection, &standing.reflection, "in one reflection", "tokensPerReflection"),
-            (self.tokens_per_project_day, &standing.project, "in one project a day", "tokensPerProjectDay"),
-            (self.tokens_per_day, &standing.day, "a day", "tokensPerDay"),
+            (self.tokens_per_reflection, &availability.reflection, "in one reflection", "tokensPerReflection"),
+            (self.tokens_per_project_day, &availability.project, "in one project a day", "tokensPerProjectDay"),
+            (self.tokens_per_day, &availability.day, "a day", "tokensPerDay"),
         ];
         caps.into_iter()
             .find(|(cap, spent, ..)| *cap != 0 && spent.total_tokens() + wanted.total_tokens() > u128::from(*cap))
@@ -80,11 +80,11 @@ impl SpendCaps {
             })
     }
 
-    fn money_cap_refusal(&self, wanted: &CallAmount, standing: &CurrentSpend) -> Option<String> {
+    fn money_cap_refusal(&self, wanted: &CallAmount, availability: &CurrentSpend) -> Option<String> {
         let caps = [
-            (self.usd_per_reflection, &standing.reflection, "in one reflection", "usdPerReflection"),
-            (self.usd_per_project_day, &standing.project, "in one project a day", "usdPerProjectDay"),
-            (self.usd_per_day, &standing.day, "a day", "usdPerDay"),
+            (self.usd_per_reflection, &availability.reflection, "in one reflection", "usdPerReflection"),
+            (self.usd_per_project_day, &availability.project, "in one project a day", "usdPerProjectDay"),
+            (self.usd_per_day, &availability.day, "a day", "usdPerDay"),
         ];
         caps.into_iter().find_map(|(cap, spent, scope, key)| {
             let cap = u128::from(cap_in_micro_usd(cap)?);

@@ -49,16 +49,16 @@ fn money_caps() -> [Case; 3] {
 
 #[test]
 fn what_is_equal_to_a_cap_fits_and_one_more_does_not() {
-    for (key, caps, standing) in token_caps() {
-        assert_eq!(caps.refusal_reason(&amount(400, 9), &standing(sum(600, 9))), None, "{key}");
-        let why = caps.refusal_reason(&amount(401, 9), &standing(sum(600, 9))).unwrap();
+    for (key, caps, availability) in token_caps() {
+        assert_eq!(caps.refusal_reason(&amount(400, 9), &availability(sum(600, 9))), None, "{key}");
+        let why = caps.refusal_reason(&amount(401, 9), &availability(sum(600, 9))).unwrap();
         for part in [&format!("model.caps.{key} "), "401 tokens", " 600 of the 1000 "] {
             assert!(why.contains(part), "{why}");
         }
     }
-    for (key, caps, standing) in money_caps() {
-        assert_eq!(caps.refusal_reason(&amount(9, 400), &standing(sum(9, 600))), None, "{key}");
-        let why = caps.refusal_reason(&amount(9, 401), &standing(sum(9, 600))).unwrap();
+    for (key, caps, availability) in money_caps() {
+        assert_eq!(caps.refusal_reason(&amount(9, 400), &availability(sum(9, 600))), None, "{key}");
+        let why = caps.refusal_reason(&amount(9, 401), &availability(sum(9, 600))).unwrap();
         for part in [&format!("model.caps.{key} "), "$0.000401", "$0.0006 of the $0.001 "] {
             assert!(why.contains(part), "{why}");
         }
@@ -69,8 +69,8 @@ fn what_is_equal_to_a_cap_fits_and_one_more_does_not() {
 fn a_cap_looks_only_at_its_own_sum() {
     let huge = sum(1_000_000, 1_000_000);
     for (at, (key, caps, _)) in token_caps().into_iter().chain(money_caps()).enumerate() {
-        for (other, (_, _, standing)) in token_caps().into_iter().enumerate() {
-            let refused = caps.refusal_reason(&amount(100, 100), &standing(huge)).is_some();
+        for (other, (_, _, availability)) in token_caps().into_iter().enumerate() {
+            let refused = caps.refusal_reason(&amount(100, 100), &availability(huge)).is_some();
             assert_eq!(refused, at % 3 == other, "{key} against the sum number {other}");
         }
     }
@@ -88,10 +88,10 @@ fn calls_are_counted_one_by_one() {
 
 #[test]
 fn without_caps_everything_fits() {
-    let standing = CurrentSpend { calls: u32::MAX, ..CurrentSpend::default() };
+    let availability = CurrentSpend { calls: u32::MAX, ..CurrentSpend::default() };
     let largest = CallAmount { prompt_tokens: u64::MAX, completion_tokens: u64::MAX, micro_usd: u64::MAX };
     assert!(SpendCaps::default().are_unlimited());
-    assert_eq!(SpendCaps::default().refusal_reason(&largest, &standing), None);
+    assert_eq!(SpendCaps::default().refusal_reason(&largest, &availability), None);
 }
 
 #[test]

@@ -313,7 +313,7 @@ async fn a_busy_lock_refuses() {
     let world = World::new();
     let short = FileLedger::with_patience(world.directory.path().into(), Duration::from_millis(20));
     let governor = Arc::new(SpendGovernor {
-        books: SpendLedger::Files(Box::new(short)),
+        spend_ledger: SpendLedger::Files(Box::new(short)),
         account: None,
         endpoint: "http://e".to_owned(),
         prices: PRICES,

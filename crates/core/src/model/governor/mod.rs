@@ -64,7 +64,7 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The governor that enforces the caps for one endpoint. Shared by everything that calls it.
 pub struct SpendGovernor {
-    books: SpendLedger,
+    spend_ledger: SpendLedger,
     /// The account to which all reflections are charged, if it is not the project of each.
     account: Option<String>,
     endpoint: String,
@@ -75,9 +75,9 @@ pub struct SpendGovernor {
 
 impl std::fmt::Debug for SpendGovernor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { books, account, endpoint, prices, caps, clock: _ } = self;
+        let Self { spend_ledger, account, endpoint, prices, caps, clock: _ } = self;
         f.debug_struct("SpendGovernor")
-            .field("books", books)
+            .field("books", spend_ledger)
             .field("account", account)
             .field("endpoint", endpoint)
             .field("prices", prices)
@@ -119,8 +119,8 @@ impl SpendGovernor {
         caps: SpendCaps,
         clock: Clock,
     ) -> Arc<Self> {
-        let books = SpendLedger::Files(Box::new(FileLedger::new(ledger.into())));
-        Arc::new(Self { books, account: None, endpoint: public_address(endpoint), prices, caps, clock })
+        let spend_ledger = SpendLedger::Files(Box::new(FileLedger::new(ledger.into())));
+        Arc::new(Self { spend_ledger, account: None, endpoint: public_address(endpoint), prices, caps, clock })
     }
 
     /// Creates a governor with a ledger that machines share. A project has another path on each machine, so all
@@ -133,9 +133,9 @@ impl SpendGovernor {
         caps: SpendCaps,
         clock: Clock,
     ) -> Arc<Self> {
-        let books = SpendLedger::Shared(shared_ledger::SharedSpendLedger::new(ledger));
+        let spend_ledger = SpendLedger::Shared(shared_ledger::SharedSpendLedger::new(ledger));
         Arc::new(Self {
-            books,
+            spend_ledger,
             account: Some(account.to_owned()),
             endpoint: public_address(endpoint),
             prices,
@@ -153,7 +153,7 @@ impl SpendGovernor {
     /// Returns what was spent or reserved today, by all projects and by one. Takes no lock and writes nothing.
     pub fn spent_today(&self, project: &str) -> Result<SpentToday, LedgerError> {
         let project = self.account.as_deref().unwrap_or(project);
-        let day = self.books.read_day((self.clock)())?;
+        let day = self.spend_ledger.read_day((self.clock)())?;
         Ok(SpentToday {
             calls: day.calls,
             total: day.total.token_usage(),
@@ -251,7 +251,7 @@ impl ReflectionAllowance {
             model: model.to_owned(),
             amount,
         };
-        let reserved = governor.books.reserve_call(&*governor.clock, &refusal, &reserve)?;
+        let reserved = governor.spend_ledger.reserve_call(&*governor.clock, &refusal, &reserve)?;
         Ok(reserved.map(|written| {
             self.lock_balance().add_reservation(&amount);
             PermittedCall { amount, written: Some(written), model: model.to_owned() }
@@ -266,10 +266,10 @@ impl ReflectionAllowance {
             return Some(format!(
                 "the model {model} at {endpoint} billed more than was sent or asked for, see {}; \
                  it is not asked again before midnight UTC; until then use another endpoint or model",
-                governor.books.describe_location(at),
+                governor.spend_ledger.describe_location(at),
             ));
         }
-        let standing = {
+        let availability = {
             let purse = self.lock_balance();
             CurrentSpend {
                 calls: purse.calls,
@@ -278,7 +278,7 @@ impl ReflectionAllowance {
                 day: day.total,
             }
         };
-        governor.caps.refusal_reason(amount, &standing)
+        governor.caps.refusal_reason(amount, &availability)
     }
 
     /// Records the actual cost of a call. If that fails, the reservation stands.
@@ -301,7 +301,7 @@ impl ReflectionAllowance {
         let counted = governor.prices.price_tokens(counted);
         if let Some((at, id)) = ticket.written {
             let settle = ChargeEntry { id, amount: counted, claimed };
-            if let Err(error) = governor.books.charge_call(at, settle) {
+            if let Err(error) = governor.spend_ledger.charge_call(at, settle) {
                 tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
                 return;
             }

@@ -113,7 +113,7 @@ impl SharedSpendLedger {
             if !read.catch_up(day, lines) {
                 return LedgerInstruction::ReadFrom(read.first_line_to_read(day));
             }
-            let (decided, wish) = match refusal(at, &read.day) {
+            let (decided, request) = match refusal(at, &read.day) {
                 Some(why) => (Ok(Err(why)), LedgerInstruction::Leave),
                 None => match build_reserved_call(reserve(at, id.clone())) {
                     Ok(call) => (Ok(Ok((at, id.clone()))), LedgerInstruction::Write(call)),
@@ -121,7 +121,7 @@ impl SharedSpendLedger {
                 },
             };
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(decided);
-            wish
+            request
         };
         self.ledger.reserve_call(&id, clock().date_naive(), &decide)?;
         let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);

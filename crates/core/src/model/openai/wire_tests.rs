@@ -34,7 +34,7 @@ async fn ask(endpoint: ChatEndpoint) -> Result<ModelReply, ModelError> {
 }
 
 /// A server that says exactly these bytes and goes.
-async fn saying(bytes: &[u8]) -> Result<ModelReply, ModelError> {
+async fn statement(bytes: &[u8]) -> Result<ModelReply, ModelError> {
     let bytes = bytes.to_vec();
     let url = raw(|mut stream| async move { stream.write_all(&bytes).await.unwrap() }).await;
     ask(endpoint(&url)).await
@@ -49,7 +49,7 @@ async fn a_connection_that_breaks_off_in_the_middle_is_a_failed_connection() {
         "",
         "nonsense\r\n\r\n",
     ] {
-        let error = saying(start.as_bytes()).await.unwrap_err();
+        let error = statement(start.as_bytes()).await.unwrap_err();
         assert!(matches!(error, ModelError::Connection { .. }), "{start:?}: {error:?}");
     }
 }
@@ -68,7 +68,7 @@ async fn a_reset_connection_is_a_failed_connection() {
 
 #[tokio::test]
 async fn a_refusal_that_breaks_off_still_says_its_status() {
-    let error = saying(b"HTTP/1.1 503 Busy\r\ncontent-length: 1000\r\n\r\nout to lunch").await.unwrap_err();
+    let error = statement(b"HTTP/1.1 503 Busy\r\ncontent-length: 1000\r\n\r\nout to lunch").await.unwrap_err();
     assert_eq!(error, ModelError::Server { status: 503, retry_after: None, said: "out to lunch".to_owned() });
 }
 
@@ -169,7 +169,7 @@ async fn an_answer_of_just_the_limit_is_read() {
 
 #[tokio::test]
 async fn bytes_that_are_no_text_are_unreadable() {
-    let error = saying(b"HTTP/1.1 200 OK\r\n\r\n{\"choices\": \"\xff\xfe\"}").await.unwrap_err();
+    let error = statement(b"HTTP/1.1 200 OK\r\n\r\n{\"choices\": \"\xff\xfe\"}").await.unwrap_err();
     assert_eq!(error, ModelError::Unreadable { why: "it is not UTF-8 from byte 13 on".to_owned() });
 }
 

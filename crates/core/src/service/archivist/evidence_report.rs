@@ -145,7 +145,7 @@ impl Archivist {
         let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
         let mut others = self.memory.list_lessons(LessonStateFilter::All).await?;
         others.retain(|other| self.sees_lesson(&other.memory));
-        let mut grounds = LessonEvidenceReport {
+        let mut report = LessonEvidenceReport {
             quotes: lesson.memory.evidence.quotes.clone(),
             merged: list_merged_lessons(&lesson),
             related: list_related_lessons(&lesson, &others),
@@ -155,11 +155,11 @@ impl Archivist {
             given: Vec::new(),
             feedback: Vec::new(),
         };
-        facts.iter().for_each(|fact| grounds.add_fact(fact, &facts, &episodes));
-        grounds.seen.sort_by_key(|seen| Reverse(seen.at));
-        grounds.given.sort_by_key(|given| Reverse(given.at));
-        grounds.feedback.sort_by_key(|judged| Reverse(judged.at));
-        Ok(grounds)
+        facts.iter().for_each(|fact| report.add_fact(fact, &facts, &episodes));
+        report.seen.sort_by_key(|seen| Reverse(seen.at));
+        report.given.sort_by_key(|given| Reverse(given.at));
+        report.feedback.sort_by_key(|judged| Reverse(judged.at));
+        Ok(report)
     }
 }
 

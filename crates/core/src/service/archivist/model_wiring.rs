@@ -77,7 +77,7 @@ impl Archivist {
         });
         // A recording must include the capability probes too, and a replayed one must not change what is known of
         // endpoints.
-        let ladders =
+        let capabilities =
             EndpointCapabilities::open((settings.cassette == CassetteMode::Off).then(|| state.join("models.json")));
         Ok(Some(ModelClient {
             model,
@@ -97,7 +97,7 @@ impl Archivist {
                 AnswerFormatChoice::JsonObject => Some(AnswerFormat::Json),
                 AnswerFormatChoice::Text => Some(AnswerFormat::Text),
             },
-            ladders,
+            capabilities,
             prompts,
             asking: PromptLimits {
                 digest_tokens: usize::try_from(config.distill.digest_tokens).unwrap_or(usize::MAX),

@@ -55,8 +55,8 @@ pub(super) struct IndexFields {
 /// The trait that every lesson has and no fact has.
 pub(super) const IS_LESSON: &str = "is lesson";
 /// Returns the trait that marks lessons of one state; those that may be injected need none.
-pub(super) fn state_term(standing: LessonAvailability) -> Option<&'static str> {
-    match standing {
+pub(super) fn state_term(availability: LessonAvailability) -> Option<&'static str> {
+    match availability {
         LessonAvailability::Live => None,
         LessonAvailability::Waiting => Some("is waiting"),
         LessonAvailability::Retired => Some("is retired"),
@@ -154,8 +154,8 @@ const PART_SHIFT: u32 = 16;
 fn encode_flags(card: &LessonCard) -> u64 {
     let bit = |set: bool, bit: u64| if set { bit } else { 0 };
     u64::from(card.binding.to_bits())
-        | bit(card.standing == LessonAvailability::Live, LIVE)
-        | bit(card.standing == LessonAvailability::Waiting, WAITING)
+        | bit(card.availability == LessonAvailability::Live, LIVE)
+        | bit(card.availability == LessonAvailability::Waiting, WAITING)
         | bit(card.global, GLOBAL)
         | bit(card.has_repo, HAS_REPO)
         | bit(card.has_root, HAS_ROOT)
@@ -235,7 +235,7 @@ impl SegmentColumns {
             _ => AgeingClass::Lesson,
         };
         LessonCard {
-            standing: match flags {
+            availability: match flags {
                 _ if flags & LIVE != 0 => LessonAvailability::Live,
                 _ if flags & WAITING != 0 => LessonAvailability::Waiting,
                 _ => LessonAvailability::Retired,
