@@ -132,7 +132,7 @@ impl ArcheFlowCommand {
         };
         match done.map_err(anyhow::Error::downcast::<ArcheFlowError>) {
             Ok(exit) => Ok(exit),
-            Err(Ok(group)) => Ok(refuse_command(console, &group.to_string())),
+            Err(Ok(problem)) => Ok(refuse_command(console, &problem.to_string())),
             Err(Err(other)) => Err(other),
         }
     }

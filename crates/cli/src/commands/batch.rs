@@ -87,7 +87,7 @@ struct BatchReport {
     #[serde(skip)]
     lessons: Vec<(AgentMemory, u64)>,
     #[serde(skip)]
-    groups: Vec<String>,
+    problems: Vec<String>,
 }
 
 impl BatchCommand {
@@ -212,7 +212,7 @@ impl BatchReport {
             Err(skip) => {
                 self.skipped += 1;
                 if !skip.is_choice() {
-                    self.groups.push(format!("{}: {skip}", finished.trigger.session_id));
+                    self.problems.push(format!("{}: {skip}", finished.trigger.session_id));
                 }
             }
         }
@@ -259,10 +259,10 @@ impl BatchReport {
             let lessons = format_count(self.lessons.len(), "lesson", "lessons");
             console.print_note(&format!("{lessons} from {}", format_count(self.reflected, "session", "sessions")));
         }
-        for group in &self.groups {
-            console.print_warning(group);
+        for problem in &self.problems {
+            console.print_warning(problem);
         }
-        Ok(if self.reflected == 0 && !self.groups.is_empty() { CommandExit::Refused } else { CommandExit::Done })
+        Ok(if self.reflected == 0 && !self.problems.is_empty() { CommandExit::Refused } else { CommandExit::Done })
     }
 }
 

@@ -58,9 +58,9 @@ impl MemoryWatcher {
     /// Returns the changes since the last refresh.
     async fn next_refresh(&mut self) -> HudRefresh {
         let at = self.clock.now();
-        let mut look = HudRefresh { at, told: self.read_feed().await, known: None, waiting: None, group: None };
+        let mut look = HudRefresh { at, told: self.read_feed().await, known: None, waiting: None, problem: None };
         if let Err(refusal) = self.read_memory(&mut look).await {
-            look.group = Some(describe_error(&refusal));
+            look.problem = Some(describe_error(&refusal));
         }
         look
     }

@@ -47,7 +47,7 @@ pub(super) struct HudRefresh {
     pub(super) known: Option<Box<MemoryRows>>,
     pub(super) waiting: Option<Box<QueueRows>>,
     /// The reason why something could not be read.
-    pub(super) group: Option<String>,
+    pub(super) problem: Option<String>,
 }
 
 /// An action for the caller to perform.
@@ -144,7 +144,7 @@ pub(super) struct HudModel {
     pub(super) mode: InputMode,
     pub(super) search: String,
     pub(super) note: Option<FooterNote>,
-    pub(super) group: Option<String>,
+    pub(super) problem: Option<String>,
     /// The rows of the memory, or `None` before the first refresh.
     pub(super) known: Option<Box<MemoryRows>>,
     pub(super) waiting: QueueRows,
@@ -171,7 +171,7 @@ impl HudModel {
             mode: InputMode::Browse,
             search: String::new(),
             note: None,
-            group: None,
+            problem: None,
             known: None,
             waiting: QueueRows::default(),
             feed: VecDeque::new(),
@@ -223,7 +223,7 @@ impl HudModel {
     pub(super) fn changes_display(&self, look: &HudRefresh) -> bool {
         let minute = |at: Timestamp| at.timestamp().div_euclid(60);
         let is_same = look.told.is_empty() && look.known.is_none() && look.waiting.is_none();
-        !is_same || look.group != self.group || minute(look.at) != minute(self.now)
+        !is_same || look.problem != self.problem || minute(look.at) != minute(self.now)
     }
 
     /// Returns the layout of the screen, or `None` if it is too small.
@@ -313,7 +313,7 @@ impl HudModel {
             self.feed.push_front(message);
         }
         self.feed.truncate(KEPT);
-        self.group = look.group.map(|group| clean_line(&group));
+        self.problem = look.problem.map(|problem| clean_line(&problem));
         if let Some(waiting) = look.waiting {
             self.waiting = *waiting;
         }

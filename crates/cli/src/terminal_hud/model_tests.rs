@@ -186,7 +186,7 @@ fn a_look_that_finds_nothing_is_not_drawn() {
     check(look(None), false);
     check(look(Some(known())), true);
     check(HudRefresh { told: told(), ..look(None) }, true);
-    check(HudRefresh { group: Some("the disk is gone".to_owned()), ..look(None) }, true);
+    check(HudRefresh { problem: Some("the disk is gone".to_owned()), ..look(None) }, true);
     check(HudRefresh { waiting: Some(Box::default()), ..look(None) }, true);
     check(HudRefresh { at: now() + chrono::TimeDelta::seconds(59), ..look(None) }, false);
     check(HudRefresh { at: now() + chrono::TimeDelta::seconds(60), ..look(None) }, true);

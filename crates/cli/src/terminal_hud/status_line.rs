@@ -14,7 +14,7 @@ use super::view::draw_right_aligned;
 /// Draws the footer, and returns the column of the text cursor if there is one.
 pub(super) fn draw_footer(buffer: &mut Buffer, area: Rect, model: &HudModel) -> Option<u16> {
     let room = usize::from(area.width).saturating_sub(1);
-    let line = match (&model.mode, &model.note, &model.group) {
+    let line = match (&model.mode, &model.note, &model.problem) {
         (InputMode::Search, _, _) => return Some(draw_search(buffer, area, model)),
         (InputMode::Confirm(order), _, _) => render_confirmation(order, room, model),
         (_, Some(FooterNote::Bad(text)), _) | (_, None, Some(text)) => {

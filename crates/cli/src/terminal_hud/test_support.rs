@@ -184,7 +184,7 @@ pub(super) fn told() -> Vec<HudMessage> {
 }
 
 pub(super) fn look(known: Option<MemoryRows>) -> HudRefresh {
-    HudRefresh { at: now(), told: Vec::new(), known: known.map(Box::new), waiting: None, group: None }
+    HudRefresh { at: now(), told: Vec::new(), known: known.map(Box::new), waiting: None, problem: None }
 }
 
 /// A display of this size that has looked once, and knows what the lesson rests on that is selected.

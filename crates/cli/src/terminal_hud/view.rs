@@ -177,7 +177,7 @@ fn list_headline(model: &HudModel, shown: usize) -> String {
 fn empty_list_text(model: &HudModel) -> String {
     let is_empty = model.tab_rows(model.view).is_empty();
     match model.view {
-        _ if model.known.is_none() && model.group.is_none() => "Reading…",
+        _ if model.known.is_none() && model.problem.is_none() => "Reading…",
         _ if !is_empty => "Nothing here holds these words. Esc shows everything again.",
         HudTab::Lessons => {
             "No lessons yet. `archivist init` lets agents' sessions be reflected on, `archivist add` writes one by hand."

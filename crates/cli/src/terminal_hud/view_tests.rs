@@ -350,9 +350,9 @@ fn what_came_is_marked() {
 
 #[test]
 fn the_foot_tells_what_went_wrong_and_what_was_done() {
-    let check = |note: Option<FooterNote>, group: Option<&str>, expected: &str| {
+    let check = |note: Option<FooterNote>, problem: Option<&str>, expected: &str| {
         let mut model = model(60, 12);
-        (model.note, model.group) = (note, group.map(str::to_owned));
+        (model.note, model.problem) = (note, problem.map(str::to_owned));
         assert_eq!(screen(&model).lines().last(), Some(expected));
     };
     check(None, None, " ? help   q quit   Enter read   / search   p promote");

@@ -30,7 +30,7 @@ const COMMON_TOOLS: &[&str] = &[
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedSession {
     /// The failures of the session.
-    pub groups: Vec<ObservedFailure>,
+    pub failures: Vec<ObservedFailure>,
     /// The actions of the session, with their times.
     pub actions: Vec<(ObservedAction, Option<Timestamp>)>,
     /// The result of its last check.
@@ -109,9 +109,9 @@ pub fn judge_lesson_effect(
 ) -> Effect {
     let is_later = |at: Option<Timestamp>| at.is_none_or(|at| at >= given);
     let families = lesson_error_families(memory);
-    let came_back = course.groups.iter().filter(|group| is_later(group.at)).any(|group| {
-        group.family.as_ref().is_some_and(|family| families.contains(&family))
-            || seen.iter().any(|quote| quote.trajectory_id == group.trajectory && group.steps.contains(&quote.step))
+    let came_back = course.failures.iter().filter(|failure| is_later(failure.at)).any(|failure| {
+        failure.family.as_ref().is_some_and(|family| families.contains(&family))
+            || seen.iter().any(|quote| quote.trajectory_id == failure.trajectory && failure.steps.contains(&quote.step))
     });
     let found = match &course.review {
         ObservedReview::NotHeld => None,

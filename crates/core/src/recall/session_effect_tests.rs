@@ -25,7 +25,7 @@ fn lesson() -> AgentMemory {
     memory
 }
 
-fn group(family: Option<ErrorFamily>, at: Option<Timestamp>) -> ObservedFailure {
+fn failure(family: Option<ErrorFamily>, at: Option<Timestamp>) -> ObservedFailure {
     ObservedFailure { family, trajectory: "t-1".to_owned(), steps: vec![4], at }
 }
 
@@ -66,9 +66,10 @@ fn spared() -> ObservedSession {
 
 #[test]
 fn the_failure_shows_again() {
-    let course = ObservedSession { groups: vec![group(Some(family('a')), Some(at(1)))], ..spared() };
+    let course = ObservedSession { failures: vec![failure(Some(family('a')), Some(at(1)))], ..spared() };
     check(&course, Effect::Recurred);
-    let without_time = ObservedSession { groups: vec![group(Some(family('a')), None)], ..ObservedSession::default() };
+    let without_time =
+        ObservedSession { failures: vec![failure(Some(family('a')), None)], ..ObservedSession::default() };
     check(&without_time, Effect::Recurred);
 }
 
@@ -78,14 +79,15 @@ fn a_failure_of_a_lesson_that_was_taken_in_counts() {
     absorbed.facets.error_family = Some(family('b'));
     let mut memory = lesson();
     memory.merges = vec![LessonMerge { absorbed: Box::new(absorbed), kept: Box::new(lesson()), at: at(-100) }];
-    let course = ObservedSession { groups: vec![group(Some(family('b')), Some(at(1)))], ..ObservedSession::default() };
+    let course =
+        ObservedSession { failures: vec![failure(Some(family('b')), Some(at(1)))], ..ObservedSession::default() };
     assert_eq!(judge_lesson_effect(&memory, at(0), &course, &[], THRESHOLD), Effect::Recurred);
     check(&course, Effect::Unknown);
 }
 
 #[test]
 fn what_failed_before_the_lesson_was_given_is_not_held_against_it() {
-    let before = ObservedSession { groups: vec![group(Some(family('a')), Some(at(-1)))], ..spared() };
+    let before = ObservedSession { failures: vec![failure(Some(family('a')), Some(at(-1)))], ..spared() };
     check(&before, Effect::Prevented);
     let failed = ObservedSession { check: FinalCheck::Failed, ..before };
     check(&failed, Effect::Unknown);
@@ -150,7 +152,7 @@ fn a_component_or_a_rare_tool_is_an_occasion() {
 
 #[test]
 fn a_lesson_that_is_taught_again_by_what_went_wrong_did_not_help() {
-    let course = ObservedSession { groups: vec![group(None, Some(at(1)))], ..spared() };
+    let course = ObservedSession { failures: vec![failure(None, Some(at(1)))], ..spared() };
     assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(4)], THRESHOLD), Effect::Recurred);
     assert_eq!(judge_lesson_effect(&lesson(), at(0), &course, &[quote(9)], THRESHOLD), Effect::Unknown);
     let mut elsewhere = quote(4);
@@ -185,7 +187,7 @@ fn the_threshold_is_the_share_of_the_findings_words() {
 #[test]
 fn a_clean_review_does_not_excuse_the_failure() {
     let course = ObservedSession {
-        groups: vec![group(Some(family('a')), Some(at(1)))],
+        failures: vec![failure(Some(family('a')), Some(at(1)))],
         review: found(&[]),
         ..ObservedSession::default()
     };

@@ -83,7 +83,7 @@ pub(super) fn summarize_course(context: &ReflectionContext) -> ObservedSession {
         if is_failure_signal(&signal.kind) {
             let mut steps = signal.steps.clone();
             steps.push(signal.step);
-            course.groups.push(ObservedFailure {
+            course.failures.push(ObservedFailure {
                 family: signal.error_family.clone(),
                 trajectory: trajectory_name(context, signal.trajectory),
                 steps,

@@ -105,13 +105,13 @@ fn every_log_is_read_whole_by_the_reader_of_its_format() {
             script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Agent { call: Some(_), .. })).count();
         let users = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::User(_))).count();
         let stops = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Stop)).count();
-        let groups = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Provider { .. })).count();
+        let problems = script.turns.iter().filter(|turn| matches!(&turn.does, TurnContent::Provider { .. })).count();
         let counts = survey.counts;
         assert_eq!(counts.tool_calls, calls as u64, "{name}");
         assert_eq!(counts.user_turns, users as u64, "{name}");
         let happened = |what: &str| survey.happenings.get(what).copied().unwrap_or_default();
         assert_eq!(happened("interrupted"), stops as u64, "{name}");
-        assert_eq!(happened("api_error"), groups as u64, "{name}");
+        assert_eq!(happened("api_error"), problems as u64, "{name}");
         let agent =
             scenario::ScenarioAgent::ALL.into_iter().find(|agent| agent.log_format() == session.format).unwrap();
         let rendered = render::render_script(script, agent);
@@ -205,12 +205,12 @@ fn planted_lessons_can_be_told_from_the_steps_that_prove_them() {
             .collect();
         let signals: String = context.signals.iter().map(|signal| signal.text.to_lowercase() + "\n").collect();
         let whole = steps.iter().map(|step| step_text(step).to_lowercase()).collect::<Vec<_>>().join("\n") + &signals;
-        let holds = |text: &str, group: &[String]| group.iter().any(|word| text.contains(&word.to_lowercase()));
-        for group in &expect.mention {
-            let is_said_of_it = scenario.kind == PlantedLessonKind::Flaky || holds(&whole, group);
-            assert!(is_said_of_it, "{name}: none of {group:?} stands in the log");
+        let holds = |text: &str, problem: &[String]| problem.iter().any(|word| text.contains(&word.to_lowercase()));
+        for problem in &expect.mention {
+            let is_said_of_it = scenario.kind == PlantedLessonKind::Flaky || holds(&whole, problem);
+            assert!(is_said_of_it, "{name}: none of {problem:?} stands in the log");
         }
-        let is_proven = expect.mention.iter().any(|group| proof.iter().any(|text| holds(text, group)));
+        let is_proven = expect.mention.iter().any(|problem| proof.iter().any(|text| holds(text, problem)));
         assert!(proof.is_empty() || is_proven, "{name}: {proof:?}");
     }
 }

@@ -23,9 +23,9 @@ fn what_passes_is_tried_again() {
 
 #[test]
 fn no_connection_is_tried_again_and_then_told() {
-    let group = PostgresFailure::Busy("none was free".into());
-    assert!(group.is_transient());
-    let told = group.into_error("read", "db:5432/archivist");
+    let error = PostgresFailure::Busy("none was free".into());
+    assert!(error.is_transient());
+    let told = error.into_error("read", "db:5432/archivist");
     assert_eq!(told.to_string(), "the memory at db:5432/archivist cannot be reached: none was free");
     let settled = PostgresFailure::from(MemoryError::SchemaOlder { found: 1, needed: 2 });
     assert!(!settled.is_transient());

@@ -157,7 +157,7 @@ async fn try_list_steps(server: &PostgresServer) -> Result<Vec<MigrationStep>, P
         {
             0
         }
-        Err(group) => return Err(group),
+        Err(error) => return Err(error),
     };
     let state = |version: i32| if version <= found { MigrationStepState::Applied } else { MigrationStepState::Pending };
     let known = MIGRATIONS.iter().map(|migration| MigrationStep {

@@ -151,7 +151,7 @@ impl PostgresMemory {
             Ok(receipt) => work.commit().await.map(|()| receipt),
             // After a refusal of ours the connection can be reused; after any other failure it is closed.
             Err(PostgresFailure::Memory(error)) => work.roll_back().await.and(Err(PostgresFailure::Memory(error))),
-            Err(group) => Err(group),
+            Err(error) => Err(error),
         }
     }
 }
@@ -182,12 +182,12 @@ impl MemoryService for PostgresMemory {
         let name = fresh_commit_name();
         match self.write_and_commit(work, &name, false, batch).await {
             Ok(receipt) => Ok(receipt),
-            Err(group) if group.is_transient() => {
+            Err(error) if error.is_transient() => {
                 let outcome = || commit::find_commit_outcome(self, &name).boxed();
                 let found = self.server.run_with_retries("find out what became of a commit", outcome).await?;
                 found.ok_or(MemoryError::TurnLost)
             }
-            Err(group) => Err(group.into_error("commit", &self.server.display_address())),
+            Err(error) => Err(error.into_error("commit", &self.server.display_address())),
         }
     }
 
@@ -264,9 +264,9 @@ impl MemoryService for PostgresMemory {
     async fn run_maintenance(&self) {
         // This is called after every operation, so doing it rarely is enough.
         if server::random_fraction() < PRUNING_SHARE
-            && let Err(group) = self.try_prune_commits().await
+            && let Err(error) = self.try_prune_commits().await
         {
-            tracing::debug!(%group, "the names of old commits were not forgotten");
+            tracing::debug!(%error, "the names of old commits were not forgotten");
         }
     }
 }

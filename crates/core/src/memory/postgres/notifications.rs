@@ -59,15 +59,15 @@ async fn keep_listening(server: Arc<PostgresServer>, bank: Arc<str>, ring: watch
         let before = *ring.borrow();
         match find_channel(&server, &bank).await {
             Ok(Some(channel)) => {
-                if let Err(group) = listen_on_connection(&server, &channel, &ring).await {
-                    tracing::debug!(%group, "nobody listens to the server just now");
+                if let Err(error) = listen_on_connection(&server, &channel, &ring).await {
+                    tracing::debug!(%error, "nobody listens to the server just now");
                 }
             }
             Ok(None) => {
                 sleep(UNMADE).await;
                 continue;
             }
-            Err(group) => tracing::debug!(%group, "nobody listens to the server just now"),
+            Err(error) => tracing::debug!(%error, "nobody listens to the server just now"),
         }
         if *ring.borrow() != before {
             pause = PAUSE.0;

@@ -166,13 +166,13 @@ impl PostgresServer {
         loop {
             match work().await {
                 Ok(done) => return Ok(done),
-                Err(group) if group.is_transient() && began.elapsed() + pause < patience => {
-                    tracing::debug!(%group, doing, "tried again");
+                Err(error) if error.is_transient() && began.elapsed() + pause < patience => {
+                    tracing::debug!(%error, doing, "tried again");
                     // Clients that failed together must not retry together.
                     sleep(pause.mul_f64(0.5 + random_fraction())).await;
                     pause = (pause * 2).min(PAUSE.1);
                 }
-                Err(group) => return Err(group.into_error(doing, &self.display_address())),
+                Err(error) => return Err(error.into_error(doing, &self.display_address())),
             }
         }
     }
@@ -182,7 +182,7 @@ impl PostgresServer {
         if role == ServerRole::Reader && self.settings.read_url.is_some() {
             match self.checked_connection(ServerRole::Reader).await {
                 Ok(client) => return Ok(client),
-                Err(group) => tracing::debug!(%group, "the standby cannot be asked; the server itself is"),
+                Err(error) => tracing::debug!(%error, "the standby cannot be asked; the server itself is"),
             }
         }
         self.checked_connection(ServerRole::Writer).await

@@ -83,9 +83,9 @@ impl PostgresMemory {
         let client = self.server.read_connection(ServerRole::Writer).await?;
         let mut lessons = Vec::new();
         for bank in self.existing_banks(&client).await? {
-            let bundle = VectorSetKey::new(bank, model);
+            let key = VectorSetKey::new(bank, model);
             let left = i64::try_from(most.saturating_sub(lessons.len())).unwrap_or(i64::MAX);
-            if left == 0 || is_complete(&client, &bundle).await? {
+            if left == 0 || is_complete(&client, &key).await? {
                 continue;
             }
             let select = format!(
@@ -93,8 +93,7 @@ impl PostgresMemory {
                  WHERE v.bank = l.bank AND v.model = $2 AND v.dimensions = $3 AND v.lesson = l.id \
                  AND v.version = l.version) LIMIT $4"
             );
-            for row in query_cached(&client, &select, &[&bundle.bank, &bundle.model, &bundle.dimensions, &left]).await?
-            {
+            for row in query_cached(&client, &select, &[&key.bank, &key.model, &key.dimensions, &left]).await? {
                 lessons.push(row_parser::parse_lesson(&row)?);
             }
         }
@@ -146,13 +145,13 @@ impl PostgresMemory {
         let extension = extension.0.get_or_try_init(|| find_extension(&client)).await?;
         let mut close = Vec::new();
         for bank in self.existing_banks(&client).await? {
-            let bundle = VectorSetKey::new(bank, model);
+            let key = VectorSetKey::new(bank, model);
             close.extend(match extension {
                 Some(schema) if to.len() <= MAX_COMPARED_THERE => {
-                    compare_on_server(&client, schema, &bundle, to, most).await?
+                    compare_on_server(&client, schema, &key, to, most).await?
                 }
                 _ => {
-                    compare_in_process(&client, &self.server.shared_memo::<Mutex<LessonVectorCache>>(), &bundle, to)
+                    compare_in_process(&client, &self.server.shared_memo::<Mutex<LessonVectorCache>>(), &key, to)
                         .await?
                 }
             });
@@ -166,10 +165,10 @@ impl PostgresMemory {
 }
 
 /// Returns true if as many lessons have vectors as may be injected. Only those have any, so none is missing then.
-async fn is_complete(client: &Object, bundle: &VectorSetKey) -> Result<bool, PostgresFailure> {
+async fn is_complete(client: &Object, key: &VectorSetKey) -> Result<bool, PostgresFailure> {
     let select = "SELECT given_lessons = (SELECT count(*) FROM archivist.vectors \
          WHERE bank = $1 AND model = $2 AND dimensions = $3 AND unit = 0) FROM archivist.banks WHERE bank = $1";
-    let rows = query_cached(client, select, &[&bundle.bank, &bundle.model, &bundle.dimensions]).await?;
+    let rows = query_cached(client, select, &[&key.bank, &key.model, &key.dimensions]).await?;
     Ok(rows.first().map_or(Ok(false), |row| row.try_get(0))?)
 }
 
@@ -178,12 +177,12 @@ async fn insert_vectors(client: &Object, lessons: &[(VectorSetKey, &LessonVector
     let insert = "INSERT INTO archivist.vectors (bank, model, dimensions, lesson, version, unit, units, numbers) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
     let statement = &client.prepare_cached(insert).await?;
-    let rows = lessons.iter().flat_map(|(bundle, measured)| {
+    let rows = lessons.iter().flat_map(|(key, measured)| {
         let (lesson, version) = (measured.lesson.as_str(), i64::try_from(measured.version).unwrap_or(i64::MAX));
         let count = i16::try_from(measured.units.len()).unwrap_or(i16::MAX);
         (0_i16..).zip(&measured.units).map(move |(unit, numbers)| async move {
             let values: [&(dyn ToSql + Sync); 8] =
-                [&bundle.bank, &bundle.model, &bundle.dimensions, &lesson, &version, &unit, &count, numbers];
+                [&key.bank, &key.model, &key.dimensions, &lesson, &version, &unit, &count, numbers];
             client.execute(statement, &values).await
         })
     });
@@ -205,7 +204,7 @@ async fn find_extension(client: &Object) -> Result<Option<String>, PostgresFailu
 async fn compare_on_server(
     client: &Object,
     schema: &str,
-    bundle: &VectorSetKey,
+    key: &VectorSetKey,
     to: &[f32],
     most: usize,
 ) -> Result<Vec<(String, f64)>, PostgresFailure> {
@@ -220,7 +219,7 @@ async fn compare_on_server(
     );
     let limit = i64::try_from(most.saturating_mul(MOST_UNITS)).unwrap_or(i64::MAX);
     let to = to.to_vec();
-    let values: [&(dyn ToSql + Sync); 6] = [&bundle.bank, &bundle.model, &bundle.dimensions, &to, &CHANCE, &limit];
+    let values: [&(dyn ToSql + Sync); 6] = [&key.bank, &key.model, &key.dimensions, &to, &CHANCE, &limit];
     let mut met = BTreeSet::new();
     let mut close: Vec<(String, f64)> = Vec::new();
     for row in query_cached(client, &select, &values).await? {
@@ -236,17 +235,17 @@ async fn compare_on_server(
 async fn compare_in_process(
     client: &Object,
     known: &Mutex<LessonVectorCache>,
-    bundle: &VectorSetKey,
+    key: &VectorSetKey,
     to: &[f32],
 ) -> Result<Vec<(String, f64)>, PostgresFailure> {
-    let values: [&(dyn ToSql + Sync); 3] = [&bundle.bank, &bundle.model, &bundle.dimensions];
+    let values: [&(dyn ToSql + Sync); 3] = [&key.bank, &key.model, &key.dimensions];
     let select = "SELECT lesson, version FROM archivist.vectors \
          WHERE bank = $1 AND model = $2 AND dimensions = $3 AND unit = 0";
     let mut current: HashMap<String, i64> = HashMap::new();
     for row in query_cached(client, select, &values).await? {
         current.insert(row.try_get("lesson")?, row.try_get("version")?);
     }
-    let (mut close, unread, room) = lock_cache(known).compare_cached(bundle, &current, to);
+    let (mut close, unread, room) = lock_cache(known).compare_cached(key, &current, to);
     if unread.is_empty() {
         return Ok(close);
     }
@@ -274,7 +273,7 @@ async fn compare_in_process(
             fresh.remove(&lesson);
         }
     }
-    lock_cache(known).add_vectors(bundle, fresh);
+    lock_cache(known).add_vectors(key, fresh);
     close.extend(cosines.into_iter().filter_map(|(lesson, units)| Some((lesson, closest_similarity(units)?))));
     Ok(close)
 }
@@ -307,11 +306,11 @@ impl LessonVectorCache {
     /// Drops changed vectors; returns the closeness of cached lessons, the lessons to read, and the room left.
     fn compare_cached(
         &mut self,
-        bundle: &VectorSetKey,
+        key: &VectorSetKey,
         current: &HashMap<String, i64>,
         to: &[f32],
     ) -> (Vec<(String, f64)>, Vec<String>, usize) {
-        let known = self.shelves.entry(bundle.clone()).or_default();
+        let known = self.shelves.entry(key.clone()).or_default();
         known.retain(|lesson, units| {
             let is_current = current.get(lesson) == Some(&units.version);
             if !is_current {
@@ -328,8 +327,8 @@ impl LessonVectorCache {
     }
 
     /// Adds vectors to the cache.
-    fn add_vectors(&mut self, bundle: &VectorSetKey, fresh: HashMap<String, LessonUnits>) {
-        let known = self.shelves.entry(bundle.clone()).or_default();
+    fn add_vectors(&mut self, key: &VectorSetKey, fresh: HashMap<String, LessonUnits>) {
+        let known = self.shelves.entry(key.clone()).or_default();
         for (lesson, units) in fresh {
             self.numbers += units.number_count();
             if let Some(old) = known.insert(lesson, units) {

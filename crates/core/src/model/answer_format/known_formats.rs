@@ -45,7 +45,8 @@ type Endpoints = BTreeMap<String, BTreeMap<String, LearnedFormat>>;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LearnedFormat {
-    /// The word for the format; a word of a newer version is kept as it is.
+    /// The word for the format; a word of a newer version is kept as it is. Its name in the file is older than this one.
+    #[serde(rename = "rung")]
     answer_format: String,
     learned_at: Timestamp,
 }

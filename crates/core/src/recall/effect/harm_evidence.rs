@@ -67,9 +67,9 @@ impl HarmEvidence {
 /// Returns the factor by which a block multiplies a wager on this harm, as a logarithm: how much likelier the block is
 /// with this harm than without, given the number of sessions on each side and of recurrences.
 fn log_gain(harm: f64, exposed: &TrialArm, withheld: &TrialArm) -> f64 {
-    let group = exposed.recurred.saturating_add(withheld.recurred);
-    let least = group.saturating_sub(withheld.runs);
-    let most = group.min(exposed.runs);
+    let recurrences = exposed.recurred.saturating_add(withheld.recurred);
+    let least = recurrences.saturating_sub(withheld.runs);
+    let most = recurrences.min(exposed.runs);
     // The ways to spread the recurrences with `least` on the exposed side count as one; the number for one more
     // follows.
     let (mut ways, mut even, mut uneven) = (1.0, 0.0, 0.0);
@@ -77,9 +77,9 @@ fn log_gain(harm: f64, exposed: &TrialArm, withheld: &TrialArm) -> f64 {
         let more = (on_exposed - least) as f64;
         even += ways;
         uneven += ways * (harm * more).exp();
-        let movable = (exposed.runs - on_exposed) as f64 * (group - on_exposed) as f64;
+        let movable = (exposed.runs - on_exposed) as f64 * (recurrences - on_exposed) as f64;
         // Never below 0, because `least` leaves no more recurrences than the other side has sessions.
-        let room = (withheld.runs + on_exposed).saturating_sub(group) as f64;
+        let room = (withheld.runs + on_exposed).saturating_sub(recurrences) as f64;
         ways *= movable / ((on_exposed + 1) as f64 * (room + 1.0));
     }
     harm * exposed.recurred.saturating_sub(least) as f64 - (uneven / even).ln()

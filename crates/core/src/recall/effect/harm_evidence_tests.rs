@@ -9,12 +9,13 @@ fn choose(all: u64, taken: u64) -> f64 {
 }
 
 /// What a wager on this harm is multiplied by on average, if the odds of trouble really are `truth` times greater.
-fn average(harm: f64, exposed: u64, withheld: u64, group: u64, truth: f64) -> f64 {
+fn average(harm: f64, exposed: u64, withheld: u64, recurrences: u64, truth: f64) -> f64 {
     let (mut all, mut sum) = (0.0, 0.0);
-    for on_exposed in group.saturating_sub(withheld)..=group.min(exposed) {
-        let chance = choose(exposed, on_exposed) * choose(withheld, group - on_exposed) * truth.powf(on_exposed as f64);
+    for on_exposed in recurrences.saturating_sub(withheld)..=recurrences.min(exposed) {
+        let chance =
+            choose(exposed, on_exposed) * choose(withheld, recurrences - on_exposed) * truth.powf(on_exposed as f64);
         let one = TrialArm { runs: exposed, recurred: on_exposed };
-        let other = TrialArm { runs: withheld, recurred: group - on_exposed };
+        let other = TrialArm { runs: withheld, recurred: recurrences - on_exposed };
         all += chance;
         sum += chance * log_gain(harm, &one, &other).exp();
     }
@@ -23,20 +24,20 @@ fn average(harm: f64, exposed: u64, withheld: u64, group: u64, truth: f64) -> f6
 
 proptest! {
     #[test]
-    fn the_wager_is_fair_where_a_lesson_does_nothing(exposed in 1u64..30, withheld in 1u64..30, group in 0u64..60) {
-        let group = group % (exposed + withheld + 1);
+    fn the_wager_is_fair_where_a_lesson_does_nothing(exposed in 1u64..30, withheld in 1u64..30, recurrences in 0u64..60) {
+        let recurrences = recurrences % (exposed + withheld + 1);
         for harm in HARMS {
-            prop_assert!((average(harm, exposed, withheld, group, 1.0) - 1.0).abs() < 1e-9);
+            prop_assert!((average(harm, exposed, withheld, recurrences, 1.0) - 1.0).abs() < 1e-9);
         }
     }
 
     #[test]
     fn the_wager_loses_where_a_lesson_helps(
-        exposed in 1u64..30, withheld in 1u64..30, group in 0u64..60, truth in 0.01..1.0,
+        exposed in 1u64..30, withheld in 1u64..30, recurrences in 0u64..60, truth in 0.01..1.0,
     ) {
-        let group = group % (exposed + withheld + 1);
+        let recurrences = recurrences % (exposed + withheld + 1);
         for harm in HARMS {
-            prop_assert!(average(harm, exposed, withheld, group, truth) <= 1.0 + 1e-9);
+            prop_assert!(average(harm, exposed, withheld, recurrences, truth) <= 1.0 + 1e-9);
         }
     }
 
