@@ -31,7 +31,7 @@ fn pace(lease: Duration) -> WorkerPace {
         max_attempts: 5,
         retry: Duration::from_millis(10),
         quiet: Duration::ZERO,
-        settle: Duration::ZERO,
+        after_end: Duration::ZERO,
         linger: lease * 4,
         keep_done: Duration::from_secs(86_400),
     }

@@ -40,7 +40,7 @@ fn pace() -> WorkerPace {
         max_attempts: 1000,
         retry: Duration::from_millis(10),
         quiet: Duration::ZERO,
-        settle: Duration::ZERO,
+        after_end: Duration::ZERO,
         linger: LEASE * 3,
         keep_done: Duration::from_secs(86_400),
     }

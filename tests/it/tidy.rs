@@ -334,6 +334,86 @@ fn exported_names() -> BTreeSet<String> {
     names
 }
 
+/// The words of the last column of the glossary: no name in the sources has one of them.
+fn words_to_avoid() -> BTreeSet<String> {
+    let glossary = std::fs::read_to_string(root().join("docs/glossary.md")).unwrap();
+    let rows = glossary.lines().filter(|line| line.starts_with("| ") && line.split('|').count() == 5);
+    let words = rows.filter_map(|row| row.split('|').nth(3)).filter(|cell| cell.trim() != "not");
+    words
+        .flat_map(|cell| cell.split(',').map(|word| word.trim().to_owned()).collect::<Vec<_>>())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// The names in a text of Rust: comments, strings and lifetimes left out.
+fn identifiers(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap();
+        // Every other piece between quotation marks is a string. Strings over several lines are prose, too.
+        for piece in line.split('"').step_by(2) {
+            names.extend(piece.split(|sign: char| !sign.is_alphanumeric() && sign != '_').map(str::to_owned));
+        }
+    }
+    names
+}
+
+/// Names that are published settings.
+const PUBLISHED: &[&str] = &["settle_seconds"];
+
+#[test]
+fn names_use_the_words_of_the_glossary() {
+    let avoided = words_to_avoid();
+    assert!(avoided.contains("desk") && avoided.contains("labour"), "{avoided:?}");
+    for path in sources().into_iter().filter(|path| !is_test(path)) {
+        for name in identifiers(&std::fs::read_to_string(&path).unwrap()) {
+            if PUBLISHED.contains(&name.as_str()) {
+                continue;
+            }
+            let parts = name.split('_').map(str::to_lowercase);
+            let found: Vec<String> = parts.filter(|part| avoided.contains(part)).collect();
+            assert!(found.is_empty(), "{}: `{name}` uses a word that docs/glossary.md avoids", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_two_types_share_a_name() {
+    let mut first: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for path in sources().into_iter().filter(|path| !is_test(path)) {
+        for line in code(&path).lines() {
+            let words: Vec<&str> = line.split(|sign: char| !sign.is_alphanumeric() && sign != '_').collect();
+            // Types at the top level of a file; those in traits and functions are indented.
+            let is_public = line.starts_with("pub");
+            let at = words.iter().position(|word| matches!(*word, "struct" | "enum" | "trait" | "union"));
+            let Some(name) = at.filter(|_| is_public).and_then(|at| words.get(at + 1)) else { continue };
+            // Where a feature is off, another file stands in for the one that is left out.
+            let stands_in = path.file_name().unwrap().to_string_lossy().starts_with("absent_");
+            if !stands_in && let Some(other) = first.insert((*name).to_owned(), path.clone()) {
+                panic!("`{name}` is in {} and in {}", other.display(), path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn doc_comments_say_something() {
+    for path in sources().into_iter().filter(|path| !is_test(path)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut comment = String::new();
+        for line in text.lines().map(str::trim_start) {
+            match line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) {
+                Some(words) => comment = format!("{comment} {words}"),
+                None => {
+                    let words = comment.split_whitespace().count();
+                    assert!(words == 0 || words >= 3, "{}: `{comment}` says too little", path.display());
+                    comment.clear();
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn every_test_file_runs() {
     let folder = root().join("tests").join("it");

@@ -52,7 +52,7 @@ pub async fn import_lessons(
         is_vouched_for: options.is_vouched_for,
         is_rehearsal: options.is_rehearsal,
     };
-    Ok(import.import_parcel(format, incoming, now).await?)
+    Ok(import.import_bundle(format, incoming, now).await?)
 }
 
 /// Exports everything of this project in a format.

@@ -140,7 +140,7 @@ impl ImportRedactor {
 
 impl LessonImporter<'_> {
     /// Imports a parcel completely or not at all.
-    pub async fn import_parcel(
+    pub async fn import_bundle(
         &self,
         format: MemoryFormat,
         bundle: ImportBundle,

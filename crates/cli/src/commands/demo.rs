@@ -297,11 +297,11 @@ fn describe_change(report: &LessonReport) -> String {
         LessonChange::Improved => "improved",
         LessonChange::SeenAgain => "seen again",
     };
-    let is_wish = report.session_quotes.iter().any(|quote| quote.trust == TrustClass::User);
+    let is_preference = report.session_quotes.iter().any(|quote| quote.trust == TrustClass::User);
     let outlook = match &report.lesson.state {
         Some(MemoryState::Observed) => "waits until another session shows it too",
         Some(MemoryState::Quarantined) => "waits until a person approves it",
-        Some(MemoryState::Candidate | MemoryState::Verified | MemoryState::Active) if is_wish => {
+        Some(MemoryState::Candidate | MemoryState::Verified | MemoryState::Active) if is_preference => {
             "a person asked for it, so it is used from now on"
         }
         Some(MemoryState::Candidate | MemoryState::Verified | MemoryState::Active) => "used from now on",

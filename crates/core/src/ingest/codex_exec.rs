@@ -177,7 +177,7 @@ impl CodexExecReader {
                     }));
                 }
             }
-            TypedItem::Trouble(text) => {
+            TypedItem::Error(text) => {
                 sink.receive_event(TrajectoryEvent::Happened(self.steps.last_step(), Happening::ApiError, text));
             }
             TypedItem::Compaction => {

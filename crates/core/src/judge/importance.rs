@@ -80,9 +80,9 @@ fn basis_of_signal(sign: &PlainSignal<'_>) -> CountedBasis {
 /// Returns the basis of a lesson that is not about a failure: a user's words, or a flaky test.
 fn basis_without_failure(candidate: &Candidate, signs: &[PlainSignal<'_>]) -> Option<CountedBasis> {
     let of_kind = |kind: &str| signs.iter().filter(|sign| sign.kind == kind).map(basis_of_signal).max();
-    let is_wish = matches!(candidate.kind, MemoryKind::Preference | MemoryKind::Decision);
+    let is_preference = matches!(candidate.kind, MemoryKind::Preference | MemoryKind::Decision);
     let is_said = candidate.evidence.quotes.iter().any(|quote| quote.trust == TrustClass::User);
-    if is_said && (is_wish || of_kind("user_correction").is_some()) {
+    if is_said && (is_preference || of_kind("user_correction").is_some()) {
         return Some(CountedBasis { basis: ImportanceBasis::UserPreference, times: 1 });
     }
     let is_flaky = candidate.tags.iter().any(|tag| tag.to_lowercase().contains("flaky"));

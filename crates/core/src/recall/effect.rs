@@ -21,7 +21,7 @@ use crate::domain::{Effect, Exposure, Fact, MemoryId, RunId, Timestamp};
 mod tests;
 
 /// The domain separator that keeps these draws apart from other hashes of a session and a lesson.
-const COIN: &[u8] = b"archivist holdout 1";
+const HOLDOUT_CONTEXT: &[u8] = b"archivist holdout 1";
 
 /// The bound on false alarms: at most one in this many harmless lessons is ever taken for harmful, however often one
 /// looks.
@@ -33,7 +33,7 @@ const ONE_IN: f64 = 40.0;
 /// draw of its own. A lesson withheld at one probability is withheld at every higher one, and none is at 0.
 pub fn draw_exposure(seed: u64, run: &RunId, memory: &MemoryId, holdout: f64) -> Exposure {
     let mut hash = blake3::Hasher::new();
-    hash.update(COIN).update(&seed.to_le_bytes());
+    hash.update(HOLDOUT_CONTEXT).update(&seed.to_le_bytes());
     hash.update(run.as_str().as_bytes()).update(&[0]).update(memory.as_str().as_bytes());
     let bytes = hash.finalize();
     let number = bytes.as_bytes().iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));

@@ -47,7 +47,7 @@ impl WorkerSettings {
             max_attempts: self.max_attempts,
             retry: Duration::from_secs(self.retry_seconds),
             quiet: Duration::from_secs(self.quiet_seconds),
-            settle: Duration::from_secs(self.settle_seconds),
+            after_end: Duration::from_secs(self.settle_seconds),
             linger: Duration::from_secs(self.linger_seconds),
             keep_done: Duration::from_secs(u64::from(self.keep_done_days).saturating_mul(DAY)),
         }

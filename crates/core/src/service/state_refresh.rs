@@ -90,6 +90,6 @@ fn is_ended_by_session(
     run: Option<&EpisodeId>,
 ) -> bool {
     let is_seen = facts.iter().any(|fact| matches!(fact, Fact::Sighting { episode, .. } if Some(episode) == run));
-    let is_wish = matches!(memory.kind, MemoryKind::Preference | MemoryKind::Decision);
-    stands.state == MemoryState::Deprecated && !is_seen && !is_wish && !memory.evergreen
+    let is_preference = matches!(memory.kind, MemoryKind::Preference | MemoryKind::Decision);
+    stands.state == MemoryState::Deprecated && !is_seen && !is_preference && !memory.evergreen
 }

@@ -186,7 +186,7 @@ impl CodexRolloutReader {
             TypedItem::Thoughts(thoughts) => self.emit_reasoning(thoughts, source, sink),
             TypedItem::Compaction => self.emit_compaction(source, String::new(), sink),
             TypedItem::Hook(text) => self.emit_session_event(Happening::HookFeedback, text, sink),
-            TypedItem::Trouble(text) => self.emit_session_event(Happening::ApiError, text, sink),
+            TypedItem::Error(text) => self.emit_session_event(Happening::ApiError, text, sink),
             TypedItem::Agent(thread) => self.emit_subagent(thread, sink),
             TypedItem::Work(mut call, agents) => {
                 let output = call.output.take();

@@ -26,7 +26,7 @@ pub(in crate::ingest) enum TypedItem {
     /// The thread of another agent.
     Agent(String),
     /// The message of an error.
-    Trouble(String),
+    Error(String),
     /// An item that is not needed here.
     Nothing,
     /// An item of an unknown type.
@@ -60,7 +60,7 @@ pub(in crate::ingest) fn parse_typed_item(mut item: Object) -> TypedItem {
             Some(thread) => TypedItem::Agent(thread.to_owned()),
             None => TypedItem::Nothing,
         },
-        "error" => TypedItem::Trouble(take_text(&mut item)),
+        "error" => TypedItem::Error(take_text(&mut item)),
         "sleep" | "enteredreviewmode" | "exitedreviewmode" => TypedItem::Nothing,
         _ => TypedItem::Unknown,
     }

@@ -358,7 +358,7 @@ fn parse_token_counts(value: &str) -> ProgressTokenCounts {
     let mut tokens = ProgressTokenCounts::default();
     let mut digits = String::new();
     let mut name = String::new();
-    let mut settle = |digits: &mut String, name: &mut String| {
+    let mut store_count = |digits: &mut String, name: &mut String| {
         let count = std::mem::take(digits).parse().ok();
         let place = match std::mem::take(name).to_lowercase() {
             name if name.contains("write") || name.contains("creat") => &mut tokens.cache_write,
@@ -372,14 +372,14 @@ fn parse_token_counts(value: &str) -> ProgressTokenCounts {
     for word in value.split(char::is_whitespace).filter(|word| !word.is_empty()) {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             if !name.is_empty() {
-                settle(&mut digits, &mut name);
+                store_count(&mut digits, &mut name);
             }
             digits.extend(word.chars().filter(char::is_ascii_digit));
         } else {
             name.push_str(word);
         }
     }
-    settle(&mut digits, &mut name);
+    store_count(&mut digits, &mut name);
     tokens
 }
 

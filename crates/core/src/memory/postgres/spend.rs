@@ -155,8 +155,8 @@ impl SpendTable {
         let bank = self.server.ensure_bank(&client, &self.bank).await?;
         let transaction = client.transaction().await?;
         lock_day(&transaction, day).await?;
-        let settle = transaction.prepare_cached(SETTLE).await?;
-        transaction.execute(&settle, &[&bank, &id, &day, &line]).await?;
+        let charge = transaction.prepare_cached(CHARGE).await?;
+        transaction.execute(&charge, &[&bank, &id, &day, &line]).await?;
         Ok(transaction.commit().await?)
     }
 }
@@ -166,7 +166,7 @@ const RESERVE: &str = "
     INSERT INTO archivist.spend (bank, id, day, at, project, endpoint, model, reserved, reserved_as)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, last FROM counted";
 
-const SETTLE: &str = "
+const CHARGE: &str = "
     WITH settled AS (
         UPDATE archivist.spend SET settled = $4, settled_as = (SELECT last + 1 FROM archivist.spend_days WHERE day = $3)
         WHERE bank = $1 AND id = $2 AND day = $3 AND settled IS NULL RETURNING 1

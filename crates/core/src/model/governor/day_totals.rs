@@ -18,8 +18,9 @@ mod tests;
 pub(super) enum SpendLedgerEntry {
     /// A call is about to be made and may take this much.
     Reserve(ReservationEntry),
-    /// A call has returned and took this much.
-    Settle(ChargeEntry),
+    /// A call has returned and took this much. Its name in the ledger is older than this one.
+    #[serde(rename = "settle")]
+    Charge(ChargeEntry),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +73,7 @@ impl LedgerDay {
         }
         match serde_json::from_slice(line) {
             Ok(SpendLedgerEntry::Reserve(reserve)) => self.apply_reservation(reserve),
-            Ok(SpendLedgerEntry::Settle(settle)) => self.apply_charge(&settle),
+            Ok(SpendLedgerEntry::Charge(charge)) => self.apply_charge(&charge),
             Err(_) => self.broken += 1,
         }
     }
@@ -95,18 +96,18 @@ impl LedgerDay {
         self.open.insert(reserve.id.clone(), reserve);
     }
 
-    fn apply_charge(&mut self, settle: &ChargeEntry) {
-        self.total.add_amount(&settle.amount);
-        let Some(reserve) = self.open.remove(&settle.id) else {
-            self.stray.add_amount(&settle.amount);
+    fn apply_charge(&mut self, charge: &ChargeEntry) {
+        self.total.add_amount(&charge.amount);
+        let Some(reserve) = self.open.remove(&charge.id) else {
+            self.stray.add_amount(&charge.amount);
             return;
         };
         self.total.remove_amount(&reserve.amount);
         let project = self.projects.entry(reserve.project).or_default();
         project.remove_amount(&reserve.amount);
-        project.add_amount(&settle.amount);
+        project.add_amount(&charge.amount);
         let CallAmount { prompt_tokens: prompt, completion_tokens: completion, .. } = reserve.amount;
-        if settle.claimed.is_some_and(|claimed| exceeds_maximum(&claimed, &CallTokens { prompt, completion })) {
+        if charge.claimed.is_some_and(|claimed| exceeds_maximum(&claimed, &CallTokens { prompt, completion })) {
             self.greedy.insert((reserve.endpoint, reserve.model));
         }
     }

@@ -10,7 +10,7 @@ fn reserve(id: &str, project: &str, prompt: u64, completion: u64, micro: u64) ->
     .to_string()
 }
 
-fn settle(id: &str, prompt: u64, completion: u64, micro: u64) -> String {
+fn charge(id: &str, prompt: u64, completion: u64, micro: u64) -> String {
     json!({ "entry": "settle", "id": id, "promptTokens": prompt, "completionTokens": completion, "microUsd": micro })
         .to_string()
 }
@@ -37,8 +37,8 @@ fn a_reservation_counts_until_it_is_settled() {
     let (a, b) = (reserve("a", "p", 100, 50, 9), reserve("b", "q", 10, 5, 1));
     check(std::slice::from_ref(&a), (150, 9), (150, 9), 0);
     check(&[a.clone(), b.clone()], (165, 10), (150, 9), 0);
-    check(&[a.clone(), b.clone(), settle("a", 60, 20, 4)], (95, 5), (80, 4), 0);
-    check(&[a, b, settle("a", 60, 20, 4), settle("b", 0, 0, 0)], (80, 4), (80, 4), 0);
+    check(&[a.clone(), b.clone(), charge("a", 60, 20, 4)], (95, 5), (80, 4), 0);
+    check(&[a, b, charge("a", 60, 20, 4), charge("b", 0, 0, 0)], (80, 4), (80, 4), 0);
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn what_is_wrong_with_a_line_never_lowers_the_sums() {
         "null".to_owned(),
         "[]".to_owned(),
         json!({ "entry": "refund", "id": "a", "promptTokens": 1, "completionTokens": 1, "microUsd": 1 }).to_string(),
-        settle("a", 0, 0, 0).replace("\"promptTokens\":0", "\"promptTokens\":-100"),
-        settle("a", 0, 0, 0).replace("\"promptTokens\":0", "\"promptTokens\":1e400"),
-        settle("a", 0, 0, 0).replace("\"promptTokens\"", "\"prompt\""),
+        charge("a", 0, 0, 0).replace("\"promptTokens\":0", "\"promptTokens\":-100"),
+        charge("a", 0, 0, 0).replace("\"promptTokens\":0", "\"promptTokens\":1e400"),
+        charge("a", 0, 0, 0).replace("\"promptTokens\"", "\"prompt\""),
         "[".repeat(100_000),
     ];
     for line in broken {
@@ -62,12 +62,12 @@ fn what_is_wrong_with_a_line_never_lowers_the_sums() {
         check(&[a.clone(), line.to_owned()], (150, 9), (150, 9), 0);
     }
     // Settled twice, or without having been reserved: it was spent by somebody.
-    check(&[a.clone(), settle("z", 7, 0, 1)], (157, 10), (157, 10), 0);
-    check(&[a.clone(), settle("a", 7, 0, 1), settle("a", 7, 0, 1)], (14, 2), (14, 2), 0);
+    check(&[a.clone(), charge("z", 7, 0, 1)], (157, 10), (157, 10), 0);
+    check(&[a.clone(), charge("a", 7, 0, 1), charge("a", 7, 0, 1)], (14, 2), (14, 2), 0);
     // Reserved twice: one of them stands for ever.
-    check(&[a.clone(), a.clone(), settle("a", 7, 0, 1)], (157, 10), (157, 10), 0);
+    check(&[a.clone(), a.clone(), charge("a", 7, 0, 1)], (157, 10), (157, 10), 0);
     // Settled first.
-    check(&[settle("a", 7, 0, 1), a], (157, 10), (157, 10), 0);
+    check(&[charge("a", 7, 0, 1), a], (157, 10), (157, 10), 0);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn lines_of_later_versions_may_say_more() {
 #[test]
 fn a_model_that_claims_too_much_is_known() {
     let claim = |prompt: u64, completion: u64| {
-        let mut line: serde_json::Value = serde_json::from_str(&settle("a", 100, 50, 9)).unwrap();
+        let mut line: serde_json::Value = serde_json::from_str(&charge("a", 100, 50, 9)).unwrap();
         line["claimed"] = json!({ "promptTokens": prompt, "completionTokens": completion });
         day(&[reserve("a", "p", 100, 50, 9), line.to_string()])
     };
@@ -111,7 +111,7 @@ fn lines_are_written_as_the_format_says() {
     );
     assert_eq!(serde_json::from_str::<SpendLedgerEntry>(&line).unwrap(), entry);
     let claimed = Some(CallTokens { prompt: u64::MAX, completion: 7 });
-    let entry = SpendLedgerEntry::Settle(ChargeEntry { id: "a".to_owned(), amount, claimed });
+    let entry = SpendLedgerEntry::Charge(ChargeEntry { id: "a".to_owned(), amount, claimed });
     let line = serde_json::to_string(&entry).unwrap();
     assert_eq!(
         line,

@@ -31,10 +31,10 @@ fn reserve(ledger: &FileLedger, project: &str, tokens: u64) -> String {
     id
 }
 
-fn settle(ledger: &FileLedger, id: &str, tokens: u64) {
+fn charge(ledger: &FileLedger, id: &str, tokens: u64) {
     let claimed = Some(CallTokens { prompt: 1, completion: 1 });
-    let settle = ChargeEntry { id: id.to_owned(), amount: amount(tokens), claimed };
-    ledger.open_day(noon).unwrap().append_entry(&SpendLedgerEntry::Settle(settle), WriteDurability::Later).unwrap();
+    let charge = ChargeEntry { id: id.to_owned(), amount: amount(tokens), claimed };
+    ledger.open_day(noon).unwrap().append_entry(&SpendLedgerEntry::Charge(charge), WriteDurability::Later).unwrap();
 }
 
 fn prompt_tokens(ledger: &FileLedger) -> u64 {
@@ -65,7 +65,7 @@ fn a_ledger_cut_off_anywhere_is_read_and_goes_on() {
     let ledger = FileLedger::new(directory.path().join("whole"));
     let first = reserve(&ledger, "p", 1000);
     reserve(&ledger, "q", 200);
-    settle(&ledger, &first, 300);
+    charge(&ledger, &first, 300);
     reserve(&ledger, "p", 40);
     let whole = std::fs::read(ledger.day_path(noon())).unwrap();
     assert_eq!(said(&whole), 2 * (300 + 200 + 40));
@@ -97,7 +97,7 @@ fn only_what_others_added_is_read() {
     let id = reserve(&one, "p", 100);
     assert_eq!(prompt_tokens(&two), 100);
     let read = two.read.lock().unwrap().offset;
-    settle(&one, &id, 30);
+    charge(&one, &id, 30);
     reserve(&one, "q", 5);
     assert_eq!(prompt_tokens(&two), 35);
     assert!(two.read.lock().unwrap().offset > read);
@@ -177,9 +177,9 @@ fn bytes_that_are_no_lines_are_passed_over() {
 fn a_line_that_nobody_could_read_is_not_written() {
     let directory = TempDir::new().unwrap();
     let ledger = FileLedger::new(directory.path().into());
-    let settle = ChargeEntry { id: "x".repeat(MAX_LINE_BYTES), amount: amount(1), claimed: None };
+    let charge = ChargeEntry { id: "x".repeat(MAX_LINE_BYTES), amount: amount(1), claimed: None };
     let refused =
-        ledger.open_day(noon).unwrap().append_entry(&SpendLedgerEntry::Settle(settle), WriteDurability::Later);
+        ledger.open_day(noon).unwrap().append_entry(&SpendLedgerEntry::Charge(charge), WriteDurability::Later);
     assert!(matches!(refused, Err(LedgerError::LongLine { .. })), "{refused:?}");
     assert_eq!(ledger.read_day(noon()).unwrap().broken, 0);
 }

@@ -300,8 +300,8 @@ impl ReflectionAllowance {
         }
         let counted = governor.prices.price_tokens(counted);
         if let Some((at, id)) = ticket.written {
-            let settle = ChargeEntry { id, amount: counted, claimed };
-            if let Err(error) = governor.spend_ledger.charge_call(at, settle) {
+            let charge = ChargeEntry { id, amount: counted, claimed };
+            if let Err(error) = governor.spend_ledger.charge_call(at, charge) {
                 tracing::warn!(%error, "a call could not be settled and counts for all it can have cost");
                 return;
             }

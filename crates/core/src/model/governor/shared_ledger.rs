@@ -129,9 +129,9 @@ impl SharedSpendLedger {
     }
 
     /// Adds the line that charges a reservation made at that time.
-    pub(super) fn charge_call(&self, at: Timestamp, settle: ChargeEntry) -> Result<(), LedgerError> {
-        let id = settle.id.clone();
-        self.ledger.charge_call(&id, at.date_naive(), &encode_entry(&SpendLedgerEntry::Settle(settle))?)
+    pub(super) fn charge_call(&self, at: Timestamp, charge: ChargeEntry) -> Result<(), LedgerError> {
+        let id = charge.id.clone();
+        self.ledger.charge_call(&id, at.date_naive(), &encode_entry(&SpendLedgerEntry::Charge(charge))?)
     }
 
     fn lock_read_state(&self) -> MutexGuard<'_, SharedReadState> {

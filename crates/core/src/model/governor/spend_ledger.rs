@@ -55,12 +55,12 @@ impl SpendLedger {
     }
 
     /// Writes the actual cost of a call that was reserved at that time.
-    pub(super) fn charge_call(&self, at: Timestamp, settle: ChargeEntry) -> Result<(), LedgerError> {
+    pub(super) fn charge_call(&self, at: Timestamp, charge: ChargeEntry) -> Result<(), LedgerError> {
         match self {
             Self::Files(ledger) => {
-                ledger.open_day(|| at)?.append_entry(&SpendLedgerEntry::Settle(settle), WriteDurability::Later)
+                ledger.open_day(|| at)?.append_entry(&SpendLedgerEntry::Charge(charge), WriteDurability::Later)
             }
-            Self::Shared(shared) => shared.charge_call(at, settle),
+            Self::Shared(shared) => shared.charge_call(at, charge),
         }
     }
 }

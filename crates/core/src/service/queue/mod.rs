@@ -55,8 +55,8 @@ pub(super) mod test_support;
 mod tests;
 
 #[cfg(test)]
-#[path = "trouble_tests.rs"]
-mod trouble_tests;
+#[path = "failure_tests.rs"]
+mod failure_tests;
 
 /// The number of looks at a file that another process is writing, and the pause between them.
 const LOOKS: u32 = 20;

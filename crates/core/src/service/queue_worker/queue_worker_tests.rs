@@ -65,7 +65,7 @@ impl World {
             max_attempts: 3,
             retry: Duration::from_secs(30),
             quiet: Duration::from_secs(120),
-            settle: Duration::from_secs(2),
+            after_end: Duration::from_secs(2),
             linger: Duration::from_secs(300),
             keep_done: Duration::from_secs(86_400),
         };

@@ -30,7 +30,7 @@ pub struct WorkerPace {
     /// The time for which a session that has not reported its end must be quiet.
     pub quiet: Duration,
     /// The time for which a log must not have grown before it is read.
-    pub settle: Duration,
+    pub after_end: Duration,
     /// The time that a worker waits for jobs that are not due before it ends.
     pub linger: Duration,
     /// The time for which finished jobs are kept.
@@ -63,8 +63,8 @@ impl WorkerPace {
         // A time in the future only shows that a clock was wrong.
         let grown = grown.filter(|at| *at <= now);
         let until = match job.urgency {
-            JobUrgency::Over => add_duration(grown?, self.settle),
-            JobUrgency::Pause => add_duration(grown.unwrap_or(job.enqueued_at), self.quiet.max(self.settle)),
+            JobUrgency::Over => add_duration(grown?, self.after_end),
+            JobUrgency::Pause => add_duration(grown.unwrap_or(job.enqueued_at), self.quiet.max(self.after_end)),
             JobUrgency::Sweep => return None,
         };
         (until > now && grown.unwrap_or(job.enqueued_at) <= now).then_some(until)

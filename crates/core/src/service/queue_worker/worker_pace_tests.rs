@@ -11,7 +11,7 @@ fn pace() -> WorkerPace {
         max_attempts: 3,
         retry: Duration::from_secs(30),
         quiet: Duration::from_secs(120),
-        settle: Duration::from_secs(2),
+        after_end: Duration::from_secs(2),
         linger: Duration::ZERO,
         keep_done: Duration::from_secs(60),
     }
