@@ -22,7 +22,9 @@ use self::read_only_directory::ReadOnlyDirectory;
 use self::schema::{DocumentKey, IndexEntry, IndexFields, SegmentColumns, alias_term, item_key};
 use super::bank_files::{RecordPlace, StoreFile};
 use super::bank_state::LessonLocation;
-use crate::domain::{AgentMemory, Alias, Fact, FactKey, LessonAvailability, LessonCounters, MemoryId, RunId};
+use crate::domain::{
+    AgentMemory, Alias, Fact, FactKey, LessonAvailability, LessonCounters, MemoryId, RunId, StableHash,
+};
 use crate::memory::answer_collector::AnswerCollector;
 use crate::memory::lesson_matching::{LessonCard, LessonWorth, PreparedQuery, short_hash};
 use crate::recall::{LessonTerms, TermStatistics};
@@ -69,9 +71,7 @@ pub(super) struct FileSeal {
 impl FileSeal {
     /// Adds a link for the bytes up to `end`.
     pub(super) fn add_link(&mut self, bytes: &[u8], end: u64) {
-        let mut hash = blake3::Hasher::new();
-        hash.update(self.hash.as_bytes()).update(bytes);
-        self.hash = hash.finalize().to_hex().to_string();
+        self.hash = StableHash::from_text(&self.hash).with_bytes(bytes).to_digits(64);
         self.links.push(end);
     }
 }
