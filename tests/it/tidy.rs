@@ -265,6 +265,18 @@ fn only_the_index_knows_its_engine() {
 }
 
 #[test]
+fn texts_are_hashed_in_one_way() {
+    // The model's files are hashed as they are read, and a visitor's token is compared in constant time.
+    let allowed = ["domain/text_hash.rs", "model/embed/local_embedder.rs", "serve/src/access.rs"];
+    for path in sources() {
+        let shown = path.to_string_lossy();
+        let is_helper = ["_tests.rs", "test_support.rs"].iter().any(|end| shown.ends_with(end));
+        let is_allowed = is_helper || allowed.iter().any(|end| shown.ends_with(end));
+        assert!(is_allowed || !code(&path).contains("blake3::"), "{} uses its own hash", path.display());
+    }
+}
+
+#[test]
 fn only_ci_knows_where_shared_data_lies() {
     let name = ["..", "shared"].join("/");
     for folder in ["src", "crates", "tests", "benches", "docs", "config", "scripts"] {

@@ -14,7 +14,7 @@ use super::{
     ExportBundle, ExportedFiles, ImportBundle, ImportReadError, IncomingLesson, MemoryFormat, OutgoingLesson,
     read_file_text,
 };
-use archivist_core::domain::{AgentMemory, Facet, FacetValues, Importance, ImportanceScale, Timestamp};
+use archivist_core::domain::{AgentMemory, Facet, FacetValues, Importance, ImportanceScale, StableHash, Timestamp};
 use archivist_core::text::one_line;
 
 #[cfg(test)]
@@ -203,8 +203,8 @@ pub(super) fn import_notes(file: &str, text: &str, now: Timestamp) -> Vec<Incomi
 
 /// Builds a lesson whose identity depends on its words alone: it is the same wherever it appears in a document.
 fn build_note(said: &str, now: Timestamp) -> AgentMemory {
-    let hash: String = blake3::hash(said.as_bytes()).to_hex().chars().take(12).collect();
-    LessonOrigin::new_lesson(FORMAT, &format!("md-{hash}"), now, said, Map::new())
+    let name = format!("md-{}", StableHash::from_text(said).to_digits(12));
+    LessonOrigin::new_lesson(FORMAT, &name, now, said, Map::new())
 }
 
 /// Returns the sentences that fit into a summary, or else as many words as do.

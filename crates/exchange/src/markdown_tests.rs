@@ -39,3 +39,11 @@ fn the_same_words_are_the_same_lesson_wherever_they_stand() {
     let id = |text: &str| import_notes("n.md", text, Timestamp::default())[0].current_version().unwrap().id.clone();
     assert_eq!(id("- Prefer rg over grep"), id("# Tools\n\n1. Prefer  rg over grep"));
 }
+
+#[test]
+fn the_name_of_a_note_stays_the_same() {
+    let now = "2026-01-01T00:00:00Z".parse().unwrap();
+    let note = build_note("Use pnpm", now);
+    assert_eq!(note.id.as_str(), "mem-01kdvdna00xb6cqwckrqnpyhsy");
+    assert_eq!(note.extra["imported"]["name"], "md-f304c2502bea");
+}

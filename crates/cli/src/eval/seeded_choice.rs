@@ -1,5 +1,7 @@
 //! Reproducible random choices: the same seed names always give the same choices.
 
+use archivist_core::domain::StableHash;
+
 /// A seeded stream of pseudo-random numbers.
 #[derive(Debug, Clone)]
 pub(super) struct SeededRandom(u64);
@@ -7,12 +9,7 @@ pub(super) struct SeededRandom(u64);
 impl SeededRandom {
     /// Creates the stream that is seeded by these names.
     pub(super) fn new(names: &[&str]) -> Self {
-        let mut hash = blake3::Hasher::new();
-        for name in names {
-            hash.update(name.as_bytes()).update(&[0]);
-        }
-        let bytes = hash.finalize();
-        Self(bytes.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        Self(u64::from_be_bytes(StableHash::from_parts(names.iter().copied()).to_bytes()))
     }
 
     /// Returns the next number of the stream (SplitMix64).

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::AuditEntry;
-use super::duplicates::fingerprint_words;
+use archivist_core::domain::StableHash;
 
 #[cfg(test)]
 #[path = "recalled_text_tests.rs"]
@@ -224,7 +224,7 @@ impl QuotedEntryIndex {
 }
 
 fn fingerprint_row(words: &[String]) -> u64 {
-    fingerprint_words(words.iter().map(String::as_str))
+    u64::from_le_bytes(StableHash::from_parts(words.iter().map(String::as_str)).to_bytes())
 }
 
 fn split_words(text: &str) -> Vec<String> {

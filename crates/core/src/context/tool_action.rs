@@ -1,5 +1,6 @@
 //! Reads what a tool call does, whatever the tool is called.
 
+use crate::domain::fingerprint_text;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
@@ -241,12 +242,12 @@ fn read_edited_files(arguments: &Value) -> Vec<EditedFile> {
         return read_listed_files(changes);
     }
     let Some(path) = find_path(arguments) else { return Vec::new() };
-    let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(key)?.as_str()).map_or(0, fingerprint_text);
+    let text = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(key)?.as_str()).map_or(0, fingerprint_content);
     match arguments.get("edits").and_then(Value::as_array) {
         Some(edits) => edits
             .iter()
             .map(|edit| {
-                let text = |key: &str| edit.get(key).and_then(Value::as_str).map_or(0, fingerprint_text);
+                let text = |key: &str| edit.get(key).and_then(Value::as_str).map_or(0, fingerprint_content);
                 EditedFile { path: path.clone(), before: text("old_string"), after: text("new_string") }
             })
             .collect(),
@@ -291,11 +292,9 @@ fn read_patched_files(patch: &str) -> Vec<EditedFile> {
         .collect()
 }
 
-/// Returns a hash of a text that is compared and never shown.
-pub(super) fn fingerprint_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.trim_end().hash(&mut hasher);
-    hasher.finish()
+/// Returns a fingerprint of a text that ignores trailing whitespace.
+pub(super) fn fingerprint_content(text: &str) -> u64 {
+    fingerprint_text(text.trim_end())
 }
 
 /// Returns a key that equal commands share: a hash of words and folder, without what varies between runs.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::domain::StableHash;
 use crate::model::{AnswerSchema, ModelTool};
 
 #[cfg(test)]
@@ -202,9 +203,5 @@ fn broken_prompt(name: &'static str, why: &str) -> PromptError {
 }
 
 fn compute_version(texts: &BTreeMap<&'static str, String>) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for (name, text) in texts {
-        hasher.update(name.as_bytes()).update(&[0]).update(text.as_bytes()).update(&[0]);
-    }
-    hasher.finalize().to_hex().chars().take(12).collect()
+    StableHash::from_parts(texts.iter().flat_map(|(name, text)| [*name, text.as_str()])).to_digits(12)
 }

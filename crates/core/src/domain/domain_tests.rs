@@ -277,3 +277,25 @@ proptest! {
         prop_assert_eq!(counters.sightings, distinct as u64);
     }
 }
+
+#[test]
+fn ids_that_are_stored_stay_the_same() {
+    let episode = EpisodeId::for_session("/shop", "s-1");
+    let ids = [
+        episode.to_string(),
+        MemoryId::for_lesson(&episode, at(), "Use pnpm", Some("IF installing THEN use pnpm")).to_string(),
+        MemoryId::for_lesson(&episode, at(), "Use pnpm", None).to_string(),
+        ErrorFamily::from_parts(&["bash", "ECONNREFUSED", ""]).to_string(),
+        IdSource::new(7).new_memory_id(at(), "Use pnpm").to_string(),
+        IdSource::new(7).new_run_id(at(), "Use pnpm").to_string(),
+    ];
+    let expected = [
+        "ep-56813d9706ec5b218566",
+        "mem-01kdvdna00qd05a588sa2k428t",
+        "mem-01kdvdna00hemwwxb5y14tk84m",
+        "1bb893b89c89df2a",
+        "mem-01kdvdna00e7jxdzhv81d41mzg",
+        "run-01kdvdna003d3y0cbb5xjpcqx2",
+    ];
+    assert_eq!(ids, expected);
+}

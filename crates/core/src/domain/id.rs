@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidValue, Timestamp};
+use super::{InvalidValue, StableHash, Timestamp};
 
 /// The maximum length of an id, longer than any id seen in real logs.
 const MAX_ID_CHARACTERS: usize = 128;
@@ -93,9 +93,8 @@ impl EpisodeId {
     /// Returns the id of one session in one project. It is always the same, so that reflecting again updates the
     /// episode.
     pub fn for_session(project: &str, session: &str) -> Self {
-        let mut hash = blake3::Hasher::new();
-        hash.update(project.as_bytes()).update(&[0]).update(session.as_bytes());
-        Self(format!("ep-{}", hash.finalize().to_hex().chars().take(20).collect::<String>()))
+        let hash = StableHash::default().with_part(project).with_text(session);
+        Self(format!("ep-{}", hash.to_digits(20)))
     }
 }
 
@@ -103,10 +102,7 @@ impl MemoryId {
     /// Returns the id of a lesson from a reflection on an episode. It is the same for the same words, so that
     /// reflecting twice makes one lesson, and it sorts by the time of the session.
     pub fn for_lesson(episode: &EpisodeId, at: Timestamp, summary: &str, rule: Option<&str>) -> Self {
-        let mut hash = blake3::Hasher::new();
-        for part in [episode.as_str(), summary, rule.unwrap_or_default()] {
-            hash.update(part.as_bytes()).update(&[0]);
-        }
+        let hash = StableHash::from_parts([episode.as_str(), summary, rule.unwrap_or_default()]);
         Self(format_timed_id("mem", at, &hash))
     }
 }
@@ -114,11 +110,7 @@ impl MemoryId {
 impl ErrorFamily {
     /// Returns the fingerprint of the parts that identify a failure.
     pub fn from_parts(parts: &[&str]) -> Self {
-        let mut hash = blake3::Hasher::new();
-        for part in parts {
-            hash.update(part.as_bytes()).update(&[0]);
-        }
-        Self(hash.finalize().to_hex().chars().take(16).collect())
+        Self(StableHash::from_parts(parts.iter().copied()).to_digits(16))
     }
 }
 
@@ -170,19 +162,16 @@ impl IdSource {
 
     fn next_id(&self, prefix: &str, at: Timestamp, content: &str) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let mut hash = blake3::Hasher::new();
-        hash.update(&self.seed.to_le_bytes()).update(&number.to_le_bytes());
-        hash.update(prefix.as_bytes()).update(&[0]).update(content.as_bytes());
+        let hash = StableHash::from_bytes(&self.seed.to_le_bytes()).with_bytes(&number.to_le_bytes());
+        let hash = hash.with_part(prefix).with_text(content);
         format_timed_id(prefix, at, &hash)
     }
 }
 
 /// Returns an id that sorts by time and ends in a hash.
-fn format_timed_id(prefix: &str, at: Timestamp, hash: &blake3::Hasher) -> String {
-    let mut low = [0; 16];
-    hash.finalize_xof().fill(&mut low);
+fn format_timed_id(prefix: &str, at: Timestamp, hash: &StableHash) -> String {
     let milliseconds = u128::try_from(at.timestamp_millis()).unwrap_or_default();
-    let bits = (milliseconds << 80) | (u128::from_le_bytes(low) >> 48);
+    let bits = (milliseconds << 80) | (u128::from_le_bytes(hash.to_bytes()) >> 48);
     format!("{prefix}-{}", encode_base32(bits))
 }
 

@@ -18,6 +18,7 @@ mod ledger;
 mod memory;
 mod query;
 mod reflection;
+mod text_hash;
 mod trajectory;
 
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use memory::{
 };
 pub use query::{LessonAvailability, MemoryQuery};
 pub use reflection::{ArchivistOutcome, OutcomeStatus, ReflectionScenario, ReflectionTrigger};
+pub use text_hash::{StableHash, fingerprint_text};
 pub use trajectory::{
     EventSink, FormatViolation, Happening, LogReference, OutputOwner, Part, SessionDetails, SessionOutcome,
     SkippedLogLine, Speaker, Step, TokenUsage, ToolCall, ToolOutput, Trajectory, TrajectoryEvent, TruncationCount,

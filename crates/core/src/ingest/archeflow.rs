@@ -104,7 +104,7 @@ impl ArcheFlowReader {
         else {
             return;
         };
-        let known = Some(chat_messages::fingerprint_text(&id));
+        let known = Some(chat_messages::fingerprint_trimmed(&id));
         if self.run == known {
             return;
         }

@@ -8,6 +8,7 @@ use super::json_fields;
 use super::json_fields::Object;
 use crate::domain::{
     EventSink, OutputOwner, Speaker, Step, Timestamp, TokenUsage, ToolCall, ToolOutput, TrajectoryEvent,
+    fingerprint_text,
 };
 
 #[cfg(test)]
@@ -239,12 +240,9 @@ impl ChatEventEmitter {
     }
 }
 
-/// Returns a hash of a text, to recognise it without storing it.
-pub(super) fn fingerprint_text(text: &str) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    text.trim().hash(&mut hasher);
-    hasher.finish()
+/// Returns a fingerprint of a text that ignores leading and trailing whitespace.
+pub(super) fn fingerprint_trimmed(text: &str) -> u64 {
+    fingerprint_text(text.trim())
 }
 
 /// Returns the text on one line, with single blanks.

@@ -1,8 +1,6 @@
 //! Reads Gemini CLI's chats: one document, or lines in which a message is written again whenever it grows.
 
 use std::collections::HashMap;
-use std::hash::DefaultHasher;
-use std::hash::Hasher;
 
 use serde_json::Value;
 
@@ -23,6 +21,7 @@ use crate::domain::TokenUsage;
 use crate::domain::ToolCall;
 use crate::domain::ToolOutput;
 use crate::domain::TrajectoryEvent;
+use crate::domain::fingerprint_text;
 
 #[cfg(test)]
 #[path = "gemini_tests.rs"]
@@ -114,7 +113,7 @@ impl GeminiReader {
     fn read_message(&mut self, mut message: Object, sink: &mut dyn EventSink) {
         let kind = json_fields::get_string(&message, "type").unwrap_or_default();
         let at = json_fields::get_time(&message, "timestamp");
-        let print = json_fields::get_str(&message, "id").map(fingerprint_id);
+        let print = json_fields::get_str(&message, "id").map(fingerprint_text);
         let told = print.and_then(|print| self.messages.get(&print).copied());
         let told = match (kind.as_str(), told) {
             ("gemini" | "assistant" | "model", told) => self.read_agent_message(message, told, at, sink),
@@ -267,7 +266,7 @@ impl GeminiReader {
 
     /// Emits a call unless it was emitted before.
     fn emit_call(&mut self, step: u32, call: ToolCall, sink: &mut dyn EventSink) {
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.calls.entry(fingerprint_id(&call.id)) {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.calls.entry(fingerprint_text(&call.id)) {
             entry.insert(false);
             sink.receive_event(TrajectoryEvent::Call(step, call));
         }
@@ -275,7 +274,7 @@ impl GeminiReader {
 
     /// Emits an output unless it was emitted before.
     fn emit_output(&mut self, id: String, output: ToolOutput, sink: &mut dyn EventSink) {
-        let is_told = self.calls.entry(fingerprint_id(&id)).or_default();
+        let is_told = self.calls.entry(fingerprint_text(&id)).or_default();
         if !std::mem::replace(is_told, true) {
             sink.receive_event(TrajectoryEvent::Output(OutputOwner::Call(id), output));
         }
@@ -449,10 +448,4 @@ fn parse_usage(tokens: &Object) -> TokenUsage {
         cache_write_tokens: None,
         cost_usd: None,
     }
-}
-
-fn fingerprint_id(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(id.as_bytes());
-    hasher.finish()
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::{BankTenancy, LessonStateFilter};
 use crate::domain::{
     AgentMemory, Facet, FacetSet, FacetValues, LessonAvailability, LessonCounters, MemoryId, MemoryQuery, MemoryScope,
+    StableHash,
 };
 use crate::recall::{self, AgeingClass, LessonTerms, RelevanceMeasure, RelevanceQuery};
 
@@ -63,9 +64,7 @@ impl LessonWorth {
 
 /// Returns the first eight bytes of a hash, for telling things apart.
 pub(super) fn short_hash(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    first.iter_mut().zip(blake3::hash(bytes).as_bytes()).for_each(|(to, from)| *to = *from);
-    u64::from_le_bytes(first)
+    u64::from_le_bytes(StableHash::from_bytes(bytes).to_bytes())
 }
 
 /// Returns the hash of a lesson's id that breaks ties.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{LanguageModel, ModelError, ModelReply, ModelRequest};
+use crate::domain::StableHash;
 use crate::files::FileReplacement;
 
 #[cfg(test)]
@@ -35,7 +36,7 @@ fn build_exchange(request: &ModelRequest, model: &str) -> Value {
 fn exchange_key(exchange: &Value) -> String {
     let mut sorted = exchange.clone();
     sorted.sort_all_objects();
-    blake3::hash(sorted.to_string().as_bytes()).to_hex().chars().take(KEY_DIGITS).collect()
+    StableHash::from_text(&sorted.to_string()).to_digits(KEY_DIGITS)
 }
 
 fn recording_path(directory: &Path, key: &str) -> PathBuf {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::harm_evidence::HarmEvidence;
-use crate::domain::{Effect, Exposure, Fact, MemoryId, RunId, Timestamp};
+use crate::domain::{Effect, Exposure, Fact, MemoryId, RunId, StableHash, Timestamp};
 
 #[cfg(test)]
 #[path = "effect_tests.rs"]
@@ -32,11 +32,8 @@ const ONE_IN: f64 = 40.0;
 /// The result depends on the arguments only: it is the same for repeated calls, and each lesson and each session has a
 /// draw of its own. A lesson withheld at one probability is withheld at every higher one, and none is at 0.
 pub fn draw_exposure(seed: u64, run: &RunId, memory: &MemoryId, holdout: f64) -> Exposure {
-    let mut hash = blake3::Hasher::new();
-    hash.update(HOLDOUT_CONTEXT).update(&seed.to_le_bytes());
-    hash.update(run.as_str().as_bytes()).update(&[0]).update(memory.as_str().as_bytes());
-    let bytes = hash.finalize();
-    let number = bytes.as_bytes().iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let hash = StableHash::from_bytes(HOLDOUT_CONTEXT).with_bytes(&seed.to_le_bytes());
+    let number = u64::from_be_bytes(hash.with_part(run.as_str()).with_text(memory.as_str()).to_bytes());
     // As many bits as a float holds exactly.
     let drawn = (number >> 11) as f64 / (1u64 << 53) as f64;
     if drawn < holdout { Exposure::Withheld } else { Exposure::Exposed }

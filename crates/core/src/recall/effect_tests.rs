@@ -192,3 +192,12 @@ proptest! {
         prop_assert!((estimate.low + mirrored.high).abs() < 1e-12 && (estimate.high + mirrored.low).abs() < 1e-12);
     }
 }
+
+#[test]
+fn draws_that_were_made_stay_the_same() {
+    let (memory, run) =
+        (MemoryId::parse("mem-1").unwrap(), |number: u32| RunId::parse(&format!("run-{number}")).unwrap());
+    let withheld: Vec<u32> =
+        (0..40).filter(|number| draw_exposure(7, &run(*number), &memory, 0.1) == Exposure::Withheld).collect();
+    assert_eq!(withheld, [4, 29, 34, 35, 38]);
+}

@@ -207,3 +207,10 @@ proptest! {
         prop_assert_eq!(&redact(&once), &once);
     }
 }
+
+#[test]
+fn the_mark_of_a_secret_stays_the_same() {
+    let mut out = String::new();
+    redaction_mark::push_mark(&mut out, "password", "hunter2");
+    assert_eq!(out, "[redacted:password:55dcd1]");
+}

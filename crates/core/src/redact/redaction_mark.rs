@@ -1,5 +1,6 @@
 //! The mark that replaces a secret.
 
+use crate::domain::StableHash;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -22,8 +23,7 @@ pub(super) fn push_mark(out: &mut String, kind: &str, secret: &str) {
     out.push_str(OPENING);
     out.push_str(kind);
     out.push(':');
-    let digits = blake3::hash(secret.as_bytes()).to_hex();
-    out.extend(digits.chars().take(FINGERPRINT_DIGITS));
+    out.push_str(&StableHash::from_text(secret).to_digits(FINGERPRINT_DIGITS));
     out.push(']');
 }
 

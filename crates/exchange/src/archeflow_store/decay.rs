@@ -8,6 +8,7 @@ use super::lesson::{ArcheFlowLesson, json_to_text};
 use super::lesson_file::{LessonLine, LessonLines};
 use super::run_record::{ProcessedRun, ProcessedRuns, RunRecord};
 use super::{format_log_line, format_timestamp, is_preference};
+use archivist_core::domain::StableHash;
 use archivist_core::domain::Timestamp;
 use archivist_core::recall::FrequencyDecay;
 
@@ -168,5 +169,5 @@ pub(super) fn read_indexed_runs(bytes: &[u8]) -> Vec<String> {
 }
 
 fn fingerprint_bytes(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().chars().take(16).collect()
+    StableHash::from_bytes(bytes).to_digits(16)
 }

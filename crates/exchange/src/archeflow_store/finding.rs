@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::lesson::json_to_text;
+use archivist_core::domain::StableHash;
 use archivist_core::text::{one_line, plain_words, whole_percent};
 
 #[cfg(test)]
@@ -96,7 +97,7 @@ impl ReviewFinding {
     /// Returns a hash that identifies the finding within its run, whichever archetype reported it.
     pub(super) fn fingerprint(&self) -> String {
         let parts = [self.severity.as_str(), &self.category, &self.description].join("\0");
-        blake3::hash(parts.as_bytes()).to_hex().chars().take(16).collect()
+        StableHash::from_text(&parts).to_digits(16)
     }
 }
 

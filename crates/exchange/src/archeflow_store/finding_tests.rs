@@ -112,3 +112,10 @@ proptest! {
         prop_assert_eq!(matcher(&pairs).find_best_match(&finding(&text, "code")), expected);
     }
 }
+
+#[test]
+fn the_fingerprint_of_a_finding_stays_the_same() {
+    let said = json!({"severity": "bug", "description": "No lock", "category": "general"});
+    let finding = ReviewFinding::from_json(said, "critic");
+    assert_eq!(finding.unwrap().fingerprint(), "34ed195380a5bd6b");
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edited_file::EditableFile;
 use crate::hooks::{TextSplice, apply_splices};
+use archivist_core::domain::StableHash;
 use archivist_core::files::FileReplacement;
 
 /// The undo record of one file.
@@ -108,5 +109,5 @@ impl UndoRecordStore {
 }
 
 fn text_fingerprint(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex().to_string()
+    StableHash::from_text(text).to_digits(64)
 }

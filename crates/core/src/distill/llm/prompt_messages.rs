@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::PromptInputs;
 use crate::context::{DigestInput, render_digest};
-use crate::domain::{AgentMemory, EpisodeStatus, ReflectionScenario};
+use crate::domain::{AgentMemory, EpisodeStatus, ReflectionScenario, StableHash};
 use crate::model::ModelMessage;
 use crate::text::Tokenizer;
 
@@ -73,7 +73,5 @@ pub(super) fn render_known_lessons(memories: &[AgentMemory]) -> String {
 
 /// Derives a tag that no author of the log could know, so that a closing tag in the log closes nothing.
 pub(super) fn derive_fence(digest: &str, known: &str) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(digest.as_bytes()).update(&[0]).update(known.as_bytes());
-    hasher.finalize().to_hex().chars().take(10).collect()
+    StableHash::default().with_part(digest).with_text(known).to_digits(10)
 }

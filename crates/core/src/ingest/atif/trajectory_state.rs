@@ -1,9 +1,6 @@
 //! The state of one trajectory while its parts are read.
 
 use std::collections::HashSet;
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
 
 use serde_json::Value;
 
@@ -20,6 +17,7 @@ use crate::domain::SessionOutcome;
 use crate::domain::TokenUsage;
 use crate::domain::ToolOutput;
 use crate::domain::TrajectoryEvent;
+use crate::domain::fingerprint_text;
 use crate::ingest::json_fields;
 use crate::ingest::json_fields::Object;
 
@@ -181,7 +179,7 @@ impl AtifTrajectoryReader {
         if id.is_empty() {
             return;
         }
-        self.calls.insert(hash_text(id));
+        self.calls.insert(fingerprint_text(id));
         while let Some(at) = self.waiting.iter().position(|waiting| waiting.id == id) {
             let EarlyOutput { id, output, .. } = self.waiting.remove(at);
             self.waiting_bytes = self.waiting_bytes.saturating_sub(output.text.len());
@@ -190,7 +188,7 @@ impl AtifTrajectoryReader {
     }
 
     pub(super) fn is_known_call(&self, id: &str) -> bool {
-        self.calls.contains(&hash_text(id))
+        self.calls.contains(&fingerprint_text(id))
     }
 
     /// Keeps an output until its call is read.
@@ -258,10 +256,4 @@ pub(super) fn emit_outcome(outcome: Option<SessionOutcome>, from: &str, sink: &m
     if let Some(outcome) = outcome {
         sink.receive_event(TrajectoryEvent::Outcome(SessionOutcome { from: from.to_owned(), ..outcome }));
     }
-}
-
-fn hash_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }

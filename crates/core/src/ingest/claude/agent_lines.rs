@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::super::json_fields::{self, Object};
-use super::recent_entries::hash_text;
 use super::{ClaudeLineContext, ClaudeMessage, ClaudeReader, tool_results, usage};
 use crate::domain::{
     EventSink, Happening, OutputOwner, SessionDetails, Speaker, Step, ToolCall, ToolOutput, TrajectoryEvent,
+    fingerprint_text,
 };
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ enum ClaudeToolActivity {
 impl ClaudeReader {
     pub(super) fn read_agent_line(&mut self, place: &ClaudeLineContext, line: &mut Object, sink: &mut dyn EventSink) {
         let is_api_error = json_fields::get_flag(line, "isApiErrorMessage") == Some(true);
-        let request = json_fields::get_str(line, "requestId").map(hash_text);
+        let request = json_fields::get_str(line, "requestId").map(fingerprint_text);
         let cost_usd = json_fields::get_amount(line, "costUSD");
         let mut message = json_fields::take_object(line, "message").unwrap_or_else(|| std::mem::take(line));
         let model = match message.get_mut("model").map(Value::take) {
@@ -50,7 +50,7 @@ impl ClaudeReader {
         let mut spent = message.get("usage").and_then(Value::as_object).map(usage::read_usage).unwrap_or_default();
         spent.cost_usd = cost_usd;
 
-        let key = json_fields::get_str(&message, "id").map(hash_text).or(request);
+        let key = json_fields::get_str(&message, "id").map(fingerprint_text).or(request);
         let known = key.and_then(|key| self.messages.take_entry(key));
         let is_elsewhere = known.as_ref().is_some_and(|known| known.file != self.file);
         let known = known.filter(|_| !is_elsewhere);
@@ -76,7 +76,7 @@ impl ClaudeReader {
         }
         for act in part.acts {
             if let ClaudeToolActivity::Call(call) = &act {
-                self.calls.insert(hash_text(&call.id), call.tool == tool_results::ASK);
+                self.calls.insert(fingerprint_text(&call.id), call.tool == tool_results::ASK);
             }
             sink.receive_event(match act {
                 ClaudeToolActivity::Call(call) => TrajectoryEvent::Call(of_message.step, call),
@@ -164,7 +164,7 @@ impl ClaudeMessagePart {
             "redacted_thinking" => {}
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let id = take_string(&mut block, "id");
-                if !id.is_empty() && !is_new_part(hash_text(&id), told) {
+                if !id.is_empty() && !is_new_part(fingerprint_text(&id), told) {
                     return;
                 }
                 let tool = take_string(&mut block, "name");
@@ -193,7 +193,7 @@ fn take_string(block: &mut Object, key: &str) -> String {
 
 /// Appends a block of text that this message did not have yet.
 fn append_new_text(to: &mut String, text: String, told: &mut Vec<u64>) {
-    if text.is_empty() || !is_new_part(hash_text(&text), told) {
+    if text.is_empty() || !is_new_part(fingerprint_text(&text), told) {
         return;
     }
     if to.is_empty() {

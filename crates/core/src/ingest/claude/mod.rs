@@ -23,8 +23,9 @@ use super::LogReader;
 use super::json_fields::{self, Object};
 use crate::domain::{
     EventSink, Happening, SessionDetails, SkippedLogLine, Speaker, Step, Timestamp, TokenUsage, TrajectoryEvent,
+    fingerprint_text,
 };
-use recent_entries::{RecentEntries, hash_text};
+use recent_entries::RecentEntries;
 use session_details::EmittedSessionDetails;
 use titles::SessionTitles;
 
@@ -166,7 +167,7 @@ impl LogReader for ClaudeReader {
             // Requests repeat messages that have their own lines.
             "progress" | "api-request-blob" => self.skip_line(&line),
             "summary" => {
-                let leaf = json_fields::get_str(&line, "leafUuid").map(hash_text);
+                let leaf = json_fields::get_str(&line, "leafUuid").map(fingerprint_text);
                 self.log.titles.add_summary(leaf, json_fields::get_string(&line, "summary"));
             }
             "ai-title" => self.log.titles.set_ai_title(read_title(&line, "aiTitle")),
@@ -236,7 +237,7 @@ impl ClaudeLineKind {
 
 impl ClaudeReader {
     fn read_typed_line(&mut self, number: u64, kind: ClaudeLineKind, line: &mut Object, sink: &mut dyn EventSink) {
-        let uuid = json_fields::get_str(line, "uuid").map(hash_text);
+        let uuid = json_fields::get_str(line, "uuid").map(fingerprint_text);
         if let Some(uuid) = uuid
             && !self.lines.insert(uuid, ())
         {
@@ -261,7 +262,7 @@ impl ClaudeReader {
     /// Skips a line without content, which may still be the parent of another one.
     fn skip_line(&mut self, line: &Object) {
         if let Some(uuid) = json_fields::get_str(line, "uuid") {
-            self.log.places.insert(hash_text(uuid), self.log.turn);
+            self.log.places.insert(fingerprint_text(uuid), self.log.turn);
         }
     }
 
@@ -282,7 +283,7 @@ impl ClaudeReader {
             subagent,
             is_aside,
             is_copied: line.contains_key("forkedFrom"),
-            parent: json_fields::get_str(line, "parentUuid").map(hash_text),
+            parent: json_fields::get_str(line, "parentUuid").map(fingerprint_text),
         }
     }
 
@@ -310,7 +311,7 @@ impl ClaudeReader {
 
     fn report_unknown(&mut self, line: u64, why: String, sink: &mut dyn EventSink) {
         let kinds = &mut self.log.unknown_kinds;
-        if kinds.len() < REPORTED_KINDS && kinds.insert(hash_text(&why)) {
+        if kinds.len() < REPORTED_KINDS && kinds.insert(fingerprint_text(&why)) {
             sink.receive_event(TrajectoryEvent::Skipped(SkippedLogLine { line, why }));
         }
     }

@@ -2,15 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
-use std::hash::DefaultHasher;
 use std::hash::Hasher;
-
-/// Returns the hash of a text, which is the same in every process.
-pub(super) fn hash_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(text.as_bytes());
-    hasher.finish()
-}
 
 /// A hasher that returns its key, which is a hash already.
 #[derive(Debug, Default)]

@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use super::super::json_fields::{self, Object};
-use super::recent_entries::hash_text;
 use super::speaker_split::AttributedText;
 use super::{ClaudeLineContext, ClaudeReader, tool_results};
 use crate::domain::{
-    EventSink, Happening, LogReference, OutputOwner, Part, Speaker, Step, ToolOutput, TrajectoryEvent,
+    EventSink, Happening, LogReference, OutputOwner, Part, Speaker, Step, ToolOutput, TrajectoryEvent, fingerprint_text,
 };
 
 #[cfg(test)]
@@ -50,7 +49,7 @@ impl ClaudeReader {
             let beside = beside.take();
             let id = json_fields::get_string(&result, "tool_use_id");
             // Only the record proves that a person answered; the output's text could have been printed by anything.
-            let asks_person = id.as_deref().and_then(|id| self.calls.get(hash_text(id))).copied();
+            let asks_person = id.as_deref().and_then(|id| self.calls.get(fingerprint_text(id))).copied();
             let is_refused = match denial {
                 Some(denial) => denial == "user-rejected",
                 None => asks_person.is_some() && tool_results::is_refused(&result, beside.as_ref()),

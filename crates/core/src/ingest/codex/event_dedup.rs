@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
-use std::hash::DefaultHasher;
-use std::hash::Hasher;
 
 use crate::domain::ToolOutput;
+use crate::ingest::chat_messages::fingerprint_trimmed;
 
 #[cfg(test)]
 #[path = "event_dedup_tests.rs"]
@@ -19,13 +18,6 @@ const MAX_TWINS: usize = 128;
 
 /// The maximum number of calls that are remembered.
 const MAX_CALLS: usize = 8192;
-
-/// Returns a fingerprint of a text that ignores leading and trailing whitespace.
-pub(super) fn fingerprint_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(text.trim().as_bytes());
-    hasher.finish()
-}
 
 /// The kind of record that reports a content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +135,7 @@ pub(super) struct CodexCallTracker {
 impl CodexCallTracker {
     /// Registers an item's call and returns true if it is new. Ids need not be unique: two items are two calls.
     pub(super) fn register_item_call(&mut self, id: &str) -> bool {
-        let known = self.known.get_mut(&fingerprint_text(id));
+        let known = self.known.get_mut(&fingerprint_trimmed(id));
         match known.filter(|known| known.by != CodexRecordKind::Item) {
             Some(known) => {
                 known.by = CodexRecordKind::Item;
@@ -158,12 +150,12 @@ impl CodexCallTracker {
 
     /// Returns true if any record reported this call.
     pub(super) fn is_tracked(&self, id: &str) -> bool {
-        self.known.contains_key(&fingerprint_text(id))
+        self.known.contains_key(&fingerprint_trimmed(id))
     }
 
     /// Registers a call and returns true if no record reported it before.
     pub(super) fn register_if_unknown(&mut self, id: &str, source: CodexRecordKind) -> bool {
-        if self.known.contains_key(&fingerprint_text(id)) {
+        if self.known.contains_key(&fingerprint_trimmed(id)) {
             return false;
         }
         self.remember_call(id, source);
@@ -171,7 +163,7 @@ impl CodexCallTracker {
     }
 
     fn remember_call(&mut self, id: &str, by: CodexRecordKind) {
-        let print = fingerprint_text(id);
+        let print = fingerprint_trimmed(id);
         let mut forgotten =
             self.known.insert(print, CodexCallState { by, answered: CallOutputOrigin::Nobody, end: None });
         if forgotten.is_none() {
@@ -192,14 +184,14 @@ impl CodexCallTracker {
 
     /// Marks a call whose output was reported together with it.
     pub(super) fn mark_completed(&mut self, id: &str) {
-        if let Some(known) = self.known.get_mut(&fingerprint_text(id)) {
+        if let Some(known) = self.known.get_mut(&fingerprint_trimmed(id)) {
             known.answered = CallOutputOrigin::Together;
         }
     }
 
     /// Stores how a call ended until its output arrives.
     pub(super) fn store_end(&mut self, id: String, end: ToolOutput) {
-        let known = self.known.get_mut(&fingerprint_text(&id));
+        let known = self.known.get_mut(&fingerprint_trimmed(&id));
         if let Some(known) = known.filter(|known| known.answered == CallOutputOrigin::Nobody) {
             known.end = Some(Box::new((id, end)));
         }
@@ -207,7 +199,7 @@ impl CodexCallTracker {
 
     /// Adds the stored end of the call to its output; returns `None` if the output was reported already.
     pub(super) fn merge_output(&mut self, id: &str, mut output: ToolOutput) -> Option<ToolOutput> {
-        let Some(known) = self.known.get_mut(&fingerprint_text(id)) else { return Some(output) };
+        let Some(known) = self.known.get_mut(&fingerprint_trimmed(id)) else { return Some(output) };
         if known.answered == CallOutputOrigin::Together {
             return None;
         }

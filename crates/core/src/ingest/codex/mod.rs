@@ -37,7 +37,8 @@ use crate::domain::Speaker;
 use crate::domain::Step;
 use crate::domain::Timestamp;
 use crate::domain::TrajectoryEvent;
-use event_dedup::{CodexCallTracker, CodexContentKind, CodexDeduplicator, CodexRecordKind, fingerprint_text};
+use crate::ingest::chat_messages::fingerprint_trimmed;
+use event_dedup::{CodexCallTracker, CodexContentKind, CodexDeduplicator, CodexRecordKind};
 use rollout_origin::CodexSessionOrigin;
 use token_totals::CodexTokenMeter;
 use user_prompts::CodexPromptQueue;
@@ -224,7 +225,7 @@ impl CodexRolloutReader {
             content => json_fields::content_text(content),
         };
         if text.is_empty()
-            || self.twins.check_and_remember(CodexContentKind::Message, fingerprint_text(&text), source, self.line)
+            || self.twins.check_and_remember(CodexContentKind::Message, fingerprint_trimmed(&text), source, self.line)
         {
             return;
         }
@@ -242,7 +243,7 @@ impl CodexRolloutReader {
     }
 
     fn emit_subagent(&mut self, thread: String, sink: &mut dyn EventSink) {
-        if !self.copied && self.agents.insert(fingerprint_text(&thread)) {
+        if !self.copied && self.agents.insert(fingerprint_trimmed(&thread)) {
             if self.agents.len() > MAX_AGENTS {
                 self.agents.pop_first();
             }

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::CodexRolloutReader;
 use super::event_dedup::CodexContentKind;
 use super::event_dedup::CodexRecordKind;
-use super::event_dedup::fingerprint_text;
 use super::step_numbering::CodexLineContext;
 use super::tool_outputs;
 use super::turn_items;
@@ -17,6 +16,7 @@ use crate::domain::Speaker;
 use crate::domain::ToolCall;
 use crate::domain::ToolOutput;
 use crate::domain::TrajectoryEvent;
+use crate::ingest::chat_messages::fingerprint_trimmed;
 use crate::ingest::json_fields;
 use crate::ingest::json_fields::Object;
 
@@ -68,7 +68,7 @@ impl CodexRolloutReader {
 
     pub(super) fn emit_agent_text(&mut self, text: String, source: CodexRecordKind, sink: &mut dyn EventSink) {
         if text.is_empty()
-            || self.twins.check_and_remember(CodexContentKind::Words, fingerprint_text(&text), source, self.line)
+            || self.twins.check_and_remember(CodexContentKind::Words, fingerprint_trimmed(&text), source, self.line)
         {
             return;
         }
@@ -93,7 +93,7 @@ impl CodexRolloutReader {
             !thought.is_empty()
                 && !self.twins.check_and_remember(
                     CodexContentKind::Thought,
-                    fingerprint_text(thought),
+                    fingerprint_trimmed(thought),
                     source,
                     self.line,
                 )
@@ -167,7 +167,7 @@ impl CodexRolloutReader {
 
     /// Reads a search, whose lines share no id.
     pub(super) fn read_search(&mut self, item: Object, source: CodexRecordKind, sink: &mut dyn EventSink) {
-        let print = fingerprint_text(&search_subject(&item));
+        let print = fingerprint_trimmed(&search_subject(&item));
         if self.twins.check_and_remember(CodexContentKind::Search, print, source, self.line) {
             return;
         }

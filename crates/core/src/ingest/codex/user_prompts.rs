@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::event_dedup::CodexContentKind;
 use super::event_dedup::CodexDeduplicator;
 use super::event_dedup::CodexRecordKind;
-use super::event_dedup::fingerprint_text;
 use super::message_author;
 use crate::domain::Speaker;
 use crate::domain::Step;
+use crate::ingest::chat_messages::fingerprint_trimmed;
 use crate::ingest::json_fields;
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ impl CodexPromptQueue {
             } else if let Some(speaker) = message_author::find_sure_non_user_speaker(&text) {
                 if self.twins.check_and_remember(
                     CodexContentKind::Prompt,
-                    fingerprint_text(&text),
+                    fingerprint_trimmed(&text),
                     CodexRecordKind::Item,
                     line,
                 ) {
@@ -114,7 +114,7 @@ impl CodexPromptQueue {
         for (speaker, text) in added {
             self.push_known_step(Step { speaker, text, ..step.clone() });
         }
-        let whole = fingerprint_text(&whole);
+        let whole = fingerprint_trimmed(&whole);
         let has_own = !own.is_empty() || has_media;
         if (has_own || !doubtful.is_empty())
             && self.twins.check_duplicate(CodexContentKind::Prompt, whole, CodexRecordKind::Item, line)
@@ -123,13 +123,13 @@ impl CodexPromptQueue {
         }
         let mut heard = Vec::new();
         for (speaker, text) in doubtful {
-            let prints = vec![fingerprint_text(&text), whole];
+            let prints = vec![fingerprint_trimmed(&text), whole];
             heard.extend(self.queue_unconfirmed(line, Step { speaker, ..step.clone() }, text, prints));
         }
         if has_own {
-            let mut prints: Vec<u64> = own.iter().map(|text| fingerprint_text(text)).collect();
+            let mut prints: Vec<u64> = own.iter().map(|text| fingerprint_trimmed(text)).collect();
             let text = own.join("\n");
-            prints.extend([fingerprint_text(&text), fingerprint_text(&own.concat()), whole]);
+            prints.extend([fingerprint_trimmed(&text), fingerprint_trimmed(&own.concat()), whole]);
             heard.extend(self.queue_unconfirmed(line, step, text, prints));
         }
         heard.sort_unstable();
@@ -149,7 +149,7 @@ impl CodexPromptQueue {
             }
             other => json_fields::content_text(other),
         };
-        let print = fingerprint_text(&text);
+        let print = fingerprint_trimmed(&text);
         if let Some(at) = self.waiting.iter().position(|waiting| waiting.prints.contains(&print)) {
             self.twins.check_duplicate(CodexContentKind::Prompt, print, source, line);
             self.confirm_prompt(at, print);

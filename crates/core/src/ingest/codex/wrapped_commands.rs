@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::event_dedup::fingerprint_text;
 use super::script_outputs;
 use super::script_outputs::PrintedResult;
 use super::script_outputs::ScriptEnding;
@@ -17,6 +16,7 @@ use super::scripts::ScriptText;
 use super::tool_outputs;
 use crate::domain::ToolCall;
 use crate::domain::ToolOutput;
+use crate::ingest::chat_messages::fingerprint_trimmed;
 use crate::ingest::json_fields;
 use crate::ingest::json_fields::Object;
 
@@ -85,7 +85,7 @@ impl<V> Default for BoundedMap<V> {
 
 impl<V> BoundedMap<V> {
     fn insert(&mut self, key: &str, value: V) {
-        let key = fingerprint_text(key);
+        let key = fingerprint_trimmed(key);
         self.order.retain(|known| *known != key);
         self.order.push_back(key);
         self.entries.insert(key, value);
@@ -97,11 +97,11 @@ impl<V> BoundedMap<V> {
     }
 
     fn get(&self, key: &str) -> Option<&V> {
-        self.entries.get(&fingerprint_text(key))
+        self.entries.get(&fingerprint_trimmed(key))
     }
 
     fn remove(&mut self, key: &str) -> Option<V> {
-        let key = fingerprint_text(key);
+        let key = fingerprint_trimmed(key);
         self.order.retain(|known| *known != key);
         self.entries.remove(&key)
     }

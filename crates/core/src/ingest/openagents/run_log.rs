@@ -105,7 +105,7 @@ impl LogReader for RunLogReader {
 impl RunLogReader {
     fn read_run_start(&mut self, line: &Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         let id = json_fields::get_string(line, "runId");
-        let known = id.as_deref().map(chat_messages::fingerprint_text);
+        let known = id.as_deref().map(chat_messages::fingerprint_trimmed);
         if self.run.is_some() && known.is_some() && self.run != known {
             self.finish_log(sink);
             self.teller.begin_trajectory(sink);
@@ -178,7 +178,7 @@ impl RunLogReader {
             return;
         }
         if !content.text.is_empty() {
-            self.last_words = Some(chat_messages::fingerprint_text(&content.text));
+            self.last_words = Some(chat_messages::fingerprint_trimmed(&content.text));
         }
         let step = Step {
             speaker: Speaker::Agent,
@@ -259,7 +259,7 @@ impl RunLogReader {
 
     fn read_run_end(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         let last_words = chat_messages::take_first_text(&mut line, &["finalMessage"]);
-        if !last_words.is_empty() && self.last_words != Some(chat_messages::fingerprint_text(&last_words)) {
+        if !last_words.is_empty() && self.last_words != Some(chat_messages::fingerprint_trimmed(&last_words)) {
             self.emit_system_step(last_words, at, sink);
         }
         let error = Some(chat_messages::take_first_text(&mut line, &["error"])).filter(|error| !error.is_empty());

@@ -69,7 +69,7 @@ impl LogReader for OpenAgentsSessionReader {
 impl OpenAgentsSessionReader {
     fn read_session_start(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         let id = json_fields::get_string(&line, "sessionId");
-        let known = id.as_deref().map(chat_messages::fingerprint_text);
+        let known = id.as_deref().map(chat_messages::fingerprint_trimmed);
         if self.session.is_some() && known.is_some() && self.session != known {
             self.emit_finish_time(sink);
             self.teller.begin_trajectory(sink);
@@ -123,7 +123,7 @@ impl OpenAgentsSessionReader {
         if let Some(usage) = usage.filter(|usage| !usage.is_unknown()) {
             let id = json_fields::get_str(&message, "id")
                 .or_else(|| json_fields::get_str(&line, "requestId"))
-                .map(chat_messages::fingerprint_text);
+                .map(chat_messages::fingerprint_trimmed);
             let step = match (id, self.spender) {
                 (Some(id), Some((known, step))) if id == known => step,
                 _ if self.teller.last_step() == before => {
@@ -178,7 +178,7 @@ impl OpenAgentsSessionReader {
 
     fn read_session_end(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
         let last_words = chat_messages::take_first_text(&mut line, &["finalMessage"]);
-        if !last_words.is_empty() && self.last_words != Some(chat_messages::fingerprint_text(&last_words)) {
+        if !last_words.is_empty() && self.last_words != Some(chat_messages::fingerprint_trimmed(&last_words)) {
             self.teller.emit_message(Speaker::System, last_words, at, sink);
         }
         let done: Vec<String> = [("filesModified", "Files modified"), ("commits", "Commits")]
@@ -228,7 +228,7 @@ impl OpenAgentsSessionReader {
             return;
         }
         if speaker == Speaker::Agent && !text.is_empty() {
-            self.last_words = Some(chat_messages::fingerprint_text(&text));
+            self.last_words = Some(chat_messages::fingerprint_trimmed(&text));
         }
         let speaker = if calls.is_empty() { speaker } else { Speaker::Agent };
         let number = self.teller.emit_step(

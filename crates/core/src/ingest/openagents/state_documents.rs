@@ -190,7 +190,7 @@ impl OpenAgentsStateReader {
 
     /// Begins another trajectory if the session changes; messages about one session are one trajectory.
     fn switch_session(&mut self, id: Option<String>, sink: &mut dyn EventSink) {
-        let known = id.as_deref().map(chat_messages::fingerprint_text);
+        let known = id.as_deref().map(chat_messages::fingerprint_trimmed);
         if !self.has_told || (known.is_some() && self.session.is_some() && known != self.session) {
             self.begin_trajectory(sink);
         }

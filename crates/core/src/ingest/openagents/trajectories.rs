@@ -167,7 +167,7 @@ fn emit_action(
             if !result.is_empty() && result != text {
                 text = if text.is_empty() { result } else { format!("{text}\n{result}") };
             }
-            let print = chat_messages::fingerprint_text(&text);
+            let print = chat_messages::fingerprint_trimmed(&text);
             if told.contains(&print) {
                 text.clear();
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bank_files::{RecordPlace, StoreFile};
-use crate::domain::{AgentMemory, Fact, LessonCounters, MemoryId, RunId};
+use crate::domain::{AgentMemory, Fact, LessonCounters, MemoryId, RunId, StableHash};
 use crate::recall::LessonTerms;
 
 /// The error of an index that cannot be relied on. Callers read the files instead.
@@ -42,9 +42,7 @@ pub(super) struct FileSeal {
 impl FileSeal {
     /// Adds a link for the bytes up to `end`.
     pub(super) fn add_link(&mut self, bytes: &[u8], end: u64) {
-        let mut hash = blake3::Hasher::new();
-        hash.update(self.hash.as_bytes()).update(bytes);
-        self.hash = hash.finalize().to_hex().to_string();
+        self.hash = StableHash::from_text(&self.hash).with_bytes(bytes).to_digits(64);
         self.links.push(end);
     }
 }

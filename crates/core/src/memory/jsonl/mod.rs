@@ -41,7 +41,7 @@ use super::{
     JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, MemoryAnswer, MemoryError,
     MemoryService, MemoryStamp,
 };
-use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, Timestamp};
+use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, StableHash, Timestamp};
 use crate::recall::RankingSettings;
 
 pub use self::bank::SyncPolicy;
@@ -288,11 +288,8 @@ impl MemoryService for JsonlMemory {
     /// Hashes the lengths and times of the files, without reading them.
     async fn memory_stamp(&self) -> Result<MemoryStamp, MemoryError> {
         let stamps = self.run_in_each_bank(|bank| Ok(bank.layout.change_stamp())).await?;
-        let mut hash = blake3::Hasher::new();
-        for stamp in stamps {
-            hash.update(stamp.as_bytes());
-        }
-        Ok(MemoryStamp(hash.finalize().to_hex().chars().take(16).collect()))
+        let hash = stamps.iter().fold(StableHash::default(), |hash, stamp| hash.with_text(stamp));
+        Ok(MemoryStamp(hash.to_digits(16)))
     }
 
     async fn bank_statuses(&self) -> Result<Vec<BankStatus>, MemoryError> {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::bank_files::{RecordPlace, StoreFile};
 use super::json_lines::{self, StoreLine, to_u64};
-use crate::domain::{AgentMemory, Alias, Episode, EpisodeId, Fact, FactKey, LessonCounters, MemoryId};
+use crate::domain::{AgentMemory, Alias, Episode, EpisodeId, Fact, FactKey, LessonCounters, MemoryId, StableHash};
 use crate::memory::{Lesson, LessonStateFilter};
 use crate::recall::{self, LessonTerms};
 use crate::text::WordSplitter;
@@ -53,9 +53,7 @@ impl LedgerTally {
         for fact in
             json_lines::split_lines(piece, 0).filter_map(|line| json_lines::parse_line::<Fact>(line.bytes, limit).ok())
         {
-            let print = blake3::hash(fact.key().as_str().as_bytes());
-            let short = print.as_bytes().first_chunk().copied().unwrap_or_default();
-            if self.added.insert(short) {
+            if self.added.insert(StableHash::from_text(fact.key().as_str()).to_bytes()) {
                 self.counters.entry(fact.memory_id().clone()).or_default().add_fact(&fact);
             }
         }

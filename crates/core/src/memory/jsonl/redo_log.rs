@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::bank_files::StoreFile;
 use super::disk::{self, FileStamp};
 use super::json_lines::to_u64;
+use crate::domain::StableHash;
 use crate::memory::MemoryError;
 use crate::memory::lesson_matching::short_hash;
 
@@ -202,7 +203,7 @@ fn parse_entry(line: &[u8]) -> Option<RedoLogEntry> {
 }
 
 fn line_checksum(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().chars().take(CHECKSUM_CHARACTERS).collect()
+    StableHash::from_bytes(bytes).to_digits(CHECKSUM_CHARACTERS)
 }
 
 #[cfg(test)]

@@ -39,3 +39,8 @@ fn a_flipped_bit_is_seen() {
         assert!(parse_image(&bad, 0).pending.is_empty(), "bit in byte {at}");
     }
 }
+
+#[test]
+fn the_checksum_of_a_line_stays_the_same() {
+    assert_eq!(super::line_checksum(b"{}"), "6e46dd10defc9b56");
+}

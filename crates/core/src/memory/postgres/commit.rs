@@ -15,7 +15,9 @@ use super::lexemes::{to_stored_term, to_stored_text};
 use super::row_parser::{self, execute_cached, query_cached};
 use super::row_writer::{ChangedLesson, LockedBank, write_changes};
 use super::transaction::OpenTransaction;
-use crate::domain::{AgentMemory, Episode, EpisodeId, Fact, FactKey, LessonCounters, MemoryId, MemoryScope};
+use crate::domain::{
+    AgentMemory, Episode, EpisodeId, Fact, FactKey, LessonCounters, MemoryId, MemoryScope, StableHash,
+};
 use crate::memory::commit_plan::{CommitPlan, CommitRules, ExistingRecords, plan_commit};
 use crate::memory::{CommitBatch, CommitReceipt, Lesson, MemoryError};
 
@@ -296,5 +298,5 @@ impl ExistingRecords for StoredRecords {
 
 /// Returns a fact's key, hashed to a length that fits into any index.
 pub(super) fn fact_key(key: &FactKey) -> [u8; 16] {
-    blake3::hash(key.as_str().as_bytes()).as_bytes().first_chunk().copied().unwrap_or_default()
+    StableHash::from_text(key.as_str()).to_bytes()
 }

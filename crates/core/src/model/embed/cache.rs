@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::cache_file::{CacheAppendOutcome, Key, VectorCacheFile};
 use super::{EmbedError, Embedder, EmbeddingVector, truncate_text};
+use crate::domain::StableHash;
 
 #[cfg(test)]
 #[path = "cache_tests.rs"]
@@ -150,10 +151,8 @@ fn split_missing_texts<'t>(
 
 /// Returns the cache key of a text: equal for the same model and the same words.
 fn vector_key(model: &str, text: &str) -> Key {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(blake3::hash(model.as_bytes()).as_bytes());
-    hasher.update(truncate_text(text).as_bytes());
-    *hasher.finalize().as_bytes()
+    let model: Key = StableHash::from_text(model).to_bytes();
+    StableHash::from_bytes(&model).with_text(truncate_text(text)).to_bytes()
 }
 
 fn lock_cache(kept: &Mutex<VectorCache>) -> MutexGuard<'_, VectorCache> {

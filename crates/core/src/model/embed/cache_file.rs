@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::EmbeddingVector;
+use crate::domain::StableHash;
 
 #[cfg(test)]
 #[path = "cache_file_tests.rs"]
@@ -214,13 +215,7 @@ impl CacheFileHeader {
 }
 
 fn compute_checksum(parts: &[&[u8]]) -> [u8; CHECKSUM_BYTES] {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(part);
-    }
-    let mut sum = [0; CHECKSUM_BYTES];
-    hasher.finalize_xof().fill(&mut sum);
-    sum
+    parts.iter().fold(StableHash::default(), |hash, part| hash.with_bytes(part)).to_bytes()
 }
 
 /// Fills the buffer; returns `false` if the file ends first.

@@ -132,3 +132,9 @@ async fn faults_are_passed_on_and_not_remembered() {
     assert!(error.to_string().contains("1 vectors for 2 texts"), "{error}");
     assert_eq!((cached.dimensions(), lock_cache(&cached.kept).all_vectors().len()), (Some(2), 0));
 }
+
+#[test]
+fn the_key_of_a_stored_vector_stays_the_same() {
+    let key: String = super::vector_key("bert@1", "Use pnpm").iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(key, "eccf3b0088b158ce05ebb5b363ef9f56364b3ecc342fdddf506c2127be1e2cf9");
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Extra, InvalidValue, ReflectionTrigger, Timestamp};
+use crate::domain::{Extra, InvalidValue, ReflectionTrigger, StableHash, Timestamp};
 
 #[cfg(test)]
 #[path = "job_tests.rs"]
@@ -128,9 +128,8 @@ impl JobKind {
             Self::Reflect(trigger) => trigger,
             Self::Sweep { .. } => return "sweep".to_owned(),
         };
-        let mut hash = blake3::Hasher::new();
-        hash.update(trigger.project_root.as_bytes()).update(&[0]).update(trigger.session_id.as_str().as_bytes());
-        hash.finalize().to_hex().chars().take(NAME_DIGITS).collect()
+        let hash = StableHash::default().with_part(&trigger.project_root).with_text(trigger.session_id.as_str());
+        hash.to_digits(NAME_DIGITS)
     }
 
     /// Returns the path of the project as it was submitted.

@@ -51,3 +51,8 @@ proptest! {
         prop_assert_eq!(JobName::parse(name.as_str()).unwrap(), name);
     }
 }
+
+#[test]
+fn the_name_of_a_job_that_is_stored_stays_the_same() {
+    assert_eq!(job("a", 10).name().as_str(), "c37ad3be11587bb2-10.json");
+}

@@ -33,6 +33,7 @@ use self::job_folder::{
     FileActionResult, MAX_JOB_BYTES, QueueFolders, append_text, create_file, move_file, remove_file,
 };
 use self::job_record::{JobEvent, JobRecord};
+use crate::domain::StableHash;
 use crate::domain::Timestamp;
 
 pub use self::claimed_job::{ClaimedJobFile, JobOwnership};
@@ -163,8 +164,7 @@ impl JobQueue {
     pub fn change_stamp(&self) -> String {
         let times = JobFolder::ALL
             .map(|place| self.folders.folder_path(place).metadata().and_then(|found| found.modified()).ok());
-        let hash = blake3::hash(format!("{times:?}").as_bytes());
-        hash.to_hex().chars().take(8).collect()
+        StableHash::from_text(&format!("{times:?}")).to_digits(8)
     }
 
     /// Returns true if a worker runs. It costs a system call or two.

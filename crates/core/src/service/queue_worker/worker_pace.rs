@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::domain::StableHash;
 use crate::domain::Timestamp;
 use crate::service::queue::{Job, JobKind, JobName, JobUrgency, add_duration};
 
@@ -49,8 +50,7 @@ impl WorkerPace {
         let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX);
         let doubled = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
         let wait = self.retry.saturating_mul(doubled).min(LONGEST_BACKOFF);
-        let hash = blake3::hash(format!("{name} {failures}").as_bytes());
-        let chance = hash.as_bytes().iter().take(8).fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte));
+        let chance = u64::from_be_bytes(StableHash::from_text(&format!("{name} {failures}")).to_bytes());
         let share = 1000 - JITTER + chance % (2 * JITTER + 1);
         let millis = wait.as_millis().saturating_mul(u128::from(share)) / 1000;
         Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX)).min(LONGEST_BACKOFF)

@@ -8,13 +8,11 @@ mod lenient_values;
 mod timestamps;
 
 use std::collections::HashSet;
-use std::hash::DefaultHasher;
-use std::hash::Hash;
-use std::hash::Hasher;
 
 use serde_json::Value;
 
 use crate::domain::EventSink;
+use crate::domain::fingerprint_text;
 use harbor_schema::AtifSchemaCheck;
 
 #[cfg(test)]
@@ -42,7 +40,7 @@ impl AtifValidator {
     pub(super) fn check_field(&mut self, key: &str, value: &Value, sink: &mut dyn EventSink) {
         self.has_agent |= key == "agent";
         if key == "trajectory_id" {
-            self.trajectory_id = value.as_str().map(hash_text);
+            self.trajectory_id = value.as_str().map(fingerprint_text);
         }
         self.start_check(sink).check_root_field(key, value);
     }
@@ -107,10 +105,4 @@ impl AtifValidator {
     fn start_check<'s>(&self, sink: &'s mut dyn EventSink) -> AtifSchemaCheck<'s> {
         AtifSchemaCheck::new(self.path.clone(), sink)
     }
-}
-
-fn hash_text(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
