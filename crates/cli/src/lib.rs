@@ -69,7 +69,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
     let is_drawn_over = arguments.command.takes_over_terminal() && console.is_stderr_watched();
     let talk = if is_drawn_over { StderrVerbosity::Quiet } else { globals.stderr_verbosity() };
     let observe = |telemetry: Option<&TelemetryExporter>| {
-        tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry)
+        tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry);
     };
     let open = || CommandContext::open(globals, &surroundings, now, seed);
     let done = match &arguments.command {
