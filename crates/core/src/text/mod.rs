@@ -1,5 +1,5 @@
 //! Splits texts into words for comparison (lower case, stemmed, identifiers whole and in parts) and into terms for
-//! search, and counts tokens as models do.
+//! search, counts tokens as models do, and splits shell lines into commands.
 //!
 //! Every memory indexes the terms and every query is split into them, so that all of them rank alike. Any change of the
 //! results must raise [`VERSION`], so that derived indexes are rebuilt.
@@ -11,6 +11,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 mod one_line;
+pub mod shell_lexer;
 mod terms;
 pub mod thesaurus;
 mod tokens;
