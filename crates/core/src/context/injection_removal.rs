@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use crate::text::shell_lexer::{is_assignment, program_name, split_commands};
+
 #[cfg(test)]
 #[path = "injection_removal_tests.rs"]
 mod tests;
@@ -109,11 +111,12 @@ pub(super) fn is_archivist_tool(tool: &str) -> bool {
 
 /// Returns true if a command is only `archivist recall`, so that its output is all lessons.
 pub(super) fn is_recall_command(command: &str) -> bool {
-    let mut words = command.split_whitespace().skip_while(|word| word.contains('='));
-    let program = words.next().unwrap_or_default();
-    program.rsplit('/').next() == Some("archivist")
+    let commands = split_commands(command);
+    let [only] = commands.as_slice() else { return false };
+    let mut words = only.arguments().map(|word| word.text.as_str()).skip_while(|word| is_assignment(word));
+    words.next().map(program_name) == Some("archivist")
         && words.any(|word| word == "recall")
-        && !command.contains([';', '|', '&', '\n', '`', '$'])
+        && only.substituted.is_empty()
 }
 
 impl LineStart {

@@ -53,7 +53,13 @@ fn our_own_tools_are_known_by_their_whole_name() {
     assert!(
         is_recall_command("archivist recall \"linker error\"") && is_recall_command("A=1 /usr/bin/archivist recall x")
     );
-    for other in ["archivist recall x; cargo test", "cargo test archivist recall", "archivist status"] {
+    assert!(is_recall_command("archivist recall 'a | b' 2>&1"));
+    for other in [
+        "archivist recall x; cargo test",
+        "archivist recall $(cat a)",
+        "cargo test archivist recall",
+        "archivist status",
+    ] {
         assert!(!is_recall_command(other), "{other}");
     }
 }

@@ -1,6 +1,7 @@
 //! What was read, made ready to reflect on. Pure: events in, values out.
 
 mod call_ending;
+mod command_prefixes;
 mod digest;
 mod episode;
 mod error_identity;
@@ -24,6 +25,7 @@ mod trust_class;
 mod test_support;
 
 pub(crate) use call_ending::{CallFailure, CallOutcome, read_call_outcome};
+pub(crate) use command_prefixes::strip_runners;
 pub(crate) use failure::is_verification;
 pub(crate) use tool_action::{ShellCommand, ToolAction, is_read_only_command, parse_shell_commands};
 pub(crate) use trust_class::fetches_remote_text;

@@ -248,10 +248,7 @@ impl SessionCourse {
         let parts: Vec<ShellCommand> =
             inner_scripts(command).iter().flat_map(|script| parse_shell_commands(script)).collect();
         let writes = |part: &ShellCommand| {
-            let is_write = part.may_write_files()
-                && !hides_command(part)
-                && !runs_check(part)
-                && !delivers_work(part.command_words());
+            let is_write = part.writes && !runs_check(part) && !delivers_work(part.command_words());
             is_write || rewrites_files(part.command_words())
         };
         let is_scratch = !self.is_in_scratch && is_scratch(command);
@@ -401,8 +398,7 @@ fn inner_scripts(command: &str) -> Vec<String> {
     if is_program(command) {
         return command.split("cmd").skip(1).filter_map(first_string).collect();
     }
-    let inner: Vec<String> =
-        parse_shell_commands(command).iter().filter_map(ShellCommand::inner_script).map(str::to_owned).collect();
+    let inner: Vec<String> = parse_shell_commands(command).iter().filter_map(ShellCommand::inner_script).collect();
     if inner.is_empty() { vec![command.to_owned()] } else { inner }
 }
 
@@ -410,11 +406,6 @@ fn inner_scripts(command: &str) -> Vec<String> {
 fn first_string(text: &str) -> Option<String> {
     let value = text.trim_start_matches('"').trim_start().strip_prefix(':')?;
     serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
-}
-
-/// Returns true if the words of a command contain the output of another one; that alone writes no file.
-fn hides_command(part: &ShellCommand) -> bool {
-    part.command_words().iter().any(|word| word.contains("$(") || word.contains('`'))
 }
 
 /// Returns true if a command delivers work to where others see it.

@@ -8,7 +8,12 @@ use serde_json::Value;
 mod shell_effect;
 
 pub(crate) use shell_effect::{ShellCommand, is_read_only_command, parse_shell_commands};
-pub(super) use shell_effect::{is_assignment, parse_git_command};
+pub(super) use shell_effect::{all_commands_match, parse_git_command};
+
+use super::command_prefixes::{SHELLS, contains_word};
+use crate::text::shell_lexer::{
+    CommandSeparator, ShellWord, WordRole, program_name, split_commands, strip_leading_commands,
+};
 
 #[cfg(test)]
 #[path = "tool_action_tests.rs"]
@@ -98,27 +103,10 @@ impl ToolAction {
 
 /// Returns true if a tool only takes notes, plans or thinks.
 fn is_note_tool(name: &str) -> bool {
-    matches!(
-        name,
-        "todowrite"
-            | "todoread"
-            | "todo"
-            | "updatetodo"
-            | "writetodos"
-            | "updateplan"
-            | "plan"
-            | "exitplanmode"
-            | "enterplanmode"
-            | "think"
-            | "sequentialthinking"
-            | "askuserquestion"
-            | "taskcreate"
-            | "taskupdate"
-            | "tasklist"
-            | "taskget"
-            | "taskoutput"
-            | "bashoutput"
-    )
+    const NOTE_TOOLS: &str = "\
+        todowrite todoread todo updatetodo writetodos updateplan plan exitplanmode enterplanmode think \
+        sequentialthinking askuserquestion taskcreate taskupdate tasklist taskget taskoutput bashoutput";
+    contains_word(NOTE_TOOLS, name)
 }
 
 /// Returns true if an MCP tool's name, after that of its server, speaks only of reading.
@@ -205,7 +193,9 @@ fn read_command_value(given: &Value) -> Option<String> {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             match words.as_slice() {
                 // A shell that runs one script is left out; the script is the command.
-                [shell, flag, script] if is_shell(shell) && flag.starts_with('-') && flag.ends_with('c') => {
+                [shell, flag, script]
+                    if contains_word(SHELLS, program_name(shell)) && flag.starts_with('-') && flag.ends_with('c') =>
+                {
                     script.trim().to_owned()
                 }
                 words => words.join(" "),
@@ -216,10 +206,6 @@ fn read_command_value(given: &Value) -> Option<String> {
     // The later part of a long script is its data.
     let shown = command.get(..command.floor_char_boundary(MAX_COMMAND_BYTES)).unwrap_or_default();
     (!shown.is_empty()).then(|| shown.to_owned())
-}
-
-fn is_shell(program: &str) -> bool {
-    matches!(program.rsplit('/').next().unwrap_or(program), "bash" | "sh" | "zsh" | "dash" | "fish")
 }
 
 fn find_path(arguments: &Value) -> Option<String> {
@@ -297,51 +283,35 @@ pub(super) fn fingerprint_content(text: &str) -> u64 {
     fingerprint_text(text.trim_end())
 }
 
-/// Returns a key that equal commands share: a hash of words and folder, without what varies between runs.
+/// Returns a key that equal commands share: a hash of words and folder, without what varies between runs or only cuts
+/// the output.
 pub(super) fn command_key(command: &str, folder: Option<&str>) -> u64 {
     let mut hasher = DefaultHasher::new();
     folder.hash(&mut hasher);
-    let mut rest = command;
-    while let Some(pipe) = rest.find('|') {
-        let (before, behind) = rest.split_at_checked(pipe).unwrap_or((rest, ""));
-        let behind = behind.trim_start_matches('|');
-        hash_words(before, &mut hasher);
-        rest = if only_cuts_output(behind.trim_start()) { text_after_cut(behind) } else { behind };
-        if !only_cuts_output(behind.trim_start()) {
-            '|'.hash(&mut hasher);
+    let mut before = CommandSeparator::Next;
+    for part in split_commands(command) {
+        let reached_by = std::mem::replace(&mut before, part.separator);
+        if reached_by == CommandSeparator::Pipe && matches!(part.program(), "tail" | "head") {
+            continue;
+        }
+        reached_by.hash(&mut hasher);
+        let is_varied = |word: &ShellWord| {
+            word.role == WordRole::Duplicate || matches!(word.text.as_str(), "--no-color" | "--nocapture")
+        };
+        for word in part.words.iter().filter(|word| !is_varied(word)) {
+            (word.role, &word.text).hash(&mut hasher);
         }
     }
-    hash_words(rest, &mut hasher);
     hasher.finish()
-}
-
-fn hash_words(text: &str, hasher: &mut DefaultHasher) {
-    for word in text.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "--no-color" | "--nocapture")) {
-        word.hash(hasher);
-    }
-}
-
-/// Returns true if a part of a pipe only cuts the output before it.
-fn only_cuts_output(part: &str) -> bool {
-    ["tail", "head"].iter().any(|program| {
-        part.strip_prefix(program)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_./".contains(c)))
-    })
-}
-
-/// Returns the text after the first part of a pipe.
-fn text_after_cut(part: &str) -> &str {
-    let end = [part.find([';', '\n', '|']), part.find("&&")].into_iter().flatten().min();
-    end.and_then(|end| part.get(end..)).unwrap_or_default()
 }
 
 /// Splits a leading `cd` off a command: returns the folder and the rest of the command.
 pub(super) fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
-    let moved = command.trim_start().strip_prefix("cd ").and_then(|rest| {
-        let ends = [rest.find("&&").map(|at| (at, 2)), rest.find([';', '\n']).map(|at| (at, 1))];
-        let (at, length) = ends.into_iter().flatten().min()?;
-        let folder = rest.get(..at)?.trim().trim_matches(['"', '\'']);
-        Some((Some(folder), rest.get(at + length..)?.trim()))
+    let mut folder = None;
+    let rest = strip_leading_commands(command, |part| {
+        let is_first_cd = folder.is_none() && part.program() == "cd";
+        folder = folder.or(part.arguments().nth(1).filter(|_| is_first_cd).map(|word| word.as_written(command)));
+        is_first_cd && folder.is_some()
     });
-    moved.filter(|(_, rest)| !rest.is_empty()).unwrap_or((None, command))
+    (folder, if folder.is_some() { rest } else { command })
 }

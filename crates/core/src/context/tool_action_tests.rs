@@ -98,6 +98,8 @@ fn a_command_is_the_same_whatever_is_cut_off_its_output() {
         assert_ne!(key(other), whole, "{other}");
     }
     assert_eq!(key("a | tail -3; b"), key("a | tail -9; b"));
+    assert_ne!(key("python - <<E\nx\nE"), key("python - <<E\ny\nE"));
+    assert_ne!(key("a && b"), key("a || b"));
     assert_eq!(key("a | tail -3 && b"), key("a && b"));
     assert_ne!(command_key("pytest", Some("/a")), command_key("pytest", Some("/b")));
 }
@@ -108,4 +110,5 @@ fn going_to_a_folder_is_apart_from_what_is_done_there() {
     assert_eq!(split_leading_cd("cd 'a b'; pytest && ls"), (Some("a b"), "pytest && ls"));
     assert_eq!(split_leading_cd("cd a"), (None, "cd a"));
     assert_eq!(split_leading_cd("pytest; cd a"), (None, "pytest; cd a"));
+    assert_eq!(split_leading_cd("cd '/a && b' 2>/dev/null && pytest"), (Some("/a && b"), "pytest"));
 }

@@ -1,8 +1,9 @@
 //! Classifies texts by the trust in their source.
 
 use super::failure::{DetectedFailure, FailureClass, is_verification};
-use super::tool_action::{ToolAction, is_read_only_command};
+use super::tool_action::{ToolAction, all_commands_match, is_read_only_command};
 use crate::domain::{Speaker, TrustClass};
+use crate::text::shell_lexer::program_name;
 
 #[cfg(test)]
 #[path = "trust_class_tests.rs"]
@@ -76,17 +77,14 @@ fn is_foreign_tool(tool: &str) -> bool {
 fn only_runs_checks(command: &str) -> bool {
     is_verification(command)
         && !command.contains(['`', '$'])
-        && command
-            .split(['|', ';', '\n'])
-            .flat_map(|part| part.split("&&"))
-            .all(|part| part.trim().is_empty() || is_read_only_command(part) || is_verification(part))
+        && all_commands_match(command, 0, &|part| part.is_read_only() || is_verification(&part.to_command_line()))
 }
 
 /// Returns true if a command fetches text from elsewhere.
 pub(crate) fn fetches_remote_text(command: &str) -> bool {
     let words: Vec<&str> = command
         .split(|c: char| c.is_whitespace() || matches!(c, '|' | ';' | '&' | '(' | ')' | '`' | '"' | '\''))
-        .map(|word| word.rsplit('/').next().unwrap_or(word))
+        .map(program_name)
         .collect();
     words.iter().enumerate().any(|(at, word)| {
         let next = words.get(at + 1).copied().unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Splits texts into words for comparison (lower case, stemmed, identifiers whole and in parts) and into terms for
-//! search, counts tokens as models do, and removes what cannot be seen.
+//! search, counts tokens as models do, splits shell lines into commands, and removes what cannot be seen.
 //!
 //! Every memory indexes the terms and every query is split into them, so that all of them rank alike. Any change of the
 //! results must raise [`VERSION`], so that derived indexes are rebuilt.
@@ -14,6 +14,7 @@ mod ansi_escapes;
 mod document_index;
 mod hidden_characters;
 mod one_line;
+pub mod shell_lexer;
 mod terms;
 pub mod thesaurus;
 mod tokens;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use archivist_core::text::shell_lexer::{ShellWord, program_name, split_commands};
+
 use super::hook_plan::HookPlan;
 
 #[cfg(test)]
@@ -16,12 +18,6 @@ struct HookCommandParts {
     program: Range<usize>,
     agent: Range<usize>,
     event: Option<Range<usize>>,
-}
-
-/// A word of a command without its quotes, and its range including them.
-struct HookCommandWord {
-    text: String,
-    range: Range<usize>,
 }
 
 /// Returns true if a command is one of our hooks for the agent of the plan.
@@ -41,58 +37,28 @@ pub(super) fn update_command(command: &str, event: &str, plan: &HookPlan) -> Opt
     (updated != command).then_some(updated)
 }
 
-/// Parses a command of the form `[…] archivist [flags] hook AGENT [EVENT] […]`.
-fn parse_command(command: &str, plan: &HookPlan) -> Option<HookCommandParts> {
-    let words = split_words(command);
-    let own_name = first_word(&plan.program).map(|word| program_name(&word));
-    let is_program = |word: &HookCommandWord| {
-        let name = program_name(&word.text);
-        name == PROGRAM || own_name.as_deref() == Some(&name)
+/// Parses a line with a command of the form `[…] archivist [flags] hook AGENT [EVENT] […]`.
+fn parse_command(line: &str, plan: &HookPlan) -> Option<HookCommandParts> {
+    let own = split_commands(&plan.program);
+    let own_name = own.first().and_then(|own| own.arguments().next()).map(|word| lowercase_name(&word.text));
+    let is_program = |word: &ShellWord| {
+        let name = lowercase_name(&word.text);
+        name == PROGRAM || own_name.as_ref() == Some(&name)
     };
-    let start = words.iter().position(is_program)?;
-    let mut behind = words.iter().skip(start + 1).take_while(|word| !is_operator(&word.text));
-    behind.find(|word| word.text == "hook")?;
-    let agent = behind.next().filter(|word| word.text == plan.agent.as_str())?;
-    let event = behind.next().filter(|word| !word.text.starts_with('-'));
-    Some(HookCommandParts {
-        program: words.get(start)?.range.clone(),
-        agent: agent.range.clone(),
-        event: event.map(|word| word.range.clone()),
+    split_commands(line).iter().find_map(|command| {
+        let mut words = command.arguments().skip_while(|word| !is_program(word));
+        let program = words.next()?;
+        words.find(|word| word.text == "hook")?;
+        let agent = words.next().filter(|word| word.text == plan.agent.as_str())?;
+        let event = words.next().filter(|word| !word.text.starts_with('-'));
+        Some(HookCommandParts {
+            program: program.span.clone(),
+            agent: agent.span.clone(),
+            event: event.map(|word| word.span.clone()),
+        })
     })
 }
 
-fn first_word(program: &str) -> Option<String> {
-    split_words(program).into_iter().next().map(|word| word.text)
-}
-
-/// Returns the last component of a Unix or Windows path, in lower case and without `.exe`.
-fn program_name(path: &str) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
-    name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
-}
-
-fn is_operator(word: &str) -> bool {
-    word.ends_with([';', '|', '&', '>', '<'])
-}
-
-/// Splits a command into words like a shell: quotes keep words together.
-fn split_words(command: &str) -> Vec<HookCommandWord> {
-    let mut words = Vec::new();
-    let mut open: Option<HookCommandWord> = None;
-    let mut quote = None;
-    for (at, c) in command.char_indices() {
-        if quote.is_none() && c.is_whitespace() {
-            words.extend(open.take());
-            continue;
-        }
-        let word = open.get_or_insert_with(|| HookCommandWord { text: String::new(), range: at..at });
-        word.range.end = at + c.len_utf8();
-        match quote {
-            Some(closing) if closing == c => quote = None,
-            None if matches!(c, '"' | '\'') => quote = Some(c),
-            _ => word.text.push(c),
-        }
-    }
-    words.extend(open);
-    words
+fn lowercase_name(program: &str) -> String {
+    program_name(&program.to_lowercase()).to_owned()
 }

@@ -41,6 +41,8 @@ fn an_update_keeps_what_somebody_added() {
     check("A=1 archivist -q hook claude-code stop", "Stop", Some("A=1 /new/archivist -q hook claude-code stop"));
     check("archivist hook claude-code stop", "SessionEnd", Some("/new/archivist hook claude-code session-end"));
     check("archivist hook claude-code", "Stop", Some("/new/archivist hook claude-code stop"));
+    check("archivist hook claude-code 2>a;b", "Stop", Some("/new/archivist hook claude-code stop 2>a;b"));
+    check("C:\\x\\archivist.exe hook claude-code stop&", "Stop", Some("/new/archivist hook claude-code stop&"));
     check("archivist hook claude-code stop", "PostToolUse", None);
     check("other hook claude-code stop", "Stop", None);
 }

@@ -6,8 +6,9 @@ use super::excerpt::{ExcerptFocus, ExcerptPart, TextOrigin, choose_excerpt};
 use super::step_parts::{StepPart, StepPartKind, has_spoken_text, split_step_parts};
 use crate::context::failure::rate_error_line;
 use crate::context::signal::Signal;
-use crate::context::tool_action::{ToolAction, is_assignment, is_read_only_command};
+use crate::context::tool_action::{ToolAction, is_read_only_command};
 use crate::domain::{Speaker, Step, ToolCall, ToolOutput, Trajectory};
+use crate::text::shell_lexer::{is_assignment, strip_leading_commands};
 use crate::text::{JoinerPolicy, strip_hidden_text};
 
 /// The factor, before doubling, by which a step may exceed the limit of one part.
@@ -305,19 +306,10 @@ fn render_call(call: &ToolCall, bytes: usize) -> String {
 
 /// Removes a leading `cd` and assignments from a command, as long as more follows.
 pub(super) fn without_preamble(command: &str) -> &str {
-    let mut rest = command.trim_start();
-    loop {
-        let end = rest.find([';', '\n']).into_iter().chain(rest.find("&&")).min().unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        let after = after.trim_start_matches([';', '\n', '&', ' ', '\t']);
-        let mut words = part.split_whitespace().peekable();
-        let is_preamble = words.next_if(|word| matches!(*word, "cd" | "export" | "set" | "source")).is_some()
-            || words.all(is_assignment);
-        if !is_preamble || after.is_empty() {
-            return rest;
-        }
-        rest = after;
-    }
+    strip_leading_commands(command, |part| {
+        matches!(part.program(), "cd" | "export" | "set" | "source")
+            || part.arguments().all(|word| is_assignment(&word.text))
+    })
 }
 
 pub(super) fn has_failed(output: &ToolOutput) -> bool {

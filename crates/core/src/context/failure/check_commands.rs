@@ -1,6 +1,7 @@
 //! Recognizes commands that check work: tests, builds, type checks, linters.
 
-use super::command_line::{base_name, contains_word};
+use crate::context::command_prefixes::contains_word;
+use crate::text::shell_lexer::program_name;
 
 /// Programs that do nothing but check.
 const ALWAYS: &str = "\
@@ -45,7 +46,7 @@ const CHECK_WORDS: &str = "\
 /// Returns true if one command, stripped of wrappers, checks work.
 pub(super) fn is_check_command(words: &[String]) -> bool {
     let Some(head) = words.first() else { return false };
-    let name = base_name(head);
+    let name = program_name(head);
     let rest = || words.iter().skip(1).map(String::as_str);
     if rest().any(|word| matches!(word, "--version" | "--help" | "-V")) && words.len() == 2 {
         return false;
@@ -57,7 +58,7 @@ pub(super) fn is_check_command(words: &[String]) -> bool {
         "npm" | "pnpm" | "yarn" | "bun" => return package_manager_checks(words),
         "make" | "gmake" | "just" | "task" | "mage" | "invoke" | "ant" => return targets_are_checks(words),
         "gradle" | "gradlew" | "mvn" | "mvnw" => return true,
-        "sh" | "bash" | "zsh" => return words.get(1).is_some_and(|script| is_check_name(base_name(script))),
+        "sh" | "bash" | "zsh" => return words.get(1).is_some_and(|script| is_check_name(program_name(script))),
         _ => {}
     }
     if let Some((_, verbs)) = VERBS.iter().find(|(programs, _)| programs.contains(&name)) {
@@ -73,7 +74,7 @@ pub(super) fn is_lint_command(words: &[String]) -> bool {
         lint fmt format style clippy eslint oxlint biome ruff flake8 pylint black isort prettier gofmt \
         goimports golangci rustfmt shellcheck rubocop stylelint markdownlint actionlint hadolint yamllint \
         standard xo";
-    let is_lint = |word: &str| base_name(word).split([':', '-', '_', '.']).any(|part| contains_word(LINTS, part));
+    let is_lint = |word: &str| program_name(word).split([':', '-', '_', '.']).any(|part| contains_word(LINTS, part));
     words.iter().filter(|word| !word.starts_with('-')).take(3).any(|word| is_lint(word))
 }
 
@@ -83,7 +84,7 @@ pub(super) fn is_compile_command(words: &[String]) -> bool {
         tsc vue-tsc rustc javac kotlinc scalac ghc gcc g++ clang clang++ cc ninja mypy pyright svelte-check \
         make cmake esbuild webpack";
     let Some(head) = words.first() else { return false };
-    contains_word(COMPILERS, base_name(head))
+    contains_word(COMPILERS, program_name(head))
         || words.iter().skip(1).take(3).any(|word| {
             matches!(
                 word.as_str(),
@@ -94,13 +95,15 @@ pub(super) fn is_compile_command(words: &[String]) -> bool {
 
 fn runs_python_tests(words: &[String]) -> bool {
     words.iter().skip(1).find(|word| !word.starts_with('-')).is_some_and(|script| {
-        let name = base_name(script);
+        let name = program_name(script);
         name == "runtests.py"
             || name.starts_with("test_") && name.ends_with(".py")
             || name.ends_with("_test.py")
             || (matches!(name, "manage.py" | "setup.py")
                 && words.iter().any(|word| matches!(word.as_str(), "test" | "check")))
-    }) || words.windows(2).any(|pair| matches!(pair, [module, test] if base_name(module) == "django" && test == "test"))
+    }) || words
+        .windows(2)
+        .any(|pair| matches!(pair, [module, test] if program_name(module) == "django" && test == "test"))
 }
 
 fn package_manager_checks(words: &[String]) -> bool {

@@ -1,6 +1,7 @@
 //! Parses a shell command as far as needed to know what it runs and whether its exit code can be trusted.
 
-use super::shell_words::{CommandSeparator, SimpleCommand, split_commands};
+use crate::context::command_prefixes::{contains_word, find_shell_script, strip_runners, strip_wrappers};
+use crate::text::shell_lexer::{CommandSeparator, LexedCommand, WordRole, is_assignment, program_name, split_commands};
 
 #[cfg(test)]
 #[path = "command_line_tests.rs"]
@@ -12,42 +13,12 @@ const MAX_COMMAND_BYTES: usize = 16 * 1024;
 /// The depth up to which scripts inside scripts are parsed.
 const MAX_DEPTH: usize = 4;
 
-/// Words before a command that do not change what it is.
-const WRAPPERS: &str = "\
-    sudo env time nice nohup command exec stdbuf xvfb-run npx bunx pnpx dlx uvx do then else if elif \
-    while until ! { ( builtin caffeinate rtk";
-
-/// Pairs of words before a command that do not change what it is.
-const WRAPPER_PAIRS: &[(&str, &str)] = &[
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pipenv", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("rye", "run"),
-    ("pnpm", "exec"),
-    ("npm", "exec"),
-    ("yarn", "exec"),
-    ("yarn", "dlx"),
-    ("pnpm", "dlx"),
-    ("bun", "x"),
-    ("bundle", "exec"),
-    ("python", "-m"),
-    ("python3", "-m"),
-    ("py", "-m"),
-    ("conda", "run"),
-    ("mise", "exec"),
-    ("nix", "develop"),
-];
-
-const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "fish", "ksh"];
-
 /// Commands that only show something. The errors they print are not their own failure.
 const READERS: &str = "\
      cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk ls find fd tree wc sort uniq \
     cut tr jq yq echo printf pwd cd true file stat du df diff cmp comm which type command hash column nl od xxd strings \
     tee xargs journalctl dmesg ps env export set source . sleep date test [ [[ false exit history pushd popd fi done \
-    esac } ) for case return read unset wait man tac realpath dirname basename zcat clear ";
+    esac } for case return read unset wait man tac realpath dirname basename zcat clear ";
 
 /// Commands that change little or ask a remote service, and print little of their own.
 const MESSENGERS: &str = " curl wget gh mkdir touch rm cp mv ln chmod ";
@@ -57,9 +28,15 @@ const ANSWERS_BY_EXIT: &str = "\
      grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ which type command pgrep pidof expr \
     false comm fd hash colordiff ";
 
-/// Returns true if a space-separated list of words contains this one.
-pub(super) fn contains_word(words: &str, word: &str) -> bool {
-    !word.is_empty() && words.split_ascii_whitespace().any(|listed| listed == word)
+/// One command of a line, without assignments and wrappers before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SimpleCommand {
+    words: Vec<String>,
+    /// The files that its output or error output goes to.
+    written: Vec<String>,
+    /// True if its output goes to a file, so that nobody sees it.
+    is_kept: bool,
+    then: CommandSeparator,
 }
 
 /// A parsed command line.
@@ -74,10 +51,8 @@ impl ParsedCommandLine {
     pub(super) fn parse(command: &str) -> Self {
         let command = super::plain_output::prefix_to_byte(command, MAX_COMMAND_BYTES);
         let mut line = Self { commands: Vec::new(), strict: command.contains("pipefail") };
-        match extract_script_commands(command) {
-            Some(commands) => collect_commands(&commands, CommandSeparator::End, 0, &mut line.commands),
-            None => collect_commands(command, CommandSeparator::End, 0, &mut line.commands),
-        }
+        let script = extract_script_commands(command);
+        collect_commands(script.as_deref().unwrap_or(command), CommandSeparator::End, 0, &mut line.commands);
         line
     }
 
@@ -126,9 +101,7 @@ impl ParsedCommandLine {
                 shows.push(is_dump);
             }
             written.extend(
-                pipe.iter()
-                    .flat_map(|command| &command.words)
-                    .map(|word| word.trim_start_matches(['>', '&', '1', '2'])),
+                pipe.iter().flat_map(|command| command.words.iter().chain(&command.written)).map(String::as_str),
             );
         }
         shows.contains(&true).then(|| (shows.first() == Some(&true), shows.last() == Some(&true)))
@@ -142,7 +115,7 @@ impl ParsedCommandLine {
             let covers = match command.then {
                 CommandSeparator::And | CommandSeparator::End => false,
                 CommandSeparator::Pipe => !self.strict,
-                CommandSeparator::Or | CommandSeparator::Next => true,
+                CommandSeparator::Or | CommandSeparator::Background | CommandSeparator::Next => true,
             };
             if open && covers {
                 return true;
@@ -188,12 +161,8 @@ impl ParsedCommandLine {
 pub(super) fn may_hide_failure(command: &str) -> bool {
     let bytes = command.as_bytes();
     memchr::memchr3(b'|', b';', b'\n', bytes).is_some()
-        || (memchr::memchr(b'&', bytes).is_some() && has_background_operator(command))
-}
-
-/// Returns true if the command contains an `&` that is not part of `&&` or `2>&1`.
-fn has_background_operator(command: &str) -> bool {
-    command.split("&&").any(|part| part.contains('&') && !part.contains(">&") && !part.contains("&>"))
+        || (memchr::memchr(b'&', bytes).is_some()
+            && split_commands(command).iter().any(|part| part.separator == CommandSeparator::Background))
 }
 
 /// Returns true if a command runs tests, a build, a type check or a linter.
@@ -201,9 +170,19 @@ pub(crate) fn is_verification(command: &str) -> bool {
     ParsedCommandLine::parse(command).runs_check()
 }
 
+impl From<LexedCommand> for SimpleCommand {
+    fn from(command: LexedCommand) -> Self {
+        let is_written = |role: WordRole| matches!(role, WordRole::Output | WordRole::ErrorOutput);
+        let written = command.words.iter().filter(|word| is_written(word.role)).map(|word| word.text.clone()).collect();
+        let is_kept = command.words.iter().any(|word| word.role == WordRole::Output);
+        let then = command.separator;
+        Self { words: strip_prefixes(&command.into_words()).to_vec(), written, is_kept, then }
+    }
+}
+
 impl SimpleCommand {
     fn program_name(&self) -> &str {
-        base_name(self.words.first().map_or("", String::as_str))
+        program_name(self.words.first().map_or("", String::as_str))
     }
 
     fn word_at(&self, at: usize) -> &str {
@@ -238,8 +217,7 @@ impl SimpleCommand {
         const DUMPERS: &str = "\
              cat head tail less more bat grep egrep fgrep zgrep rg ag ack sed awk jq nl zcat tac journalctl \
             dmesg git docker kubectl podman diff ";
-        let is_kept = |word: &String| word.contains('>') && !word.starts_with("2>") || word == "-i";
-        contains_word(DUMPERS, self.program_name()) && !self.words.iter().any(is_kept)
+        contains_word(DUMPERS, self.program_name()) && !self.is_kept && !self.words.iter().any(|word| word == "-i")
     }
 
     /// Returns true if it looks for a program: `command -v x`, `which x`.
@@ -250,7 +228,7 @@ impl SimpleCommand {
     /// Returns true if it only asks whether a program exists.
     fn is_probe(&self) -> bool {
         let is_question = |word: &str| matches!(word, "--version" | "-V" | "-v" | "version");
-        let mut rest = self.words.iter().skip(1).filter(|word| !word.contains(['>', '<']));
+        let mut rest = self.words.iter().skip(1);
         self.is_finder() || rest.next().is_some_and(|word| is_question(word)) && rest.next().is_none()
     }
 
@@ -279,30 +257,26 @@ fn extract_script_commands(script: &str) -> Option<String> {
     (!commands.trim().is_empty()).then_some(commands)
 }
 
-/// Returns the program's name without its directory and Windows suffix.
-pub(super) fn base_name(program: &str) -> &str {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name)
-}
-
 fn collect_commands(command: &str, last: CommandSeparator, depth: usize, into: &mut Vec<SimpleCommand>) {
     let mut simples = split_commands(command);
     if let Some(simple) = simples.last_mut() {
-        simple.then = last;
+        simple.separator = last;
     }
     for simple in simples {
-        let SimpleCommand { words, then } = strip_wrappers(simple);
-        let script =
-            words.first().filter(|head| SHELLS.contains(&base_name(head))).and_then(|_| find_shell_script(&words));
-        match script {
-            Some(script) if depth < MAX_DEPTH => collect_commands(&script, then, depth + 1, into),
+        let simple = SimpleCommand::from(simple);
+        let SimpleCommand { words, then, is_kept, .. } = &simple;
+        match find_shell_script(words) {
+            Some(script) if depth < MAX_DEPTH => {
+                collect_commands(&script, *then, depth + 1, into);
+                into.iter_mut().rev().take(1).for_each(|last| last.is_kept |= is_kept);
+            }
             _ if words.is_empty() => {
                 // `FOO=1 |` and the like still end the command before.
                 if let Some(previous) = into.last_mut() {
-                    previous.then = if then == CommandSeparator::End { previous.then } else { then };
+                    previous.then = if *then == CommandSeparator::End { previous.then } else { *then };
                 }
             }
-            _ => into.push(SimpleCommand { words, then }),
+            _ => into.push(simple),
         }
     }
     if let Some(simple) = into.last_mut()
@@ -312,50 +286,8 @@ fn collect_commands(command: &str, last: CommandSeparator, depth: usize, into: &
     }
 }
 
-/// Finds the script after `-c` of a shell. Some logs lose the quotes; then all the remaining words are the script.
-fn find_shell_script(words: &[String]) -> Option<String> {
-    let flag = words.iter().skip(1).take_while(|word| word.starts_with('-')).position(|word| {
-        word.len() <= 5 && word.ends_with('c') && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
-    })?;
-    let rest = words.get(flag + 2..)?;
-    match rest {
-        [] => None,
-        [script] => Some(script.clone()),
-        many => Some(many.join(" ")),
-    }
-}
-
-/// Strips assignments and wrappers such as `sudo` and `timeout 60`.
-fn strip_wrappers(simple: SimpleCommand) -> SimpleCommand {
-    let SimpleCommand { words, then } = simple;
-    let mut rest = words.as_slice();
-    while let [head, tail @ ..] = rest {
-        let name = base_name(head);
-        if tail.is_empty() {
-            break;
-        }
-        if is_assignment(head) {
-            rest = tail;
-        } else if matches!(name, "timeout" | "gtimeout") {
-            let flags = tail.iter().take_while(|word| word.starts_with('-')).count();
-            rest = tail.get(flags + 1..).unwrap_or_default();
-        } else if tail.first().is_some_and(|second| WRAPPER_PAIRS.contains(&(name, second.as_str()))) {
-            rest = tail.get(1..).unwrap_or_default();
-            rest = rest.get(rest.iter().take_while(|word| word.starts_with("--")).count()..).unwrap_or_default();
-        } else if name == "command" && tail.first().is_some_and(|flag| matches!(flag.as_str(), "-v" | "-V")) {
-            break;
-        } else if contains_word(WRAPPERS, name) {
-            let flags = tail.iter().take_while(|word| word.starts_with('-')).count();
-            rest = tail.get(flags..).unwrap_or_default();
-        } else {
-            break;
-        }
-    }
-    SimpleCommand { words: rest.to_vec(), then }
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
+/// Strips everything before a command that does not change what it is.
+fn strip_prefixes(words: &[String]) -> &[String] {
+    let inner = strip_runners(strip_wrappers(words));
+    if inner.len() == words.len() { words } else { strip_prefixes(inner) }
 }

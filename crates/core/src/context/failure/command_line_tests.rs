@@ -55,6 +55,10 @@ fn commands_that_check_work_are_known() {
         "deno check main.ts",
         "gcc -O2 x.c -o x && ./x",
         "cat > x.py <<'EOF'\nprint(1)\nEOF\npytest x.py",
+        "make 2>&1",
+        "OUT=\"$(cargo test 2>&1)\"",
+        "C:\\tools\\cargo.exe test",
+        "(cd x && cargo test) | tail",
     ] {
         assert!(is_verification(command), "{command}");
     }
@@ -113,6 +117,9 @@ fn a_hidden_exit_code_is_seen() {
         ("echo 'a | b; c' && python x.py", false),
         ("python x.py\necho done", true),
         ("python - <<'E'\na | b; c\nE", false),
+        ("git commit -m \"$(cat <<'E'\na \"b\" | c; d\nE\n)\"", false),
+        ("OUT=$(cargo test | tail)", true),
+        ("cargo test & sleep 1", true),
     ] {
         assert_eq!(ParsedCommandLine::parse(command).hides_failure(), hidden, "{command}");
     }

@@ -1,8 +1,8 @@
 //! Identifies the same failure across runs by its message, with everything masked that changes between runs.
 
-use super::command_line::contains_word;
 use super::failure_detection::ToolPurpose;
 use super::plain_output::{prefix_to_byte, strip_control_codes};
+use crate::context::command_prefixes::contains_word;
 use crate::domain::ErrorFamily;
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub(super) fn is_unmatched_glob(bare: &str) -> bool {
 /// Returns the program that an error line names, or `None` if the text cannot be a program.
 pub(super) fn program_name(program: &str) -> Option<&str> {
     let plain = program.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/+[\\:".contains(&byte));
-    let name = super::command_line::base_name(program).trim_start_matches('-');
+    let name = crate::text::shell_lexer::program_name(program).trim_start_matches('-');
     let is_file_place = name.contains(':') || program.starts_with("--");
     (plain && !is_file_place && !name.is_empty() && program.len() <= 80).then_some(name)
 }

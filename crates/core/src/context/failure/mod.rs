@@ -11,12 +11,10 @@ mod failure_line_search;
 mod harness_noise;
 mod output_envelope;
 mod plain_output;
-mod shell_words;
 mod test_results;
 
 pub(crate) use command_line::is_verification;
 pub(super) use error_family::identify_family;
 pub(super) use failure_detection::{DetectedFailure, FailureClass, LoggedResult, detect_failure};
 pub(super) use failure_line::rate_error_line;
-pub(super) use shell_words::{Characters, here_document_end, skip_here_document};
 pub(super) use test_results::{TestOutcome, read_test_outcome};

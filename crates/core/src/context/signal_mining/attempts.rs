@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::super::failure::FailureClass;
 use super::super::signal::{Signal, SignalKind};
-use super::super::tool_action::{command_key, is_assignment, is_read_only_command};
+use super::super::tool_action::{command_key, is_read_only_command};
 use super::edits::EditTracker;
 use super::{ReturnOutcome, ReturnedCall, SHOWN_CHARACTERS, StepPlace, new_signal, shorten_command, sorted_steps};
 use crate::domain::ErrorFamily;
+use crate::text::shell_lexer::is_assignment;
 
 /// The number of failures in a row, with no change between, that make a loop.
 const LOOP: u32 = 3;

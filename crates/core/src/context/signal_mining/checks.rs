@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::super::tool_action::{is_assignment, parse_shell_commands};
+use super::super::tool_action::parse_shell_commands;
 use super::StepPlace;
+use crate::text::shell_lexer::is_assignment;
 
 #[cfg(test)]
 #[path = "checks_tests.rs"]

@@ -354,17 +354,10 @@ fn shorten_words(words: &str) -> String {
 /// Returns a command on one line, shortened to fit into a sentence.
 fn shorten_command(command: &str) -> String {
     const SHOWN: usize = 160;
-    let mut line = String::new();
-    for word in command.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        if line.len() > SHOWN {
-            line.truncate(line.floor_char_boundary(SHOWN));
-            line.push('…');
-            break;
-        }
+    let mut line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.len() > SHOWN {
+        line.truncate(line.floor_char_boundary(SHOWN));
+        line.push('…');
     }
     line
 }

@@ -1,6 +1,10 @@
 //! Parses a command line as far as needed to know whether it changes anything.
 
-use super::super::failure::{Characters, here_document_end, is_verification, skip_here_document};
+use super::super::command_prefixes::{contains_word, find_shell_script, strip_wrappers};
+use super::super::failure::is_verification;
+use crate::text::shell_lexer::{
+    CommandSeparator, LexedCommand, ShellWord, WordRole, is_assignment, program_name, split_commands,
+};
 
 #[cfg(test)]
 #[path = "shell_effect_tests.rs"]
@@ -9,115 +13,50 @@ mod tests;
 /// The depth up to which scripts inside scripts are parsed.
 const MAX_DEPTH: usize = 4;
 
-/// Words before a command that do not change what it is.
-const WRAPPERS: &[&str] = &[
-    "sudo", "time", "nice", "nohup", "command", "exec", "do", "then", "else", "if", "elif", "while", "until", "!", "{",
-    "stdbuf", "builtin",
-];
-
 /// Programs that only show the contents of files, and shell words that do nothing by themselves.
-const LOOKS: &[&str] = &[
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "grep",
-    "egrep",
-    "fgrep",
-    "zgrep",
-    "rg",
-    "ag",
-    "ack",
-    "pwd",
-    "cd",
-    "pushd",
-    "popd",
-    "echo",
-    "printf",
-    "wc",
-    "which",
-    "type",
-    "stat",
-    "file",
-    "tree",
-    "less",
-    "more",
-    "bat",
-    "uniq",
-    "cut",
-    "diff",
-    "cmp",
-    "comm",
-    "sleep",
-    "true",
-    "false",
-    ":",
-    "nl",
-    "tac",
-    "du",
-    "df",
-    "od",
-    "xxd",
-    "hexdump",
-    "strings",
-    "jq",
-    "tr",
-    "column",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "test",
-    "[",
-    "[[",
-    "zcat",
-    "md5sum",
-    "sha256sum",
-    "for",
-    "case",
-    "esac",
-    "done",
-    "fi",
-    "}",
-    "in",
-    "exit",
-    "return",
-    "date",
-    "printenv",
-    "env",
-    "$",
-];
+const LOOKS: &str = "\
+    ls cat head tail grep egrep fgrep zgrep rg ag ack pwd cd pushd popd echo printf wc command which type \
+    stat file tree less more bat uniq cut diff cmp comm sleep true false : nl tac du df od xxd hexdump \
+    strings jq tr column basename dirname realpath readlink test [ [[ zcat md5sum sha256sum for case esac \
+    done fi } in exit return date printenv env";
 
 /// Programs that only show something other than files of the project.
-const LOOKS_ELSEWHERE: &[&str] =
-    &["ps", "man", "history", "id", "whoami", "uname", "hostname", "pgrep", "lsof", "wait"];
+const LOOKS_ELSEWHERE: &str = "ps man history id whoami uname hostname pgrep lsof wait";
 
 /// Flags that tell a check to change files as well.
 const MENDS: &[&str] =
     &["--fix", "-w", "-u", "--write", "--update", "--updateSnapshot", "--in-place", "--apply", "--accept", "--autofix"];
 
-/// The operator that separates a command from the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ShellSeparator {
-    Pipe,
-    Next,
-    End,
-}
-
 /// One simple command of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShellCommand {
-    words: Vec<String>,
-    then: ShellSeparator,
-    /// True if its output goes into a file, or if other commands are nested in its words.
-    writes: bool,
+    /// All words, including assignments before the command.
+    pub(crate) words: Vec<String>,
+    then: CommandSeparator,
+    /// True if its output goes into a file.
+    pub(crate) writes: bool,
+    /// The commands whose output becomes a part of its words.
+    nested: Vec<ShellCommand>,
+}
+
+impl From<LexedCommand> for ShellCommand {
+    fn from(mut command: LexedCommand) -> Self {
+        let nested = std::mem::take(&mut command.substituted).into_iter().map(Self::from).collect();
+        let writes = command.words.iter().any(names_written_file);
+        Self { then: command.separator, words: command.into_words(), writes, nested }
+    }
 }
 
 /// Parses a command line into its simple commands.
 pub(crate) fn parse_shell_commands(command: &str) -> Vec<ShellCommand> {
-    let mut scan = ShellScanner::default();
-    scan.scan_command(command);
-    scan.parts
+    let parts = split_commands(command).into_iter().map(ShellCommand::from);
+    parts.filter(|part| part.writes || !part.words.is_empty()).collect()
+}
+
+/// Returns true if a word of a command is a file that its output goes to.
+fn names_written_file(word: &ShellWord) -> bool {
+    const NOWHERE: &[&str] = &["/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "$null", "nul", "NUL"];
+    matches!(word.role, WordRole::Output | WordRole::ErrorOutput) && !NOWHERE.contains(&word.text.as_str())
 }
 
 /// Returns true if a command changes nothing: it only reads, lists or prints.
@@ -136,48 +75,34 @@ pub(super) fn may_change(command: &str, has_passed: bool) -> bool {
     if let [part] = parts.as_slice()
         && let Some(script) = part.inner_script()
     {
-        return may_change(script, has_passed);
+        return may_change(&script, has_passed);
     }
     let last = parts.len().saturating_sub(1);
-    parts.iter().enumerate().any(|(at, part)| at < last && part.then != ShellSeparator::Pipe && does(part))
+    let was_done = |at: usize, part: &ShellCommand| at < last && part.then != CommandSeparator::Pipe && does(part);
+    parts.iter().enumerate().any(|(at, part)| was_done(at, part) || part.nested.iter().any(does))
 }
 
-/// Returns true if a predicate holds for all commands, those of inner scripts included.
-fn all_commands_match(command: &str, depth: usize, holds: &dyn Fn(&ShellCommand) -> bool) -> bool {
-    parse_shell_commands(command).iter().all(|part| match part.inner_script() {
-        Some(script) if depth < MAX_DEPTH && !part.writes => all_commands_match(script, depth + 1, holds),
-        _ => holds(part),
-    })
+/// Returns true if a predicate holds for all commands, those of inner scripts and substitutions included.
+pub(in crate::context) fn all_commands_match(
+    command: &str,
+    depth: usize,
+    holds: &dyn Fn(&ShellCommand) -> bool,
+) -> bool {
+    parse_shell_commands(command).iter().all(|part| part.matches_all(depth, holds))
 }
 
 impl ShellCommand {
-    /// Returns all words, including assignments before the command.
-    pub(crate) fn all_words(&self) -> &[String] {
-        &self.words
-    }
-
-    /// Returns true if its output goes into a file, or if other commands are nested in its words.
-    pub(crate) fn may_write_files(&self) -> bool {
-        self.writes
+    fn matches_all(&self, depth: usize, holds: &dyn Fn(&Self) -> bool) -> bool {
+        let holds_here = match self.inner_script() {
+            Some(script) if depth < MAX_DEPTH && !self.writes => all_commands_match(&script, depth + 1, holds),
+            _ => holds(self),
+        };
+        holds_here && self.nested.iter().all(|part| part.matches_all(depth, holds))
     }
 
     /// Returns the words of the command without assignments and wrappers such as `sudo`.
     pub(crate) fn command_words(&self) -> &[String] {
-        let mut rest = self.words.as_slice();
-        while let [head, tail @ ..] = rest {
-            if tail.is_empty() {
-                break;
-            }
-            let flags = tail.iter().take_while(|word| word.starts_with('-')).count();
-            rest = match base_name(head) {
-                _ if is_assignment(head) => tail,
-                "env" => tail.get(flags..).unwrap_or_default(),
-                "timeout" | "gtimeout" => tail.get(flags + 1..).unwrap_or_default(),
-                name if WRAPPERS.contains(&name) => tail.get(flags..).unwrap_or_default(),
-                _ => break,
-            };
-        }
-        rest
+        strip_wrappers(&self.words)
     }
 
     /// Returns the folder that a `cd`, `pushd` or `popd` changes to.
@@ -196,13 +121,13 @@ impl ShellCommand {
             MENDS.iter().any(|flag| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
                 || (!word.contains(['/', '.']) && word.split([':', '-', '_']).any(|part| part == "fix"))
         });
-        !self.writes && !mends && !self.formats_files() && is_verification(&self.to_command_line())
+        self.only_reads_beside() && !mends && !self.formats_files() && is_verification(&self.to_command_line())
     }
 
     /// Returns true if it formats files, rather than only checking their format.
     pub(in crate::context) fn formats_files(&self) -> bool {
         let has = |count: usize, names: &[&str]| {
-            self.command_words().iter().take(count).any(|word| names.contains(&base_name(word)))
+            self.command_words().iter().take(count).any(|word| names.contains(&program_name(word)))
         };
         has(3, &["fmt", "format", "black", "isort", "rustfmt", "gofmt", "prettier"])
             && !has(usize::MAX, &["--check", "-c", "-l", "-d", "--diff", "--list-different", "--check-only"])
@@ -210,46 +135,36 @@ impl ShellCommand {
 
     /// Returns its words as a line that can be parsed again.
     pub(in crate::context) fn to_command_line(&self) -> String {
-        let mut line = String::new();
-        for word in &self.words {
-            let is_plain = !word.contains(|c: char| c.is_whitespace() || "|&;<>()'\"`\\#".contains(c));
-            let word = if is_plain { word.as_str() } else { "_" };
-            line.push_str(word);
-            line.push(' ');
-        }
-        line
+        let is_plain = |word: &str| !word.contains(|c: char| c.is_whitespace() || "|&;<>()'\"`\\#".contains(c));
+        let words = self.words.iter().map(|word| if is_plain(word) { word.as_str() } else { "_" });
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the script that it passes to a shell.
-    pub(in crate::context) fn inner_script(&self) -> Option<&str> {
-        match self.command_words() {
-            [shell, flag, script, ..]
-                if super::is_shell(shell) && flag.starts_with('-') && flag.ends_with('c') && flag.len() <= 5 =>
-            {
-                Some(script)
-            }
-            _ => None,
-        }
+    pub(crate) fn inner_script(&self) -> Option<String> {
+        find_shell_script(self.command_words())
     }
 
     /// Returns true if it only reads or prints.
     pub(crate) fn is_read_only(&self) -> bool {
-        if self.writes {
-            return false;
-        }
-        is_read_only_invocation(self.command_words())
+        self.only_reads_beside() && is_read_only_invocation(self.command_words())
+    }
+
+    /// Returns true if it writes no file and all commands in its words only read or print.
+    fn only_reads_beside(&self) -> bool {
+        !self.writes && self.nested.iter().all(Self::is_read_only)
     }
 
     fn reads_elsewhere(&self) -> bool {
         let words = self.command_words();
         let word = |at: usize| words.get(at).map_or("", String::as_str);
-        let is_one = match base_name(word(0)) {
+        let is_one = match program_name(word(0)) {
             "docker" | "podman" => matches!(word(1), "logs" | "ps" | "images" | "inspect"),
             "kubectl" => matches!(word(1), "logs" | "get" | "describe" | "top"),
             "gh" | "glab" => matches!(word(2), "view" | "list" | "status" | "diff" | "checks"),
-            name => LOOKS_ELSEWHERE.contains(&name),
+            name => contains_word(LOOKS_ELSEWHERE, name),
         };
-        is_one && !self.writes
+        is_one && self.only_reads_beside()
     }
 }
 
@@ -259,7 +174,7 @@ fn is_read_only_invocation(words: &[String]) -> bool {
     let short = |letter: char| {
         rest.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
     };
-    match base_name(head) {
+    match program_name(head) {
         "sed" => !short('i') && !has(&["--in-place"]),
         "yq" => !short('i') && !has(&["--inplace"]),
         "sort" => !short('o') && !has(&["--output"]),
@@ -274,7 +189,7 @@ fn is_read_only_invocation(words: &[String]) -> bool {
         }
         "git" => parse_git_command(words).is_some_and(|git| git.is_read_only()),
         _ if is_assignment(head) && rest.is_empty() => true,
-        name => LOOKS.contains(&name),
+        name => contains_word(LOOKS, name),
     }
 }
 
@@ -291,7 +206,7 @@ pub(in crate::context) struct GitCommand<'a> {
 
 /// Parses a git command; `None` if the words are not one.
 pub(in crate::context) fn parse_git_command(words: &[String]) -> Option<GitCommand<'_>> {
-    let (_, mut rest) = words.split_first().filter(|(head, _)| base_name(head) == "git")?;
+    let (_, mut rest) = words.split_first().filter(|(head, _)| program_name(head) == "git")?;
     let mut folder = None;
     loop {
         let (word, tail) = rest.split_first()?;
@@ -331,115 +246,5 @@ impl GitCommand<'_> {
             "config" => self.has_flag("--get") || self.has_flag("--list") || self.has_flag("-l"),
             _ => false,
         }
-    }
-}
-
-/// Returns the program's name without its directory.
-fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
-
-/// Returns true if a word is an assignment: `NAME=value`.
-pub(in crate::context) fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
-}
-
-/// The state of parsing a command line.
-#[derive(Default)]
-struct ShellScanner {
-    parts: Vec<ShellCommand>,
-    words: Vec<String>,
-    word: Option<String>,
-    writes: bool,
-    /// The word that ends the here-document in the command.
-    document: Option<String>,
-}
-
-impl ShellScanner {
-    fn scan_command(&mut self, command: &str) {
-        let mut characters = command.chars().peekable();
-        let mut before = ' ';
-        while let Some(character) = characters.next() {
-            let previous = std::mem::replace(&mut before, character);
-            match character {
-                '\\' => {
-                    if let Some(next) = characters.next().filter(|next| *next != '\n') {
-                        self.word.get_or_insert_default().push(next);
-                    }
-                }
-                '\'' | '"' => self.read_quoted(character, &mut characters),
-                '#' if previous.is_whitespace() => while characters.next_if(|next| *next != '\n').is_some() {},
-                '>' => self.read_redirection(&mut characters),
-                '<' if characters.next_if_eq(&'<').is_some() => {
-                    if characters.next_if_eq(&'<').is_none() {
-                        self.document = Some(here_document_end(&mut characters));
-                    }
-                }
-                '<' => self.end_word(),
-                '&' if characters.peek() == Some(&'>') => self.end_word(),
-                '|' if characters.next_if_eq(&'|').is_none() => {
-                    characters.next_if_eq(&'&');
-                    self.end_command(ShellSeparator::Pipe);
-                }
-                '&' | '|' | ';' | '(' | ')' | '`' => {
-                    characters.next_if(|next| *next == character && matches!(next, '&' | ';'));
-                    self.end_command(ShellSeparator::Next);
-                }
-                '\n' => {
-                    if let Some(end) = self.document.take() {
-                        skip_here_document(&mut characters, &end);
-                    }
-                    self.end_command(ShellSeparator::Next);
-                }
-                _ if character.is_whitespace() => self.end_word(),
-                _ => self.word.get_or_insert_default().push(character),
-            }
-        }
-        self.end_command(ShellSeparator::End);
-    }
-
-    fn end_word(&mut self) {
-        self.words.extend(self.word.take());
-    }
-
-    fn end_command(&mut self, then: ShellSeparator) {
-        self.end_word();
-        let writes = std::mem::take(&mut self.writes);
-        if !self.words.is_empty() || writes {
-            self.parts.push(ShellCommand { words: std::mem::take(&mut self.words), then, writes });
-        }
-    }
-
-    fn read_quoted(&mut self, quote: char, characters: &mut Characters<'_>) {
-        let word = self.word.get_or_insert_default();
-        while let Some(inner) = characters.next() {
-            match inner {
-                _ if inner == quote => return,
-                '\\' if quote == '"' => word.extend(characters.next()),
-                _ => {
-                    self.writes |= quote == '"' && (inner == '`' || (inner == '$' && characters.peek() == Some(&'(')));
-                    word.push(inner);
-                }
-            }
-        }
-    }
-
-    /// Reads the target of a redirection, after its `>`.
-    fn read_redirection(&mut self, characters: &mut Characters<'_>) {
-        // The number of the redirected stream is no word.
-        self.word = self.word.take().filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
-        self.end_word();
-        while characters.next_if(|next| matches!(next, '>' | '|')).is_some() {}
-        let is_joined = characters.next_if_eq(&'&').is_some();
-        while characters.next_if(|next| matches!(next, ' ' | '\t')).is_some() {}
-        let mut target = String::new();
-        while let Some(next) = characters.next_if(|next| !next.is_whitespace() && !"|&;()<>`".contains(*next)) {
-            target.push(next);
-        }
-        let is_number = is_joined && target.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-        let is_nowhere = matches!(target.as_str(), "/dev/null" | "/dev/stderr" | "/dev/stdout" | "/dev/tty");
-        self.writes |= !is_number && !is_nowhere;
     }
 }

@@ -15,6 +15,11 @@ fn looking_is_told_from_doing() {
         "find . -name '*.rs' | xargs grep x",
         "bash -c 'ls && cat a'",
         "for f in a b; do cat a; done",
+        "echo \"$(date) $(cat a | wc -l)\"",
+        "diff <(sort a) <(sort b)",
+        "A=$(cat b) && echo \"$A\"",
+        "command -v cargo",
+        "type a.txt 2>nul",
         "",
     ] {
         assert!(is_read_only_command(look), "{look}");
@@ -38,6 +43,11 @@ fn looking_is_told_from_doing() {
         "bash -c 'rm a'",
         "ls | xargs rm",
         "cat > a.py <<'E'\nls\nE",
+        "echo \"${A:-$(rm a)}\"",
+        "echo $(($(rm a) + 1))",
+        "diff <(sort a) <(python b.py)",
+        "(cat a; ls) > b",
+        "ls (rm a)",
     ] {
         assert!(!is_read_only_command(deed), "{deed}");
     }
@@ -66,6 +76,9 @@ fn a_change_is_all_but_looks_and_pure_checks() {
         ("python fix.py && pytest", false, true),
         ("pytest && ls", false, false),
         ("bash -c 'sed -i s/1/2/ a.py; cargo nope'", false, true),
+        ("unknown-program $(pwd)", false, false),
+        ("unknown-program $(python fix.py)", false, true),
+        ("A=$(python fix.py)", false, false),
     ];
     for (command, has_passed, expected) in table {
         assert_eq!(may_change(command, has_passed), expected, "{command} {has_passed}");

@@ -9,6 +9,7 @@ use crate::context::{
     CallFailure, CallOutcome, ReflectionContext, ToolAction, is_read_only_command, is_verification, read_call_outcome,
 };
 use crate::domain::{Episode, EpisodeId, EpisodeStatus, Speaker, Step, ToolOutput, Trajectory, TrustClass};
+use crate::text::shell_lexer::{CommandSeparator, split_commands};
 
 /// The number of first steps in which the harness says where the agent works.
 const HARNESS_STEPS: usize = 8;
@@ -65,7 +66,8 @@ impl AgentAction<'_> {
         let asked = ["run_in_background", "background", "is_background"]
             .iter()
             .any(|key| self.arguments.and_then(|given| given.get(key)).and_then(Value::as_bool).unwrap_or_default());
-        asked || self.command().is_some_and(|command| command.trim_end().ends_with('&') && !command.ends_with("&&"))
+        let separator = |command: &str| split_commands(command).last().map(|last| last.separator);
+        asked || self.command().and_then(separator) == Some(CommandSeparator::Background)
     }
 
     /// Returns the folder that its arguments name.

@@ -3,6 +3,7 @@
 use super::command_purpose::{is_inline_program, is_query_command};
 use super::sentence_text::any_listed;
 use crate::context::{ShellCommand, parse_shell_commands};
+use crate::text::shell_lexer::{is_assignment, program_name};
 
 #[cfg(test)]
 #[path = "command_comparison_tests.rs"]
@@ -64,15 +65,10 @@ impl ComparableCommand {
     pub(super) fn parse(command: &str) -> Self {
         let mut line = Self { is_script: is_script(command), ..Self::default() };
         for part in parse_shell_commands(command) {
-            match part.command_words() {
-                // The script that a shell is given is the command that counts.
-                [shell, flag, script, ..]
-                    if matches!(program_basename(shell), "bash" | "sh" | "zsh")
-                        && matches!(flag.as_str(), "-c" | "-lc" | "-ec") =>
-                {
-                    parse_shell_commands(script).iter().for_each(|part| line.add_part(part));
-                }
-                _ => line.add_part(&part),
+            // The script that a shell is given is the command that counts.
+            match part.inner_script() {
+                Some(script) => parse_shell_commands(&script).iter().for_each(|part| line.add_part(part)),
+                None => line.add_part(&part),
             }
         }
         if line.is_inline {
@@ -85,13 +81,13 @@ impl ComparableCommand {
     fn add_part(&mut self, part: &ShellCommand) {
         let words = part.command_words();
         let Some(head) = words.first() else { return };
-        let before = part.all_words().len().saturating_sub(words.len());
-        let wraps = part.all_words().iter().take(before);
+        let before = part.words.len().saturating_sub(words.len());
+        let wraps = part.words.iter().take(before);
         self.settings.extend(wraps.clone().filter(|word| is_assignment(word) || *word == "sudo").cloned());
-        if wraps.clone().any(|word| matches!(program_basename(word), "timeout" | "gtimeout")) {
+        if wraps.clone().any(|word| matches!(program_name(word), "timeout" | "gtimeout")) {
             self.limit = wraps.filter_map(|word| parse_seconds(word)).next_back();
         }
-        match program_basename(head) {
+        match program_name(head) {
             "cd" | "pushd" => {
                 self.folder = self.folder.take().or_else(|| words.get(1).cloned());
             }
@@ -109,7 +105,7 @@ impl ComparableCommand {
                         .iter()
                         .skip(1)
                         .any(|word| word.starts_with("-i") || word.starts_with("-pi") || word == "apply");
-                self.edits |= part.may_write_files() || in_place || any_listed(FILE_TOOLS, |tool| tool == name);
+                self.edits |= part.writes || in_place || any_listed(FILE_TOOLS, |tool| tool == name);
                 let kept = words.iter().filter(|word| !matches!(word.as_str(), "--no-color" | "--nocapture"));
                 self.cores.push(kept.cloned().collect());
             }
@@ -123,7 +119,7 @@ impl ComparableCommand {
 
     /// Returns the name of the main program, without its folder.
     pub(super) fn program_name(&self) -> &str {
-        self.main_words().first().map_or("", |head| program_basename(head))
+        self.main_words().first().map_or("", |head| program_name(head))
     }
 
     /// Returns the words of the main part, or of the first part that looks if there is no other.
@@ -171,10 +167,8 @@ impl ComparableCommand {
             ) {
                 ([head, verb, rest @ ..], [other, others_verb, others @ ..]) => {
                     // One program has two interchangeable verbs only where packages are installed.
-                    (are_interchangeable(program_basename(head), program_basename(other))
-                        || (program_basename(head) == program_basename(other)
-                            && verb == "ci"
-                            && others_verb == "install"))
+                    (are_interchangeable(program_name(head), program_name(other))
+                        || (program_name(head) == program_name(other) && verb == "ci" && others_verb == "install"))
                         && are_equivalent_verbs(verb, others_verb)
                         && rest == others
                 }
@@ -201,8 +195,7 @@ impl ComparableCommand {
         };
         let (main, other) = (self.subject_words(), later.subject_words());
         let (mine, others) = (objects(main), objects(other));
-        let is_other =
-            main.first().map(|head| program_basename(head)) != other.first().map(|head| program_basename(head));
+        let is_other = main.first().map(|head| program_name(head)) != other.first().map(|head| program_name(head));
         is_other && !self.is_script && !later.is_script && mine.iter().any(|word| others.contains(word))
     }
 }
@@ -223,11 +216,10 @@ fn compare_words(failed: &[String], worked: &[String]) -> Option<CommandDifferen
     // `pytest -q` and `uv run pytest -q`, `mvn test` and `./mvnw test`, `npm install` and `pnpm install`.
     let is_wrapped = worked_bare.len() > failed_bare.len() && worked_bare.ends_with(&failed_bare);
     let is_kin = rest == others
-        && (are_interchangeable(program_basename(head), program_basename(other))
-            || program_basename(head) == program_basename(other));
+        && (are_interchangeable(program_name(head), program_name(other)) || program_name(head) == program_name(other));
     let is_module = worked_bare.len() == failed_bare.len() + 1
         && worked_bare.ends_with(rest)
-        && are_interchangeable(program_basename(head), program_basename(other));
+        && are_interchangeable(program_name(head), program_name(other));
     (is_wrapped || is_kin || is_module).then_some(CommandDifference::Program)
 }
 
@@ -308,20 +300,8 @@ fn parse_seconds(word: &str) -> Option<u64> {
     })
 }
 
-/// Returns the name of a program without its folder.
-pub(super) fn program_basename(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
-
 fn is_flag(word: &str) -> bool {
     word.starts_with('-') || word == "sudo" || is_assignment(word)
-}
-
-/// Tells whether a word is an assignment of the form `NAME=value`.
-pub(super) fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
 }
 
 /// Tells whether a command carries a program, which nobody runs a second time.

@@ -1,7 +1,8 @@
 //! The purpose of a command, as far as its words tell: to query, to prepare, to install, to run a target.
 
-use super::command_comparison::program_basename;
 use super::sentence_text::any_listed;
+use crate::context::strip_runners;
+use crate::text::shell_lexer::program_name;
 
 #[cfg(test)]
 #[path = "command_purpose_tests.rs"]
@@ -19,27 +20,6 @@ const LONGEST_WORD: usize = 40;
 /// Programs that take a program in their arguments or from their input.
 const INTERPRETERS: &str = "python|python2|python3|py|node|ruby|perl|php|deno|bun|tsx|ts-node|Rscript|osascript|lua";
 
-/// Returns a command without the runners in front of it: `npx`, `uv run`, `bundle exec`, `python -m`.
-pub(super) fn strip_runners(words: &[String]) -> &[String] {
-    let mut rest = words;
-    loop {
-        let (one, two) =
-            (rest.first().map_or("", |word| program_basename(word)), rest.get(1).map_or("", String::as_str));
-        let many = match (one, two) {
-            ("npx" | "bunx" | "pnpx" | "uvx" | "pipx", _) => 1,
-            ("uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye", "run") => 2,
-            ("bundle" | "pnpm" | "yarn" | "npm", "exec") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => 2,
-            ("python" | "python3", "-m") => 2,
-            _ => return rest,
-        };
-        let flags = rest.iter().skip(many).take_while(|word| word.starts_with('-')).count();
-        match rest.get(many + flags..) {
-            Some(inner) if !inner.is_empty() => rest = inner,
-            _ => return rest,
-        }
-    }
-}
-
 /// Tells whether a command only queries help, a version, a list or a state. It fixes nothing, and passing is no proof.
 pub(super) fn is_query_command(words: &[String]) -> bool {
     const FLAGS: &str =
@@ -54,7 +34,7 @@ pub(super) fn is_query_command(words: &[String]) -> bool {
     let is_list = |word: &str| ["get-", "list-", "describe-"].iter().any(|start| word.starts_with(start));
     let has_flag = rest.iter().any(|word| any_listed(FLAGS, |flag| flag == word));
     let is_short = matches!(rest, [only] if matches!(only.as_str(), "-h" | "-v" | "-V" | "-version" | "-T"));
-    let by_verb = match program_basename(head) {
+    let by_verb = match program_name(head) {
         "npm" | "pnpm" | "yarn" | "bun" if matches!(word(0), "run" | "run-script") => word(1).is_empty(),
         "kubectl" | "oc" => {
             matches!(word(0), "get" | "describe" | "logs" | "top" | "explain" | "wait")
@@ -63,7 +43,7 @@ pub(super) fn is_query_command(words: &[String]) -> bool {
         "aws" | "gcloud" | "az" => matches!(word(1), "list" | "ls" | "show" | "describe") || is_list(word(1)),
         "docker" | "podman" | "gh" | "glab" | "git" if any_listed(VERBS, |verb| verb == word(1)) => {
             matches!(word(0), "compose" | "container" | "image" | "volume" | "network" | "pr" | "issue" | "run" | "lfs")
-                && !(word(0) == "run" && matches!(program_basename(head), "docker" | "podman"))
+                && !(word(0) == "run" && matches!(program_name(head), "docker" | "podman"))
         }
         "curl" | "wget" => !rest.iter().any(|word| {
             matches!(word.as_str(), "-X" | "-d" | "-o" | "-O" | "-T" | "-F")
@@ -84,7 +64,7 @@ pub(super) fn is_preparation(words: &[String]) -> bool {
         autoupdate|clean|erase|serve|migrate|migrate-config|--init|--install-types|--generate-configuration|--clearcache";
     let words = strip_runners(words);
     let is_builder = words.first().is_some_and(|head| {
-        matches!(program_basename(head), "mvn" | "mvnw" | "gradle" | "gradlew" | "make" | "npm" | "cargo")
+        matches!(program_name(head), "mvn" | "mvnw" | "gradle" | "gradlew" | "make" | "npm" | "cargo")
     });
     !is_builder && words.get(1).is_some_and(|verb| any_listed(VERBS, |known| known.eq_ignore_ascii_case(verb)))
 }
@@ -95,15 +75,15 @@ pub(super) fn installs_packages(words: &[String]) -> bool {
         dnf|yum|apk|pacman|composer|dotnet|mix|nuget|choco|winget|snap|pipx";
     const VERBS: &str = "install|i|ci|add|sync|get|fetch|update|upgrade|restore|require|download|lock";
     let words = match words {
-        [head, flag, rest @ ..] if program_basename(head).starts_with("python") && flag == "-m" => rest,
+        [head, flag, rest @ ..] if program_name(head).starts_with("python") && flag == "-m" => rest,
         words => words,
     };
     let Some((head, rest)) = words.split_first() else { return false };
     let verb =
         rest.iter().filter(|word| !word.starts_with('-') && *word != "pip" && *word != "mod").map(String::as_str);
     let is_verb = |verb: &str| any_listed(VERBS, |known| known == verb);
-    (any_listed(MANAGERS, |known| known == program_basename(head)) && verb.take(1).any(is_verb))
-        || (program_basename(head) == "yarn" && rest.is_empty())
+    (any_listed(MANAGERS, |known| known == program_name(head)) && verb.take(1).any(is_verb))
+        || (program_name(head) == "yarn" && rest.is_empty())
 }
 
 /// Returns the runner and the script or target that a command names: `npm run lint`, `make lint`.
@@ -111,7 +91,7 @@ pub(super) fn find_run_target(words: &[String]) -> Option<(&str, &str)> {
     let (head, rest) = words.split_first()?;
     let mut bare = rest.iter().map(String::as_str).filter(|word| !word.starts_with('-') && !word.contains('='));
     let first = bare.next()?;
-    let target = match program_basename(head) {
+    let target = match program_name(head) {
         "npm" | "pnpm" | "yarn" | "bun" | "composer" if matches!(first, "run" | "run-script") => bare.next()?,
         "npm" | "bun" if matches!(first, "start" | "test" | "stop" | "restart") => first,
         "pnpm" | "yarn" | "composer" if !installs_packages(words) => first,
@@ -119,7 +99,7 @@ pub(super) fn find_run_target(words: &[String]) -> Option<(&str, &str)> {
         | "gradle" | "gradlew" | "mix" | "nox" => first,
         _ => return None,
     };
-    Some((program_basename(head), target))
+    Some((program_name(head), target))
 }
 
 /// Tells whether a command has an interpreter run a program given in its own words or its input.
@@ -130,7 +110,7 @@ pub(super) fn is_inline_program(words: &[String]) -> bool {
     let is_given = flags.map(String::as_str).any(|flag| {
         matches!(flag, "-" | "-c" | "-e" | "-r" | "-p" | "--eval" | "--print" | "-ne" | "-pe" | "-lc" | "-pie" | "-0pe")
     });
-    any_listed(INTERPRETERS, |known| known == program_basename(head))
+    any_listed(INTERPRETERS, |known| known == program_name(head))
         && (rest.is_empty() || is_given || rest.first().is_some_and(|word| word == "eval"))
 }
 

@@ -1,7 +1,9 @@
 //! Commands as text in a sentence: without what only this machine or this call needs, and still runnable.
 
-use super::command_comparison::is_assignment;
 use super::sentence_text::cut_to_length;
+use crate::text::shell_lexer::{
+    CommandSeparator, LexedCommand, ShellWord, WordRole, is_assignment, split_commands, strip_leading_commands,
+};
 
 #[cfg(test)]
 #[path = "displayed_command_tests.rs"]
@@ -20,31 +22,37 @@ pub(super) fn backtick_command(command: &str, folder: &str) -> String {
 
 /// Returns a command without a leading `cd` or `sleep` and without what only trims its output.
 pub(super) fn shorten_command(command: &str) -> String {
-    let mut line = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    for way in ["cd ", "sleep "] {
-        if let Some((first, rest)) = line.split_once("&& ").or_else(|| line.split_once("; "))
-            && first.starts_with(way)
-            && !rest.is_empty()
-        {
-            line = rest.to_owned();
+    let mut line = strip_leading_commands(command, |part| matches!(part.program(), "cd" | "sleep"));
+    let parts = split_commands(line);
+    for (at, last) in parts.iter().enumerate().rev() {
+        line = line.trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+        for word in last.words.iter().rev().filter(|word| hides_output(word)) {
+            if word.span.end == line.len() {
+                line = line.get(..word.span.start).unwrap_or(line).trim_end();
+            }
         }
+        let before = at.checked_sub(1).and_then(|at| parts.get(at));
+        let Some(before) = before.filter(|before| only_trims_output(before.separator, last)) else { break };
+        line = line.get(..before.end).unwrap_or(line).trim_end_matches(['|', '&', ';', '\n']);
     }
-    loop {
-        let before = line.len();
-        for tail in ["2>&1", "|| true", "; echo $?", "2>/dev/null", "&> /dev/null", "> /dev/null", ";"] {
-            line = line.strip_suffix(tail).unwrap_or(&line).trim_end().to_owned();
-        }
-        if let Some((kept, cut)) = line.rsplit_once('|')
-            && matches!(cut.split_whitespace().next(), Some("tail" | "head" | "cat" | "tee" | "less"))
-            && !kept.ends_with('|')
-        {
-            line = kept.trim_end().to_owned();
-        }
-        if line.len() == before {
-            break;
-        }
-    }
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     cut_to_length(&line.replace('`', "'"), SHOWN_CHARACTERS)
+}
+
+/// Tells whether a word is a redirection that joins streams or throws output away.
+fn hides_output(word: &ShellWord) -> bool {
+    word.role == WordRole::Duplicate
+        || matches!(word.role, WordRole::Output | WordRole::ErrorOutput) && word.text == "/dev/null"
+}
+
+/// Tells whether the last command of a line only shortens or excuses what the one before it prints.
+fn only_trims_output(separator: CommandSeparator, last: &LexedCommand) -> bool {
+    match separator {
+        CommandSeparator::Pipe => matches!(last.program(), "tail" | "head" | "cat" | "tee" | "less"),
+        CommandSeparator::Or => last.program() == "true",
+        CommandSeparator::Next => last.arguments().map(|word| word.text.as_str()).eq(["echo", "$?"]),
+        _ => false,
+    }
 }
 
 /// Returns a command with paths under a folder relative to it, and those in a home directory as `~/…`. Other paths
@@ -109,10 +117,12 @@ pub(super) fn contains_secret(command: &str) -> bool {
 
 /// Returns the file that a command writes its here-document to: `cat > .env <<EOF`.
 pub(super) fn find_heredoc_target(command: &str) -> Option<&str> {
-    let line = command.lines().find(|line| line.contains("<<"))?;
-    let behind =
-        line.split_once('>').map(|(_, rest)| rest).or_else(|| line.split_once("tee ").map(|(_, rest)| rest))?;
-    let path = behind.trim_start_matches(['>', ' ']).split_whitespace().find(|word| !word.starts_with('-'))?;
-    let path = path.trim_matches(['"', '\'']);
-    (!path.is_empty() && !path.starts_with(['<', '&'])).then_some(path)
+    let parts = split_commands(command);
+    let mut pipes = parts.split_inclusive(|part| part.separator != CommandSeparator::Pipe);
+    let is_document = |word: &ShellWord| word.role == WordRole::HereDocument;
+    let pipe = pipes.find(|pipe| pipe.iter().any(|part| part.words.iter().any(is_document)))?;
+    let output = pipe.iter().flat_map(|part| &part.words).find(|word| word.role == WordRole::Output);
+    let copied = || pipe.iter().flat_map(LexedCommand::arguments).skip_while(|word| word.text != "tee").skip(1);
+    let file = output.or_else(|| copied().find(|word| !word.text.starts_with('-')))?;
+    Some(file.as_written(command)).filter(|path| !path.is_empty())
 }

@@ -8,6 +8,9 @@ fn commands_read_well_in_a_sentence() {
         ("make\n  all", "make all"),
         ("sleep 60 && npm ci", "npm ci"),
         ("a | b", "a | b"),
+        ("cd 'a && b' && (make; x) 2>&1 | tail -3", "(make; x)"),
+        ("rg 'x | head' src 2>/dev/null; echo $?", "rg 'x | head' src"),
+        ("make test &", "make test &"),
         ("echo `date`", "echo 'date'"),
     ];
     for (command, wanted) in cases {
@@ -50,6 +53,8 @@ fn what_a_command_writes_is_known() {
     assert_eq!(find_heredoc_target("cat <<EOF >> config/a.toml\nx\nEOF"), Some("config/a.toml"));
     assert_eq!(find_heredoc_target("tee -a hosts <<EOF\nx\nEOF"), Some("hosts"));
     assert_eq!(find_heredoc_target("python3 - <<EOF\nx > 3\nEOF"), None);
+    assert_eq!(find_heredoc_target("cat <<EOF | sudo tee -a /etc/hosts\nx\nEOF"), Some("/etc/hosts"));
+    assert_eq!(find_heredoc_target("git commit -m \"$(cat <<EOF\na > b\nEOF\n)\""), None);
     assert_eq!(find_heredoc_target("echo a > b"), None);
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::unchecked_candidate::StepReference;
 use super::action_timeline::{ActionTimeline, AgentAction};
 use super::agent_packages;
-use super::command_comparison::{CommandDifference, ComparableCommand, is_assignment};
+use super::command_comparison::{CommandDifference, ComparableCommand};
 use super::displayed_command;
 use super::failure_cause::FailureCause;
 use super::reason_line;
@@ -14,6 +14,7 @@ use super::sentence_text::{any_listed, is_uninformative};
 use crate::context::{Signal, SignalKind, is_read_only_command};
 use crate::distill::verify::find_destructive;
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
+use crate::text::shell_lexer::is_assignment;
 
 #[cfg(test)]
 #[path = "failure_groups_tests.rs"]

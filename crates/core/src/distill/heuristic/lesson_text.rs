@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::action_timeline::{ActionTimeline, AgentAction};
-use super::command_comparison;
+use super::command_comparison::ComparableCommand;
 use super::displayed_command::{backtick_command, find_heredoc_target, find_secret_variables};
 use super::failure_cause::FailureCause;
 use super::failure_groups::FailureGroup;
@@ -12,6 +12,7 @@ use super::remedy::{FailureRemedy, RemedyKind};
 use super::sentence_text::{capitalize_first, cut_to_length, join_with_and, shorten_error, shorten_paths};
 use crate::context::ToolAction;
 use crate::distill::verify::reads_as_failure;
+use crate::text::shell_lexer::{is_assignment, program_name};
 
 #[cfg(test)]
 #[path = "lesson_text_tests.rs"]
@@ -182,10 +183,7 @@ fn describe_user_help(
 ) -> (String, String) {
     let failed = scene.deeds.get(remedy.failed);
     // The arguments belong to this one call; the program and its verb will recur.
-    let main = failed
-        .and_then(|deed| deed.line.as_ref())
-        .map(command_comparison::ComparableCommand::main_words)
-        .unwrap_or_default();
+    let main = failed.and_then(|deed| deed.line.as_ref()).map(ComparableCommand::main_words).unwrap_or_default();
     let is_verb = |word: &&String| word.chars().all(|c| c.is_alphanumeric() || c == '-') && !word.starts_with('-');
     let verb = main.iter().skip(1).take(1).filter(is_verb);
     let what: Vec<&str> = main.iter().take(1).chain(verb).map(String::as_str).collect();
@@ -220,10 +218,8 @@ fn find_single_difference(failed: &AgentAction<'_>, worked: &AgentAction<'_>) ->
     let command = before.main_words();
     let exports = after.setups.iter().filter(|setup| setup.first().is_some_and(|word| word == "export"));
     let settings = after.settings.iter().chain(exports.flat_map(|setup| setup.iter().skip(1)));
-    let settings: Vec<String> = settings
-        .filter(|word| command_comparison::is_assignment(word) && !before.settings.contains(word))
-        .cloned()
-        .collect();
+    let settings: Vec<String> =
+        settings.filter(|word| is_assignment(word) && !before.settings.contains(word)).cloned().collect();
     if after.cores.iter().any(|core| core == command) && !settings.is_empty() {
         return Some(SingleDifference::Settings { command: command.to_vec(), settings });
     }
@@ -336,7 +332,7 @@ fn join_instructions(
 /// Returns one action as an instruction.
 fn action_instruction(deed: &AgentAction<'_>, trouble: &FailureGroup, words: &FailureWords) -> String {
     if let Some(run) = deed.command() {
-        let is_one_process = command_comparison::program_basename(run).starts_with("kill")
+        let is_one_process = program_name(run).starts_with("kill")
             && run
                 .split_whitespace()
                 .skip(1)

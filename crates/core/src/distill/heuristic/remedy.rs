@@ -1,12 +1,13 @@
 //! The remedy of a failure: the actions between a failed command and its later success.
 
 use super::action_timeline::{ActionTimeline, AgentAction};
-use super::command_comparison::{CommandDifference, ComparableCommand, is_assignment};
+use super::command_comparison::{CommandDifference, ComparableCommand};
 use super::command_purpose::{find_run_target, is_query_command, is_typo};
 use super::displayed_command::find_heredoc_target;
 use super::failure_cause::FailureCause;
 use super::sentence_text::any_listed;
 use crate::context::{CallOutcome, ToolAction};
+use crate::text::shell_lexer::{is_assignment, program_name};
 
 #[cfg(test)]
 #[path = "remedy_tests.rs"]
@@ -214,13 +215,13 @@ fn is_substitute_command(failed: &AgentAction<'_>, worked: &AgentAction<'_>, cau
     let is_cure = !cause.remedy_words().is_empty() && any_listed(cause.remedy_words(), |word| lower.contains(word));
     let is_command = !other.subject_words().is_empty() && !other.edits && !other.is_script && !line.edits;
     // A corrected typo is no substitute.
-    let head = other.subject_words().first().map_or("", |head| super::command_comparison::program_basename(head));
+    let head = other.subject_words().first().map_or("", |head| program_name(head));
     let is_slip =
         matches!(cause, FailureCause::Program(Some(name)) if is_typo(name, head) && !head.starts_with(name.as_str()));
     if !is_command || is_slip || (is_cure && !matches!(cause, FailureCause::Network | FailureCause::Patience)) {
         return false;
     }
-    let program = line.subject_words().first().map_or("", |head| super::command_comparison::program_basename(head));
+    let program = line.subject_words().first().map_or("", |head| program_name(head));
     let is_missing = matches!(cause, FailureCause::Program(Some(name)) if name == program);
     let is_barred = is_missing
         || matches!(
@@ -489,10 +490,7 @@ fn is_fixer(lower: &str) -> bool {
 /// Tells whether a command runs a script of the agent's own, which may do anything.
 fn is_agent_script(words: &[String]) -> bool {
     let is_runner = words.first().is_some_and(|head| {
-        matches!(
-            super::command_comparison::program_basename(head),
-            "python" | "python3" | "node" | "ruby" | "perl" | "bash" | "sh" | "deno" | "tsx"
-        )
+        matches!(program_name(head), "python" | "python3" | "node" | "ruby" | "perl" | "bash" | "sh" | "deno" | "tsx")
     });
     is_runner && words.get(1).is_some_and(|file| file.contains('.') && !file.ends_with("manage.py"))
 }

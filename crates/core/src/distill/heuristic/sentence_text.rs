@@ -1,5 +1,7 @@
 //! Texts as they appear in a sentence: short, without what only a machine needs.
 
+use crate::text::shell_lexer::program_name;
+
 #[cfg(test)]
 #[path = "sentence_text_tests.rs"]
 mod tests;
@@ -50,7 +52,7 @@ fn extract_json_message(headline: &str) -> &str {
 fn strip_shell_prefix(text: &str) -> Option<&str> {
     let (program, rest) = text.split_once(": ")?;
     let is_shell = matches!(
-        super::command_comparison::program_basename(program),
+        program_name(program),
         "python" | "python3" | "node" | "bash" | "sh" | "zsh" | "dash" | "fish" | "eval" | "zsh:1" | "(eval):1"
     );
     let rest = is_shell.then_some(rest)?;

@@ -14,12 +14,13 @@ use self::wish_strength::{PreferenceSentence, PreferenceStrength, RemarkContext}
 use super::super::unchecked_candidate::{StepReference, UncheckedCandidate};
 use super::action_timeline::{ActionTimeline, AgentAction};
 use super::sentence_text::{any_listed, cut_to_length, shorten_paths};
-use super::{command_comparison, displayed_command, supporting_quotes};
+use super::{displayed_command, supporting_quotes};
 use crate::context::{SignalKind, ToolAction};
 use crate::domain::{
     DropReason, DroppedCandidate, FacetValues, Importance, ImportanceBasis, MemoryCategory, MemoryKind, MemoryScope,
     Severity, Speaker,
 };
+use crate::text::shell_lexer::program_name;
 
 #[cfg(test)]
 #[path = "user_preferences_tests.rs"]
@@ -153,7 +154,7 @@ fn describe_last_action(scene: &ActionTimeline<'_>, place: StepReference) -> Opt
 fn programs_before(scene: &ActionTimeline<'_>, place: StepReference) -> Vec<String> {
     let lines = actions_before(scene, place).filter_map(|deed| deed.line.as_ref());
     let words = lines.flat_map(|line| line.cores.iter().flat_map(|core| core.first()));
-    words.map(|word| command_comparison::program_basename(word).to_lowercase()).filter(|word| word.len() > 1).collect()
+    words.map(|word| program_name(word).to_lowercase()).filter(|word| word.len() > 1).collect()
 }
 
 /// Finds the preferences of a message, at most one in each paragraph.
