@@ -357,15 +357,16 @@ fn words_to_avoid() -> BTreeSet<String> {
         .collect()
 }
 
-/// The names in a text of Rust: comments, strings and lifetimes left out.
-fn identifiers(text: &str) -> BTreeSet<String> {
+/// The names that a text of Rust declares: items, variables and fields.
+fn declared_names(text: &str) -> BTreeSet<String> {
+    const BEFORE: &[&str] = &["fn", "struct", "enum", "trait", "type", "const", "static", "mod", "let", "mut", "for"];
     let mut names = BTreeSet::new();
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap();
-        // Every other piece between quotation marks is a string. Strings over several lines are prose, too.
-        for piece in line.split('"').step_by(2) {
-            names.extend(piece.split(|sign: char| !sign.is_alphanumeric() && sign != '_').map(str::to_owned));
-        }
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with("//")) {
+        let words: Vec<&str> = line.split(|sign: char| !sign.is_alphanumeric() && sign != '_').collect();
+        let after = words.windows(2).filter(|pair| BEFORE.contains(&pair[0])).map(|pair| pair[1]);
+        names.extend(after.map(str::to_owned));
+        let field = line.strip_suffix(',').and_then(|line| line.split_once(": ")).map(|(name, _)| name);
+        names.extend(field.and_then(|field| field.split(' ').next_back()).map(str::to_owned));
     }
     names
 }
@@ -378,7 +379,7 @@ fn names_use_the_words_of_the_glossary() {
     let avoided = words_to_avoid();
     assert!(avoided.contains("desk") && avoided.contains("labour"), "{avoided:?}");
     for path in sources().into_iter().filter(|path| !is_test(path)) {
-        for name in identifiers(&std::fs::read_to_string(&path).unwrap()) {
+        for name in declared_names(&std::fs::read_to_string(&path).unwrap()) {
             if PUBLISHED.contains(&name.as_str()) {
                 continue;
             }

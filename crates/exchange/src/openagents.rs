@@ -99,7 +99,7 @@ fn read_memories(path: &Path, text: &str, now: Timestamp, incoming: &mut ImportB
     for (number, line) in numbered_lines(text) {
         match serde_json::from_str::<OpenAgentsRecord>(line) {
             Ok(record) if one_line(&record.description).is_empty() => {
-                incoming.skip_line(path, number, "it says nothing")
+                incoming.skip_line(path, number, "it says nothing");
             }
             Ok(record) => incoming.lessons.push(import_record(record, now)),
             Err(error) => incoming.skip_line(path, number, error),

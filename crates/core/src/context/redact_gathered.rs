@@ -285,21 +285,21 @@ struct KeyAssessment {
 /// Redacts JSON values.
 struct JsonRedactor<'r> {
     redactor: &'r Redactor,
-    settle: fn(String, &Redactor) -> String,
+    redact_all: fn(String, &Redactor) -> String,
     names: HashMap<String, KeyAssessment>,
     /// True if ids are Archivist's own, so that their names do not make them secrets.
     has_ids: bool,
 }
 
 impl<'r> JsonRedactor<'r> {
-    fn new(redactor: &'r Redactor, settle: fn(String, &Redactor) -> String) -> Self {
-        Self { redactor, settle, names: HashMap::new(), has_ids: false }
+    fn new(redactor: &'r Redactor, redact_all: fn(String, &Redactor) -> String) -> Self {
+        Self { redactor, redact_all, names: HashMap::new(), has_ids: false }
     }
 
     fn redact_value(&mut self, value: &mut Value, name: Option<&ValueName>) {
         match value {
             Value::String(text) => {
-                *text = (self.settle)(std::mem::take(text), self.redactor);
+                *text = (self.redact_all)(std::mem::take(text), self.redactor);
                 if let Some(clean) = name.and_then(|name| self.redact_by_name(name, text)) {
                     *text = clean;
                 }

@@ -66,7 +66,7 @@ struct SessionCourse {
     request: usize,
     /// The person's last command to the harness; it becomes a request when the agent acts on it.
     command: usize,
-    is_complaint: bool,
+    is_objection: bool,
     /// True if the person complains although the last check had passed.
     is_check_doubted: bool,
     change: usize,
@@ -79,7 +79,7 @@ struct SessionCourse {
     is_test_run: bool,
     delivery: usize,
     /// The last command that did anything, to a file or not.
-    deed: usize,
+    agent_action: usize,
     /// The last call that returned.
     returned_call: usize,
     /// The agent's last message without a call.
@@ -133,18 +133,18 @@ impl SessionCourse {
             let has_outputs = has_outputs(trajectory);
             course.is_in_scratch = trajectory.about.directory.as_deref().is_some_and(is_scratch);
             for step in trajectory.steps.iter().filter(|step| !step.copied) {
-                let is_complaint = gathered.signals.iter().any(|signal| {
+                let is_objection = gathered.signals.iter().any(|signal| {
                     signal.kind == SignalKind::UserCorrection
                         && (signal.trajectory, signal.step) == (index, step.number)
                 });
-                course.add_step(step, is_complaint, has_outputs);
+                course.add_step(step, is_objection, has_outputs);
             }
         }
         course.is_interrupted = gathered.survey.happenings.contains_key("interrupted");
         course
     }
 
-    fn add_step(&mut self, step: &Step, is_complaint: bool, has_outputs: bool) {
+    fn add_step(&mut self, step: &Step, is_objection: bool, has_outputs: bool) {
         self.now += 1;
         let is_main = step.subagent.is_none();
         let words = step.text.trim();
@@ -155,14 +155,14 @@ impl SessionCourse {
             Speaker::User | Speaker::OtherAgent if is_main && !words.is_empty() && !is_harness_word(words) => {
                 self.request = self.now;
                 if has_own_words(words) {
-                    self.is_complaint = is_complaint;
-                    self.is_check_doubted = is_complaint && self.has_check_passed && self.check > self.change;
+                    self.is_objection = is_objection;
+                    self.is_check_doubted = is_objection && self.has_check_passed && self.check > self.change;
                 }
             }
             Speaker::System if is_main && words.starts_with('/') => self.command = self.now,
             Speaker::Agent if is_main => {
                 if self.command > self.request {
-                    (self.request, self.is_complaint, self.is_check_doubted) = (self.command, false, false);
+                    (self.request, self.is_objection, self.is_check_doubted) = (self.command, false, false);
                 }
                 if !words.is_empty() && step.calls.is_empty() {
                     (self.answer, self.is_admission) = (self.now, admits_failure(words));
@@ -197,7 +197,7 @@ impl SessionCourse {
             ToolAction::Run { command } if command.contains("tools.write_stdin(") => self.add_result(end),
             ToolAction::Run { command } => self.add_command(command, output, end),
             _ if is_poll_tool(&call.tool) => self.add_result(end),
-            _ if call.arguments.get("code").is_some() => self.deed = self.now - 1,
+            _ if call.arguments.get("code").is_some() => self.agent_action = self.now - 1,
             _ if call.tool.contains("create_pull_request") && end == CallEnd::Passed => self.delivery = self.now,
             _ => {}
         }
@@ -256,7 +256,7 @@ impl SessionCourse {
             self.change = self.now - 1;
         }
         if !is_scratch && parts.iter().any(|part| !part.is_read_only() && !runs_check(part)) {
-            self.deed = self.now - 1;
+            self.agent_action = self.now - 1;
         }
         let is_test_run = output.is_some_and(|output| read_test_outcome(&output.text).is_some());
         self.pending = PendingCommand {
@@ -283,14 +283,14 @@ impl SessionCourse {
 
     fn decide_status(&self) -> (EpisodeStatus, StatusBasis) {
         use EpisodeStatus::{Aborted, Failed, Partial, Success};
-        let made = self.change.max(self.deed);
+        let made = self.change.max(self.agent_action);
         let work = made.max(self.document).max(self.check).max(self.delivery);
         let last_word = self.answer.max(work);
         let is_cut_off = self.open_call > self.answer.max(self.request);
         if is_cut_off || self.background > work.max(self.request) || self.is_interrupted && self.request > last_word {
             return (Aborted, StatusBasis::Interrupted);
         }
-        if self.is_complaint && self.request > self.change.max(self.delivery) {
+        if self.is_objection && self.request > self.change.max(self.delivery) {
             return (if self.is_check_doubted { Partial } else { Failed }, StatusBasis::Person);
         }
         if self.request > last_word.max(self.returned_call) || last_word == 0 {

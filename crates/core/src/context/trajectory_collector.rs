@@ -406,7 +406,7 @@ impl<'r> LogGatherer<'r> {
             *name = redact_gathered::redact_label(std::mem::take(name), self.redactor);
         }
         self.current.counts.flagged_tool_errors += u64::from(output.failed == Some(true));
-        let came = match &failure {
+        let result = match &failure {
             None if has_no_result(&output.text) => ReturnOutcome::Void,
             None => ReturnOutcome::Passed,
             Some(failure) => self.classify_failure(tool, failure),
@@ -425,9 +425,9 @@ impl<'r> LogGatherer<'r> {
         self.strip_tagged_lessons(&mut output.text);
         let is_error = failure.as_ref().is_some_and(|failure| failure.class != FailureClass::Lint);
         self.current.counts.tool_errors += u64::from(is_error);
-        let came = match (came, &failure) {
+        let result = match (result, &failure) {
             (ReturnOutcome::Failed(..), Some(failure)) => self.classify_failure(tool, failure),
-            (came, _) => came,
+            (result, _) => result,
         };
         let failed = failure.as_ref().map(|failure| (failure, output.text.as_str()));
         output.trust = Some(trust_class::trust_of_output(tool, action, failed));
@@ -436,7 +436,7 @@ impl<'r> LogGatherer<'r> {
             at,
             tool,
             action,
-            came,
+            result,
             tests,
             is_check,
             duration_ms,

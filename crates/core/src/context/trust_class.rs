@@ -55,14 +55,14 @@ fn failed_before_fetching(command: &str, failure: &DetectedFailure, text: &str) 
         no such command|is not a command";
     const SPEAKERS: &[&str] = &["error", "fatal", "bash", "sh", "zsh", "e"];
     let lower = failure.headline.to_ascii_lowercase();
-    let complaint = COMPLAINTS.split('|').find_map(|complaint| lower.find(complaint));
+    let error_wording = COMPLAINTS.split('|').find_map(|error_wording| lower.find(error_wording));
     let speaker = lower.split([':', ' ']).next().unwrap_or_default();
     let is_own = SPEAKERS.contains(&speaker)
         || command.split_whitespace().any(|word| word == speaker)
-        || complaint.and_then(|at| lower.get(..at)).is_some_and(|before| !before.contains(':'));
+        || error_wording.and_then(|at| lower.get(..at)).is_some_and(|before| !before.contains(':'));
     let is_unreached = failure.class == FailureClass::Network || matches!(failure.exit_code, Some(126 | 127));
     let opens = text.trim_start().lines().take(3).any(|line| line.contains(failure.headline.as_str()));
-    text.len() <= MAX_BYTES && opens && is_own && (is_unreached || complaint.is_some())
+    text.len() <= MAX_BYTES && opens && is_own && (is_unreached || error_wording.is_some())
 }
 
 /// Returns true if a tool belongs to a foreign server: it has a namespace that is not the harness's.

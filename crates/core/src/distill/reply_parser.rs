@@ -183,7 +183,9 @@ fn parse_rule(fields: &Map<String, Value>) -> Result<Option<String>, String> {
         rest.map(|rest| rest.trim().to_owned()).unwrap_or(text)
     };
     Ok(match (side("if")?, side("then")?) {
-        (Some(condition), Some(advice)) => Some(format!("IF {} THEN {}", bare(condition, "if"), bare(advice, "then"))),
+        (Some(condition), Some(recommendation)) => {
+            Some(format!("IF {} THEN {}", bare(condition, "if"), bare(recommendation, "then")))
+        }
         // Half a rule is no rule, and the rule check says so.
         (Some(half), None) | (None, Some(half)) => Some(half),
         (None, None) => None,

@@ -38,7 +38,7 @@ pub(super) struct ExcerptFocus<'a> {
     /// The quotes of signals.
     pub(super) quotes: &'a [&'a str],
     /// Words of error lines elsewhere, in lower case; lines with these words matter.
-    pub(super) trouble: Option<&'a BTreeSet<String>>,
+    pub(super) error: Option<&'a BTreeSet<String>>,
     pub(super) origin: TextOrigin,
 }
 
@@ -63,8 +63,8 @@ pub(super) fn choose_excerpt<'t>(text: &'t str, limit: usize, wanted: ExcerptFoc
             choice.keep_range(start, start + quote.len().min(MAX_QUOTE_BYTES));
         }
     }
-    if let Some(trouble) = wanted.trouble {
-        choice.keep_lines_with_words(text, trouble, limit / 3 * 2);
+    if let Some(error) = wanted.error {
+        choice.keep_lines_with_words(text, error, limit / 3 * 2);
     } else if wanted.origin != TextOrigin::Writing {
         choice.keep_error_lines(text, wanted.origin == TextOrigin::Dump, limit / 3 * 2);
     }
@@ -104,12 +104,12 @@ impl ExcerptSelection {
     }
 
     /// Keeps lines with the given words, first those whose words are rare in this text.
-    fn keep_lines_with_words(&mut self, text: &str, trouble: &BTreeSet<String>, limit: usize) {
+    fn keep_lines_with_words(&mut self, text: &str, error: &BTreeSet<String>, limit: usize) {
         let line = |unit: &ExcerptUnit| text.get(unit.start..unit.end).unwrap_or_default();
         let told: Vec<BTreeSet<String>> = self
             .units
             .iter()
-            .map(|unit| lowercase_words(line(unit)).filter(|word| trouble.contains(word)).collect())
+            .map(|unit| lowercase_words(line(unit)).filter(|word| error.contains(word)).collect())
             .collect();
         let mut lines: BTreeMap<&str, u32> = BTreeMap::new();
         for word in told.iter().flatten() {

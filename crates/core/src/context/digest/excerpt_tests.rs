@@ -102,8 +102,8 @@ fn rules_that_bear_on_what_failed_are_shown() {
     let rules = (0..90).map(|at| format!("- Write tests of part {at} and not found elsewhere."));
     let mut rules: Vec<String> = rules.collect();
     rules[50] = "- Run `hk install --mise` once.".to_owned();
-    let trouble: BTreeSet<String> = lowercase_words("zsh:2: command not found: hk").collect();
-    let wanted = ExcerptFocus { trouble: Some(&trouble), ..ExcerptFocus::default() };
+    let error: BTreeSet<String> = lowercase_words("zsh:2: command not found: hk").collect();
+    let wanted = ExcerptFocus { error: Some(&error), ..ExcerptFocus::default() };
     let shown = show(&rules.join("\n"), 300, wanted);
     assert!(shown.contains("hk install --mise") && shown.contains("part 0 "), "{shown}");
 }

@@ -54,7 +54,7 @@ pub(super) struct DigestRanking<'a> {
     pub(super) near: Vec<Place>,
     quotes: BTreeMap<Place, Vec<&'a str>>,
     /// The words of error lines, in lower case.
-    pub(super) trouble: BTreeSet<String>,
+    pub(super) error: BTreeSet<String>,
     again: BTreeMap<Place, u32>,
 }
 
@@ -112,11 +112,11 @@ impl<'a> DigestRanking<'a> {
             })
         });
         witnesses.extend(repeated.list);
-        let mut trouble = BTreeSet::new();
+        let mut error = BTreeSet::new();
         let complains = |(trajectory, step): &Place| {
             let step = trajectories.get(*trajectory).and_then(|trajectory| trajectory.steps.get(*step));
             let (has_failed, lines) = step.map(find_error_lines).unwrap_or_default();
-            trouble.extend(lines.iter().flat_map(|line| lowercase_words(line)));
+            error.extend(lines.iter().flat_map(|line| lowercase_words(line)));
             has_failed || !lines.is_empty()
         };
         let failing: Vec<Place> = near.iter().copied().filter(complains).collect();
@@ -131,7 +131,7 @@ impl<'a> DigestRanking<'a> {
             spoken,
             near,
             quotes,
-            trouble,
+            error,
             again,
         }
     }

@@ -46,7 +46,7 @@ fn what_complains_comes_before_other_steps_whatever_its_end_is_said_to_be() {
     let trajectory = Trajectory { steps, ..Trajectory::default() };
     let order = DigestRanking::new(std::slice::from_ref(&trajectory), &[]);
     assert_eq!(order.failing, [(0, 29)]);
-    assert!(order.trouble.contains("hk"), "{:?}", order.trouble);
+    assert!(order.error.contains("hk"), "{:?}", order.error);
 }
 
 #[test]

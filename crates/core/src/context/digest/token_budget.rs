@@ -305,8 +305,8 @@ impl<'a> StepSection<'a> {
             StepDetail::Line => (render::render_step_line(step, &label, &self.mark), false),
             StepDetail::Words => render::render_step_words(step, &label, &self.mark, detail.byte_limit()),
             detail => {
-                let trouble = (step.speaker == Speaker::System).then_some(&self.order.trouble);
-                let wanted = ExcerptFocus { quotes: self.order.step_quotes(place), trouble, ..ExcerptFocus::default() };
+                let error = (step.speaker == Speaker::System).then_some(&self.order.error);
+                let wanted = ExcerptFocus { quotes: self.order.step_quotes(place), error, ..ExcerptFocus::default() };
                 render::render_step_body(
                     step,
                     &label,

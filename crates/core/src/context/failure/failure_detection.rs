@@ -219,8 +219,8 @@ impl ExaminedCall<'_> {
             return Some(self.make_failure(class, headline));
         }
         let only_reads = self.line.only_reads();
-        let found = failure_line_search::search_headline(&self.text, SearchDepth::Known, |_, saying, _| {
-            !only_reads || saying.belief == ClueCredibility::Own
+        let found = failure_line_search::search_headline(&self.text, SearchDepth::Known, |_, clue, _| {
+            !only_reads || clue.belief == ClueCredibility::Own
         });
         let coded = self.exit.and_then(class_of_exit_code);
         let Some(found) = found else {
@@ -260,20 +260,19 @@ impl ExaminedCall<'_> {
                 if let Some(headline) = self.find_harness_rule() {
                     return Some(self.make_failure(FailureClass::Harness, headline));
                 }
-                let found =
-                    failure_line_search::search_headline(&self.text, SearchDepth::Doubt, |_, saying, place| {
-                        let is_service = matches!(
-                            saying.class,
-                            FailureClass::ContextWindow
-                                | FailureClass::RateLimit
-                                | FailureClass::Timeout
-                                | FailureClass::Api
-                                | FailureClass::Network
-                        );
-                        let is_edit =
-                            self.kind == ToolPurpose::Edits && saying.class == FailureClass::Edit && saying.weight > 50;
-                        is_edit && place.first || is_service && saying.belief >= ClueCredibility::Content && place.first
-                    })?;
+                let found = failure_line_search::search_headline(&self.text, SearchDepth::Doubt, |_, clue, place| {
+                    let is_service = matches!(
+                        clue.class,
+                        FailureClass::ContextWindow
+                            | FailureClass::RateLimit
+                            | FailureClass::Timeout
+                            | FailureClass::Api
+                            | FailureClass::Network
+                    );
+                    let is_edit =
+                        self.kind == ToolPurpose::Edits && clue.class == FailureClass::Edit && clue.weight > 50;
+                    is_edit && place.first || is_service && clue.belief >= ClueCredibility::Content && place.first
+                })?;
                 Some(self.make_failure(found.class, found.headline))
             }
         }
@@ -282,17 +281,16 @@ impl ExaminedCall<'_> {
     fn failure_in_text(&self) -> Option<DetectedFailure> {
         let (only_reads, dump) = (self.line.only_reads(), self.line.dump_edges());
         let look = if only_reads { SearchDepth::Edges } else { SearchDepth::Doubt };
-        let found =
-            failure_line_search::search_headline(&self.text, look, |line, saying, place| match saying.belief {
-                ClueCredibility::Own => self.is_own_error(line, only_reads),
-                ClueCredibility::Content if dump.is_none() => !only_reads,
-                // Lines at an end of the output where no file was shown come from a program.
-                ClueCredibility::Content | ClueCredibility::Closing => {
-                    let (opens, closes) = dump.unwrap_or_default();
-                    !only_reads && (place.first && !opens || place.last && !closes)
-                }
-                ClueCredibility::Weak => false,
-            })?;
+        let found = failure_line_search::search_headline(&self.text, look, |line, clue, place| match clue.belief {
+            ClueCredibility::Own => self.is_own_error(line, only_reads),
+            ClueCredibility::Content if dump.is_none() => !only_reads,
+            // Lines at an end of the output where no file was shown come from a program.
+            ClueCredibility::Content | ClueCredibility::Closing => {
+                let (opens, closes) = dump.unwrap_or_default();
+                !only_reads && (place.first && !opens || place.last && !closes)
+            }
+            ClueCredibility::Weak => false,
+        })?;
         let is_sure = found.class == FailureClass::Compile && found.weight >= 85;
         if !is_sure
             && self.line.runs_check()
@@ -353,8 +351,8 @@ impl ExaminedCall<'_> {
                 self.line.only_inspects() && self.failure_in_text().is_none()
             }
             None if self.line.only_inspects() => {
-                let complains = failure_line_search::search_headline(&self.text, SearchDepth::Edges, |_, saying, _| {
-                    saying.belief == ClueCredibility::Own
+                let complains = failure_line_search::search_headline(&self.text, SearchDepth::Edges, |_, clue, _| {
+                    clue.belief == ClueCredibility::Own
                 });
                 complains.is_some() && self.failure_in_text().is_none()
             }

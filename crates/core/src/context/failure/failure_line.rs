@@ -58,7 +58,7 @@ pub(super) fn read_clue(line: &str) -> Option<FailureClue> {
     }
     let indented = line.starts_with([' ', '\t']);
     let strict = clue_by_form(line, bare, indented);
-    if strict.is_some_and(|saying| saying.weight >= 86) {
+    if strict.is_some_and(|clue| clue.weight >= 86) {
         return strict;
     }
     let lower = bare.to_ascii_lowercase();
@@ -66,7 +66,7 @@ pub(super) fn read_clue(line: &str) -> Option<FailureClue> {
     let is_of_node = lower.starts_with("(node:") && lower.contains("warning:");
     let is_warning = is_of_node || ["warn", "[warn", "npm warn", "(warn"].iter().any(|start| lower.starts_with(start));
     if strict.is_none() && is_warning {
-        return clue_by_words(bare, &lower).and_then(|saying| make_clue(saying.class, 8, ClueCredibility::Weak));
+        return clue_by_words(bare, &lower).and_then(|clue| make_clue(clue.class, 8, ClueCredibility::Weak));
     }
     let worded = clue_by_wording(bare, &lower, indented);
     match (strict, worded) {
@@ -90,8 +90,8 @@ pub(in crate::context) fn rate_error_line(line: &str, is_dump: bool) -> u8 {
     }
     let least = if is_dump { ClueCredibility::Own } else { ClueCredibility::Weak };
     read_clue(&super::plain_output::strip_control_codes(line))
-        .filter(|saying| saying.belief >= least)
-        .map_or(0, |saying| saying.weight)
+        .filter(|clue| clue.belief >= least)
+        .map_or(0, |clue| clue.weight)
 }
 
 /// Returns true if a harness says in this line that the output is too large.
@@ -113,8 +113,8 @@ fn clue_by_form(line: &str, bare: &str, indented: bool) -> Option<FailureClue> {
     {
         return make_clue(FailureClass::Compile, 90, at_start(Content));
     }
-    if let Some(saying) = clue_by_location(bare) {
-        return Some(FailureClue { belief: at_start(saying.belief), ..saying });
+    if let Some(clue) = clue_by_location(bare) {
+        return Some(FailureClue { belief: at_start(clue.belief), ..clue });
     }
     if bare.starts_with("FAILED ") && (bare.contains("::") || bare.contains(".py")) {
         return make_clue(FailureClass::Test, if bare.contains(" - ") { 88 } else { 76 }, at_start(Content));
@@ -287,7 +287,7 @@ fn states_error(bare: &str, lower: &str) -> bool {
 
 /// Reads lines with plain words for errors. They only serve as headlines.
 fn clue_by_words(bare: &str, lower: &str) -> Option<FailureClue> {
-    static TROUBLE: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(WORDS.split('|')).ok());
+    static FAILURE_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(WORDS.split('|')).ok());
     static CALM: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(CLEAN).ok());
     const STARTS: &[&str] =
         &["error: ", "error - ", "error ", "fatal ", "failed ", "failure: ", "err: ", "outcome: error"];
@@ -297,7 +297,7 @@ fn clue_by_words(bare: &str, lower: &str) -> Option<FailureClue> {
         doesn't|unsupported|conflict|expected|fatal|err: ";
     const CLEAN: &[&str] =
         &["0 errors", "0 failed", "no errors", "0 failures", "without error", "error handling", "0 error"];
-    if !TROUBLE.as_ref()?.is_match(lower) || CALM.as_ref()?.is_match(lower) {
+    if !FAILURE_WORDS.as_ref()?.is_match(lower) || CALM.as_ref()?.is_match(lower) {
         return None;
     }
     let class = if lower.contains("not found") || lower.contains("no such") || lower.contains("does not exist") {

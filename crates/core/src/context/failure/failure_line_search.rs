@@ -155,19 +155,18 @@ pub(super) fn search_headline(
         let place = LinePosition { first: hit < first, last: end + CLOSING_BYTES >= text.len() };
         let line = strip_control_codes(raw);
         let line = FRAMED.iter().find_map(|frame| line.strip_prefix(frame)).unwrap_or(&line);
-        let Some((saying, told)) = read_clue_at(line, text, end) else { continue };
-        if !accept(line.trim(), &saying, place) {
+        let Some((clue, told)) = read_clue_at(line, text, end) else { continue };
+        if !accept(line.trim(), &clue, place) {
             continue;
         }
-        saw_tests |= saying.class == FailureClass::Test && saying.belief >= ClueCredibility::Content;
+        saw_tests |= clue.class == FailureClass::Test && clue.belief >= ClueCredibility::Content;
         // Of chained exceptions the last ended the program; of errors the first began the failure.
         let is_better = best.as_ref().is_none_or(|best| {
-            saying.weight > best.weight
-                || (saying.weight == best.weight && told.is_some() && saying.weight == TRACEBACK)
+            clue.weight > best.weight || (clue.weight == best.weight && told.is_some() && clue.weight == TRACEBACK)
         });
         if is_better {
             let headline = make_headline(told.as_deref().unwrap_or(line));
-            best = Some(FoundHeadline { class: saying.class, weight: saying.weight, headline, saw_tests });
+            best = Some(FoundHeadline { class: clue.class, weight: clue.weight, headline, saw_tests });
         }
     }
     best.map(|best| FoundHeadline { saw_tests, ..best })
@@ -199,9 +198,9 @@ fn read_clue_at(line: &str, text: &str, end: usize) -> Option<(FailureClue, Opti
             has_content(&next) && next.len() - next.trim_start().len() <= indent
         })?;
         let last = strip_control_codes(last);
-        let saying = read_clue(last.trim());
+        let clue = read_clue(last.trim());
         let belief = if indent == 0 { ClueCredibility::Content } else { ClueCredibility::Weak };
-        let class = saying.map_or(FailureClass::Exception, |saying| saying.class);
+        let class = clue.map_or(FailureClass::Exception, |clue| clue.class);
         let class = if class == FailureClass::Command { FailureClass::Exception } else { class };
         return Some((FailureClue { class, weight: TRACEBACK, belief }, Some(last.into_owned())));
     }
@@ -211,11 +210,11 @@ fn read_clue_at(line: &str, text: &str, end: usize) -> Option<(FailureClue, Opti
             .map(strip_control_codes)
             .find(|next| has_content(next) && !is_bare_label(next))?;
         let (class, weight) =
-            read_clue(below.trim()).map_or((FailureClass::Command, 0), |saying| (saying.class, saying.weight));
+            read_clue(below.trim()).map_or((FailureClass::Command, 0), |clue| (clue.class, clue.weight));
         let weight = weight.max(LABELLED);
         return Some((FailureClue { class, weight, belief: ClueCredibility::Closing }, Some(below.into_owned())));
     }
-    let saying = read_clue(line)?;
+    let clue = read_clue(line)?;
     if bare.starts_with("thread '") && bare.ends_with(':') && bare.contains("panicked at") {
         let message = text_after(text, end).lines().find(|next| !next.trim().is_empty()).map(strip_control_codes);
         let says_more = message.as_ref().filter(|message| {
@@ -224,12 +223,12 @@ fn read_clue_at(line: &str, text: &str, end: usize) -> Option<(FailureClue, Opti
             !message.starts_with("note: ") && !is_bare_assertion
         });
         if let Some(message) = says_more {
-            let class = read_clue(message).map_or(saying.class, |inner| inner.class);
+            let class = read_clue(message).map_or(clue.class, |inner| inner.class);
             let class = if class == FailureClass::Command { FailureClass::Exception } else { class };
-            return Some((FailureClue { class, weight: 83, ..saying }, Some(message.to_string())));
+            return Some((FailureClue { class, weight: 83, ..clue }, Some(message.to_string())));
         }
     }
-    Some((saying, None))
+    Some((clue, None))
 }
 
 /// Returns true if a line only announces the error below it: `Error:`, `Error in code parsing:`.

@@ -86,7 +86,7 @@ impl AttemptTracker {
     ) {
         let command = run.command;
         let key = command_key(run.done, run.folder);
-        let passed = matches!(call.came, ReturnOutcome::Passed);
+        let passed = matches!(call.result, ReturnOutcome::Passed);
         let before = self.commands.remove(&key);
         if let Some(before) = &before {
             if passed && !before.passed {
@@ -130,7 +130,7 @@ impl AttemptTracker {
         before: Option<CommandAttempt>,
         found: &mut Vec<Signal>,
     ) -> CommandAttempt {
-        let (passed, headline, family, class) = match &call.came {
+        let (passed, headline, family, class) = match &call.result {
             ReturnOutcome::Failed(failure, family) => {
                 (false, failure.headline.clone(), Some(family.clone()), Some(failure.class))
             }

@@ -71,7 +71,7 @@ impl EditTracker {
 
     /// Records a command that may revert, stash, restore or commit edits.
     pub(super) fn record_command(&mut self, call: &ReturnedCall<'_>, command: &str, found: &mut Vec<Signal>) {
-        if !matches!(call.came, ReturnOutcome::Passed) || !command.contains("git") {
+        if !matches!(call.result, ReturnOutcome::Passed) || !command.contains("git") {
             return;
         }
         for part in parse_shell_commands(command) {

@@ -57,7 +57,7 @@ pub(super) struct ReturnedCall<'a> {
     pub(super) at: StepPlace,
     pub(super) tool: &'a str,
     pub(super) action: &'a ToolAction,
-    pub(super) came: ReturnOutcome,
+    pub(super) result: ReturnOutcome,
     /// The outcome that a test run reported.
     pub(super) tests: Option<TestOutcome>,
     /// True if the command is a check: tests, build, types, lint.
@@ -143,11 +143,11 @@ impl SignalMiner {
     /// Records a finished call.
     pub(super) fn record_returned_call(&mut self, call: &ReturnedCall<'_>) {
         let is_red = call.is_check && self.fresh.has_tests && !self.fresh.has_code;
-        if call.is_check && !matches!(call.came, ReturnOutcome::Void) {
+        if call.is_check && !matches!(call.result, ReturnOutcome::Void) {
             self.report_failed_new_tests();
             self.fresh = FreshEdits::default();
         }
-        let passed = match &call.came {
+        let passed = match &call.result {
             ReturnOutcome::Void => return,
             ReturnOutcome::Passed => true,
             ReturnOutcome::Failed(failure, family) if is_red => {
@@ -201,7 +201,7 @@ impl SignalMiner {
 
     /// Records a command that passed or failed.
     fn record_command(&mut self, call: &ReturnedCall<'_>, command: &str, fresh: &mut Vec<Signal>) {
-        let passed = matches!(call.came, ReturnOutcome::Passed);
+        let passed = matches!(call.result, ReturnOutcome::Passed);
         let went = parse_shell_commands(command).iter().rev().find_map(|part| part.target_folder().map(str::to_owned));
         let (first, done) = split_leading_cd(command);
         let folder = call.directory.or(first).or(self.folder.as_deref()).map(str::to_owned);

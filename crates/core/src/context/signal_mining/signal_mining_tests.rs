@@ -265,7 +265,7 @@ fn another_way_says_that_it_mends_nothing() {
 }
 
 /// A command that came back.
-fn returned(miner: &mut SignalMiner, step: u32, command: &str, came: ReturnOutcome, tests: Option<TestOutcome>) {
+fn returned(miner: &mut SignalMiner, step: u32, command: &str, result: ReturnOutcome, tests: Option<TestOutcome>) {
     let action = ToolAction::Run { command: command.to_owned() };
     let at = StepPlace { trajectory: 0, step };
     let is_check = command.starts_with("pytest");
@@ -274,7 +274,7 @@ fn returned(miner: &mut SignalMiner, step: u32, command: &str, came: ReturnOutco
         at,
         tool,
         action: &action,
-        came,
+        result,
         tests,
         is_check,
         duration_ms,

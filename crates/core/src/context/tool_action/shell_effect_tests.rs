@@ -24,7 +24,7 @@ fn looking_is_told_from_doing() {
     ] {
         assert!(is_read_only_command(look), "{look}");
     }
-    for deed in [
+    for agent_action in [
         "rm a",
         "sed -i s/a/b/ c",
         "echo x > y",
@@ -49,7 +49,7 @@ fn looking_is_told_from_doing() {
         "(cat a; ls) > b",
         "ls (rm a)",
     ] {
-        assert!(!is_read_only_command(deed), "{deed}");
+        assert!(!is_read_only_command(agent_action), "{agent_action}");
     }
 }
 

@@ -80,19 +80,19 @@ impl AgentAction<'_> {
 #[derive(Debug)]
 pub(super) struct ActionTimeline<'c> {
     pub(super) context: &'c ReflectionContext,
-    pub(super) deeds: Vec<AgentAction<'c>>,
+    pub(super) actions: Vec<AgentAction<'c>>,
 }
 
 impl<'c> ActionTimeline<'c> {
     pub(super) fn from_context(context: &'c ReflectionContext) -> Self {
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         for (index, trajectory) in context.trajectories.iter().enumerate() {
             let Ok(trajectory_index) = u32::try_from(index) else { break };
             for step in trajectory.steps.iter().filter(|step| !step.copied) {
-                add_step_actions(StepReference { trajectory: trajectory_index, step: step.number }, step, &mut deeds);
+                add_step_actions(StepReference { trajectory: trajectory_index, step: step.number }, step, &mut actions);
             }
         }
-        Self { context, deeds }
+        Self { context, actions }
     }
 
     pub(super) fn find_trajectory(&self, index: u32) -> Option<&'c Trajectory> {
@@ -180,24 +180,24 @@ fn guess_vendor(model: &str) -> String {
     found.unwrap_or_else(|| model.split([':', '/']).next().unwrap_or(model).to_owned())
 }
 
-fn add_step_actions<'c>(place: StepReference, step: &'c Step, deeds: &mut Vec<AgentAction<'c>>) {
+fn add_step_actions<'c>(place: StepReference, step: &'c Step, actions: &mut Vec<AgentAction<'c>>) {
     // An output of a step as a whole belongs to the last of its calls that has none.
     let waiting = step.calls.iter().rposition(|call| call.output.is_none());
     for (at, call) in step.calls.iter().enumerate() {
         let lone = step.outputs.first().filter(|_| waiting == Some(at));
         let action = ToolAction::from_call(&call.tool, &call.arguments);
-        deeds.push(read_action(place, &call.tool, Some(&call.arguments), action, call.output.as_ref().or(lone)));
+        actions.push(read_action(place, &call.tool, Some(&call.arguments), action, call.output.as_ref().or(lone)));
     }
     if step.calls.is_empty() {
         for output in &step.outputs {
-            deeds.push(read_action(place, "", None, ToolAction::Other, Some(output)));
+            actions.push(read_action(place, "", None, ToolAction::Other, Some(output)));
         }
     }
     if step.speaker == Speaker::Tool && step.calls.is_empty() && step.outputs.is_empty() {
-        let mut deed = read_action(place, "terminal", None, ToolAction::Run { command: String::new() }, None);
+        let mut agent_action = read_action(place, "terminal", None, ToolAction::Run { command: String::new() }, None);
         let output = ToolOutput { text: step.text.clone(), ..ToolOutput::default() };
-        deed.ended = read_call_outcome("terminal", &deed.action, Some(&output));
-        deeds.push(deed);
+        agent_action.ended = read_call_outcome("terminal", &agent_action.action, Some(&output));
+        actions.push(agent_action);
     }
 }
 

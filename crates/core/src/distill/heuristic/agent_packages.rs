@@ -20,27 +20,28 @@ const READ_LINES: usize = 2_000;
 const IMPORTS: &str = "import|require|from |use |include|extern crate|using |load(|dependencies";
 
 /// Tells whether the agent imported a package, or listed it in a manifest, before an action failed for lack of it.
-pub(super) fn is_imported_by_agent(scene: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
-    let Some(start) = scene.deeds.get(failed) else { return false };
-    let earlier = scene.deeds.iter().take(failed).rev().take(LOOKED_BACK);
-    earlier.take_while(|deed| deed.place.trajectory == start.place.trajectory).filter(|deed| deed.has_passed()).any(
-        |deed| {
-            written_texts(deed)
+pub(super) fn is_imported_by_agent(timeline: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
+    let Some(start) = timeline.actions.get(failed) else { return false };
+    let earlier = timeline.actions.iter().take(failed).rev().take(LOOKED_BACK);
+    earlier
+        .take_while(|agent_action| agent_action.place.trajectory == start.place.trajectory)
+        .filter(|agent_action| agent_action.has_passed())
+        .any(|agent_action| {
+            written_texts(agent_action)
                 .iter()
                 .flat_map(|text| text.lines().take(READ_LINES))
                 .any(|line| imports_package(line, name))
-        },
-    )
+        })
 }
 
 /// Tells whether a module belongs to the project: an edited folder or file, or the project itself, has its name.
-pub(super) fn is_project_module(scene: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
-    let Some(start) = scene.deeds.get(failed) else { return false };
-    let root = scene.working_folder(start.place.trajectory).trim_end_matches('/');
+pub(super) fn is_project_module(timeline: &ActionTimeline<'_>, failed: usize, name: &str) -> bool {
+    let Some(start) = timeline.actions.get(failed) else { return false };
+    let root = timeline.working_folder(start.place.trajectory).trim_end_matches('/');
     let stem = |part: &str| part.split('.').next().unwrap_or(part).replace('-', "_");
     let name = stem(name);
     let in_path = |path: &str| path.strip_prefix(root).unwrap_or(path).split('/').any(|part| stem(part) == name);
-    let edited = scene.deeds.iter().filter_map(|deed| match &deed.action {
+    let edited = timeline.actions.iter().filter_map(|agent_action| match &agent_action.action {
         ToolAction::Edit(changes) => Some(changes),
         _ => None,
     });
@@ -50,9 +51,9 @@ pub(super) fn is_project_module(scene: &ActionTimeline<'_>, failed: usize, name:
 }
 
 /// Returns the texts that an action wrote into files.
-fn written_texts<'d>(deed: &'d AgentAction<'_>) -> Vec<&'d str> {
+fn written_texts<'d>(agent_action: &'d AgentAction<'_>) -> Vec<&'d str> {
     let mut texts = Vec::new();
-    match (&deed.action, deed.arguments) {
+    match (&agent_action.action, agent_action.arguments) {
         (ToolAction::Edit(_), Some(arguments)) => collect_new_texts(arguments, &mut texts, 0),
         (ToolAction::Run { command }, _) if command.contains("<<") => texts.push(command.as_str()),
         _ => {}

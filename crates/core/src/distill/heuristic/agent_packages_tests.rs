@@ -6,8 +6,8 @@ use super::{imports_package, is_imported_by_agent, is_project_module};
 fn what_the_agent_imports_is_its_own() {
     let own = |session: Session| {
         let context = session.fails("pytest", "No module named 'yaml'").context(Vec::new());
-        let scene = ActionTimeline::from_context(&context);
-        is_imported_by_agent(&scene, scene.deeds.len() - 1, "yaml")
+        let timeline = ActionTimeline::from_context(&context);
+        is_imported_by_agent(&timeline, timeline.actions.len() - 1, "yaml")
     };
     assert!(own(Session::new("go").edits("a.py", "", "import os\nimport yaml")));
     assert!(own(Session::new("go").passes("cat > a.py <<EOF\nfrom yaml import load\nEOF", "")));
@@ -20,9 +20,9 @@ fn what_the_agent_imports_is_its_own() {
 fn modules_of_the_project_are_known_by_their_folder() {
     let context =
         Session::new("go").edits("/home/ada/shop/cart/text.py", "", "x").fails("pytest", "x").context(Vec::new());
-    let scene = ActionTimeline::from_context(&context);
+    let timeline = ActionTimeline::from_context(&context);
     for (name, wanted) in [("cart", true), ("cart.text", true), ("shop", true), ("text", true), ("yaml", false)] {
-        assert_eq!(is_project_module(&scene, 1, name), wanted, "{name}");
+        assert_eq!(is_project_module(&timeline, 1, name), wanted, "{name}");
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) struct FailureGroup {
     pub(super) tool: String,
     pub(super) cause: FailureCause,
     /// The indices of the actions that failed so, as far as they are kept.
-    pub(super) deeds: Vec<usize>,
+    pub(super) actions: Vec<usize>,
     /// The first place where it was seen, for each trajectory.
     pub(super) places: BTreeMap<u32, StepReference>,
     pub(super) times: u32,
@@ -77,69 +77,70 @@ pub(super) enum LessonReason {
 }
 
 /// Groups all failures by error family, in the order of their first appearance.
-pub(super) fn group_failures(scene: &ActionTimeline<'_>) -> Vec<FailureGroup> {
-    let mut troubles: Vec<FailureGroup> = Vec::new();
+pub(super) fn group_failures(timeline: &ActionTimeline<'_>) -> Vec<FailureGroup> {
+    let mut groups: Vec<FailureGroup> = Vec::new();
     let mut known: BTreeMap<ErrorFamily, usize> = BTreeMap::new();
-    let mut slot = |troubles: &mut Vec<FailureGroup>, family: &ErrorFamily, fresh: &dyn Fn() -> FailureGroup| {
+    let mut slot = |groups: &mut Vec<FailureGroup>, family: &ErrorFamily, fresh: &dyn Fn() -> FailureGroup| {
         *known.entry(family.clone()).or_insert_with(|| {
-            troubles.push(fresh());
-            troubles.len() - 1
+            groups.push(fresh());
+            groups.len() - 1
         })
     };
-    let signals = scene.context.signals.iter();
+    let signals = timeline.context.signals.iter();
     let of_provider: Vec<&str> =
         signals.filter(|one| one.tool.as_deref() == Some("model")).filter_map(|one| one.quote.as_deref()).collect();
-    for (index, deed) in scene.deeds.iter().enumerate() {
-        let Some(fault) = deed.failure() else { continue };
+    for (index, agent_action) in timeline.actions.iter().enumerate() {
+        let Some(fault) = agent_action.failure() else { continue };
         // A provider's message has a step of its own; its signal says more.
-        if deed.tool.is_empty() && of_provider.contains(&fault.headline.as_str()) {
+        if agent_action.tool.is_empty() && of_provider.contains(&fault.headline.as_str()) {
             continue;
         }
         let fresh = || {
-            let inner = deed.output.and_then(|output| reason_line::find_inner_reason(&output.text, &fault.headline));
+            let inner =
+                agent_action.output.and_then(|output| reason_line::find_inner_reason(&output.text, &fault.headline));
             let headline = inner.unwrap_or(&fault.headline);
-            let mut trouble = FailureGroup::new(&fault.family, fault.class, headline, deed.tool);
+            let mut group = FailureGroup::new(&fault.family, fault.class, headline, agent_action.tool);
             // A check without a known phrase is about the code.
-            if deed.is_check && trouble.cause == FailureCause::Unknown {
-                trouble.cause = FailureCause::Code;
+            if agent_action.is_check && group.cause == FailureCause::Unknown {
+                group.cause = FailureCause::Code;
             }
-            if deed.line.is_some()
+            if agent_action.line.is_some()
                 && FailureCause::is_sandbox_denial(headline)
-                && scene.is_sandboxed(deed.place.trajectory)
+                && timeline.is_sandboxed(agent_action.place.trajectory)
             {
-                trouble.cause = FailureCause::Sandbox;
+                group.cause = FailureCause::Sandbox;
             }
-            if matches!(&trouble.cause, FailureCause::Module(Some(name)) if agent_packages::is_project_module(scene, index, name))
+            if matches!(&group.cause, FailureCause::Module(Some(name)) if agent_packages::is_project_module(timeline, index, name))
             {
-                trouble.cause = FailureCause::Code;
+                group.cause = FailureCause::Code;
             }
-            trouble
+            group
         };
-        let at = slot(&mut troubles, &fault.family, &fresh);
-        if let Some(trouble) = troubles.get_mut(at) {
-            trouble.deeds.push(index);
-            trouble.times = trouble.times.saturating_add(1);
-            trouble.places.entry(deed.place.trajectory).or_insert(deed.place);
+        let at = slot(&mut groups, &fault.family, &fresh);
+        if let Some(group) = groups.get_mut(at) {
+            group.actions.push(index);
+            group.times = group.times.saturating_add(1);
+            group.places.entry(agent_action.place.trajectory).or_insert(agent_action.place);
         }
     }
-    for signal in &scene.context.signals {
+    for signal in &timeline.context.signals {
         let Some(family) = &signal.error_family else { continue };
         let class = signal.error_class.as_deref().unwrap_or_default();
         let quote = signal.quote.as_deref().unwrap_or_default();
         let fresh = || FailureGroup::new(family, class, quote, signal.tool.as_deref().unwrap_or_default());
-        let at = slot(&mut troubles, family, &fresh);
-        if let Some(trouble) = troubles.get_mut(at) {
-            trouble.add_signal(signal);
+        let at = slot(&mut groups, family, &fresh);
+        if let Some(group) = groups.get_mut(at) {
+            group.add_signal(signal);
         }
     }
-    for trouble in &mut troubles {
-        trouble.episodes = trouble.places.keys().map(|index| scene.owning_episode(*index)).collect();
-        let earlier = scene.context.related_episodes.iter().filter(|one| one.error_families.contains(&trouble.family));
-        trouble.earlier = earlier.map(|one| one.id.clone()).collect();
-        trouble.remedy = trouble.find_remedy(scene);
-        trouble.discard_fetched_text(scene);
+    for group in &mut groups {
+        group.episodes = group.places.keys().map(|index| timeline.owning_episode(*index)).collect();
+        let earlier = timeline.context.related_episodes.iter().filter(|one| one.error_families.contains(&group.family));
+        group.earlier = earlier.map(|one| one.id.clone()).collect();
+        group.remedy = group.find_remedy(timeline);
+        group.discard_fetched_text(timeline);
     }
-    troubles
+    groups
 }
 
 /// Tells whether a provider says that it never accepts such a request.
@@ -158,7 +159,7 @@ impl FailureGroup {
             headline: headline.to_owned(),
             tool: tool.to_owned(),
             cause: FailureCause::classify(class, headline),
-            deeds: Vec::new(),
+            actions: Vec::new(),
             places: BTreeMap::new(),
             times: 0,
             is_fetched: false,
@@ -170,9 +171,9 @@ impl FailureGroup {
     }
 
     /// Returns another agent that finished the same task, where this one ran out of time.
-    pub(super) fn find_rival_agent(&self, scene: &ActionTimeline<'_>) -> Option<String> {
+    pub(super) fn find_rival_agent(&self, timeline: &ActionTimeline<'_>) -> Option<String> {
         let first = self.places.keys().next().copied().unwrap_or_default();
-        (self.cause == FailureCause::Time && self.tool != "model").then(|| scene.find_rival_agent(first)).flatten()
+        (self.cause == FailureCause::Time && self.tool != "model").then(|| timeline.find_rival_agent(first)).flatten()
     }
 
     /// Adds what a signal says: steps may have been dropped from the context, signals are not.
@@ -194,12 +195,13 @@ impl FailureGroup {
     }
 
     /// Returns the clearest remedy of any trajectory.
-    fn find_remedy(&self, scene: &ActionTimeline<'_>) -> Option<FailureRemedy> {
+    fn find_remedy(&self, timeline: &ActionTimeline<'_>) -> Option<FailureRemedy> {
         let mut tried = BTreeSet::new();
         let mut best: Option<FailureRemedy> = None;
-        for &index in self.deeds.iter().rev() {
-            let Some(deed) = scene.deeds.get(index) else { continue };
-            let key = (deed.place.trajectory, deed.line.as_ref().map(|line| line.main_words().to_vec()));
+        for &index in self.actions.iter().rev() {
+            let Some(agent_action) = timeline.actions.get(index) else { continue };
+            let key =
+                (agent_action.place.trajectory, agent_action.line.as_ref().map(|line| line.main_words().to_vec()));
             if tried.len() >= TRIED || !tried.insert(key) {
                 continue;
             }
@@ -208,7 +210,7 @@ impl FailureGroup {
                 self.cause != FailureCause::Sandbox
                     || matches!(found.how, RemedyKind::Instead(CommandDifference::Before, _))
             };
-            match remedy::find_remedy(scene, index, &self.cause).filter(helps) {
+            match remedy::find_remedy(timeline, index, &self.cause).filter(helps) {
                 Some(found) if found.how.is_actionable() => return Some(found),
                 found => best = best.or(found),
             }
@@ -218,13 +220,14 @@ impl FailureGroup {
 
     /// Discards fetched text. A program that fetches, such as a package manager, repeats what others wrote. Where the
     /// agent found the remedy by itself, its own commands suffice.
-    fn discard_fetched_text(&mut self, scene: &ActionTimeline<'_>) {
-        let mut deeds = self.deeds.iter().filter_map(|index| scene.deeds.get(*index)).peekable();
-        let is_fetched = deeds.peek().is_some() && deeds.all(|deed| deed.is_web_output() && deed.line.is_some());
+    fn discard_fetched_text(&mut self, timeline: &ActionTimeline<'_>) {
+        let mut actions = self.actions.iter().filter_map(|index| timeline.actions.get(*index)).peekable();
+        let is_fetched = actions.peek().is_some()
+            && actions.all(|agent_action| agent_action.is_web_output() && agent_action.line.is_some());
         let Some(remedy) = self.remedy.as_ref().filter(|remedy| is_fetched && remedy.how.is_actionable()) else {
             return;
         };
-        let Some(failed) = scene.deeds.get(remedy.failed) else { return };
+        let Some(failed) = timeline.actions.get(remedy.failed) else { return };
         let run = failed.command().unwrap_or_default();
         let output = failed.output.map_or("", |output| output.text.as_str());
         // Flags belong to the program; any other word that also appears in the fetched text may come from there.
@@ -236,7 +239,7 @@ impl FailureGroup {
             let is_new = |piece: &&str| !any_listed(HARMLESS, |known| known == *piece) && !run.contains(*piece);
             !is_flag && pieces.filter(is_new).any(|piece| output.contains(piece))
         };
-        if remedy.named_commands(scene).iter().any(|command| command.split_whitespace().any(is_theirs)) {
+        if remedy.named_commands(timeline).iter().any(|command| command.split_whitespace().any(is_theirs)) {
             return;
         }
         self.is_fetched = true;
@@ -252,10 +255,10 @@ impl FailureGroup {
     }
 
     /// Tells whether the log shows a remedy that others can use.
-    pub(super) fn is_remedied(&self, scene: &ActionTimeline<'_>) -> bool {
+    pub(super) fn is_remedied(&self, timeline: &ActionTimeline<'_>) -> bool {
         let Some(remedy) = self.remedy.as_ref().filter(|remedy| remedy.how.is_actionable()) else { return false };
         if remedy
-            .named_commands(scene)
+            .named_commands(timeline)
             .iter()
             .any(|command| displayed_command::contains_secret(command) || find_destructive(command).is_some())
         {
@@ -264,17 +267,17 @@ impl FailureGroup {
         let is_once = self.times < 2 && self.episode_count() < 2;
         match (&self.cause, &remedy.how) {
             // For an unknown cause nobody can tell what helped, unless the output suggested it.
-            (FailureCause::Unknown, RemedyKind::After(deeds)) if is_once => {
-                remedy::are_suggested_by_failure(scene, remedy.failed, deeds)
+            (FailureCause::Unknown, RemedyKind::After(actions)) if is_once => {
+                remedy::are_suggested_by_failure(timeline, remedy.failed, actions)
             }
             // Forgetting to build after an edit says nothing about the project.
-            (FailureCause::Code | FailureCause::Unknown, RemedyKind::After(deeds)) => {
-                !remedy::is_only_rebuild(scene, remedy.failed, deeds)
+            (FailureCause::Code | FailureCause::Unknown, RemedyKind::After(actions)) => {
+                !remedy::is_only_rebuild(timeline, remedy.failed, actions)
             }
             // Another way to look at a file shows something else.
             (FailureCause::Program(Some(name)), RemedyKind::Instead(..)) => {
-                let failed = scene.deeds.get(remedy.failed).and_then(AgentAction::command);
-                let worked = scene.deeds.get(remedy.worked).and_then(AgentAction::command);
+                let failed = timeline.actions.get(remedy.failed).and_then(AgentAction::command);
+                let worked = timeline.actions.get(remedy.worked).and_then(AgentAction::command);
                 !failed.is_some_and(is_read_only_command) || worked.is_some_and(|worked| worked.contains(name.as_str()))
             }
             // A single question may be about anything.
@@ -282,15 +285,15 @@ impl FailureGroup {
             // A service that was just started needs time.
             (FailureCause::Service | FailureCause::Network, RemedyKind::Wait) => {
                 let start = remedy.failed.saturating_sub(JUST_STARTED);
-                !scene.deeds.iter().take(remedy.failed).skip(start).any(AgentAction::is_background)
+                !timeline.actions.iter().take(remedy.failed).skip(start).any(AgentAction::is_background)
             }
             _ => true,
         }
     }
 
     /// Describes what a lesson about it rests on.
-    pub(super) fn describe_basis(&self, scene: &ActionTimeline<'_>) -> &'static str {
-        let how = self.remedy.as_ref().filter(|_| self.is_remedied(scene)).map(|remedy| &remedy.how);
+    pub(super) fn describe_basis(&self, timeline: &ActionTimeline<'_>) -> &'static str {
+        let how = self.remedy.as_ref().filter(|_| self.is_remedied(timeline)).map(|remedy| &remedy.how);
         match how {
             Some(RemedyKind::Instead(..)) => "the same done in another way passed",
             Some(RemedyKind::After(_)) => "it passed after something else was done",
@@ -306,10 +309,11 @@ impl FailureGroup {
     }
 
     /// Tells whether a trajectory ended with it, so that it cost the session.
-    fn ends_trajectory(&self, scene: &ActionTimeline<'_>) -> bool {
+    fn ends_trajectory(&self, timeline: &ActionTimeline<'_>) -> bool {
         const LAST_STEPS: u32 = 2;
         self.places.values().any(|place| {
-            let last = scene.find_trajectory(place.trajectory).and_then(|one| one.steps.last()).map(|step| step.number);
+            let last =
+                timeline.find_trajectory(place.trajectory).and_then(|one| one.steps.last()).map(|step| step.number);
             last.is_some_and(|last| place.step + LAST_STEPS >= last)
         })
     }
@@ -322,16 +326,16 @@ impl FailureGroup {
     /// Returns the reason why it is worth a lesson, or why not; `None` if it is not worth mentioning.
     pub(super) fn judge_worth(
         &self,
-        scene: &ActionTimeline<'_>,
+        timeline: &ActionTimeline<'_>,
     ) -> Option<Result<LessonReason, (DropReason, &'static str)>> {
-        let deeds: Vec<_> = self.deeds.iter().filter_map(|index| scene.deeds.get(*index)).collect();
+        let actions: Vec<_> = self.actions.iter().filter_map(|index| timeline.actions.get(*index)).collect();
         // An action made it pass, so it was no chance.
         let is_chance = self.is_flaky && !matches!(&self.remedy, Some(FailureRemedy { how: RemedyKind::After(_), .. }));
         if is_chance || self.cause == FailureCause::Edit || self.headline.is_empty() {
             return None;
         }
         let is_missing_program = matches!(self.cause, FailureCause::Program(_));
-        let is_look = !deeds.is_empty() && deeds.iter().all(|deed| deed.is_look);
+        let is_look = !actions.is_empty() && actions.iter().all(|agent_action| agent_action.is_look);
         if is_look && !self.cause.is_limit() && !is_missing_program {
             return None;
         }
@@ -340,7 +344,7 @@ impl FailureGroup {
         }
         let one_off = Some(Err((DropReason::OneOff, "it happened once, or was mended in the code at hand")));
         let is_known = self.episode_count() >= 2;
-        let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
+        let has_failed = matches!(timeline.context.episode.status, EpisodeStatus::Failed);
         let often = match self.cause {
             // The size of a context window does not change by itself, and the message names it.
             FailureCause::Room if names_large_number(&self.headline) => 1,
@@ -349,13 +353,13 @@ impl FailureGroup {
         };
         let is_often = self.times >= often || is_known;
         let how = self.remedy.as_ref().map(|remedy| &remedy.how);
-        let is_clear = self.is_remedied(scene);
-        if let (FailureCause::Module(Some(name)), Some(first)) = (&self.cause, self.deeds.first())
-            && agent_packages::is_imported_by_agent(scene, *first, name)
+        let is_clear = self.is_remedied(timeline);
+        if let (FailureCause::Module(Some(name)), Some(first)) = (&self.cause, self.actions.first())
+            && agent_packages::is_imported_by_agent(timeline, *first, name)
         {
             return one_off;
         }
-        let line = deeds.iter().rev().find_map(|deed| deed.line.as_ref());
+        let line = actions.iter().rev().find_map(|agent_action| agent_action.line.as_ref());
         let is_everyday =
             line.is_some_and(|line| line.is_script || any_listed(EVERYDAY, |known| known == line.program_name()));
         // A query of a state has to wait, or is put in another way.
@@ -392,7 +396,7 @@ impl FailureGroup {
                     || (has_failed
                         && self.cause != FailureCause::Patience
                         && how.is_none()
-                        && self.ends_trajectory(scene))
+                        && self.ends_trajectory(timeline))
             }
             // A provider refuses the request: the session need not fail for it. A provider that is down comes back.
             _ if self.tool == "model" && is_provider_refusal(&self.headline) => is_often,

@@ -509,8 +509,12 @@ fn importance_follows_what_was_lost() {
     };
     let unmended = failing().claims()[0].importance;
     let repeated = failing().passes("pip install x1y", "ok").passes("make all", "ok").claims()[0].importance;
-    let wish = Session::new("go").passes("npm install zod", "ok").user("use pnpm, not npm").claims()[0].importance;
-    assert!(repeated > fixed && fixed > unmended && unmended > wish, "{repeated} {fixed} {unmended} {wish}");
+    let preference =
+        Session::new("go").passes("npm install zod", "ok").user("use pnpm, not npm").claims()[0].importance;
+    assert!(
+        repeated > fixed && fixed > unmended && unmended > preference,
+        "{repeated} {fixed} {unmended} {preference}"
+    );
 }
 
 #[test]

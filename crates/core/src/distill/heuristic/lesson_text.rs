@@ -49,22 +49,26 @@ impl FailureWords {
     }
 }
 
-pub(super) fn write_lesson_text(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> LessonText {
-    let remedy = trouble.remedy.as_ref();
-    let deed = remedy.map(|remedy| remedy.failed).or_else(|| trouble.deeds.last().copied());
-    let deed = deed.and_then(|index| scene.deeds.get(index));
-    let trajectory = trouble.places.keys().next().copied().unwrap_or_default();
-    let root = scene.working_folder(deed.map_or(trajectory, |deed| deed.place.trajectory)).to_owned();
-    let what = deed.and_then(|deed| display_command(deed, &root)).unwrap_or_else(|| display_tool(&trouble.tool));
+pub(super) fn write_lesson_text(timeline: &ActionTimeline<'_>, group: &FailureGroup) -> LessonText {
+    let remedy = group.remedy.as_ref();
+    let agent_action = remedy.map(|remedy| remedy.failed).or_else(|| group.actions.last().copied());
+    let agent_action = agent_action.and_then(|index| timeline.actions.get(index));
+    let trajectory = group.places.keys().next().copied().unwrap_or_default();
+    let root = timeline
+        .working_folder(agent_action.map_or(trajectory, |agent_action| agent_action.place.trajectory))
+        .to_owned();
+    let what = agent_action
+        .and_then(|agent_action| display_command(agent_action, &root))
+        .unwrap_or_else(|| display_tool(&group.tool));
     // Fetched text is not repeated.
-    let said = if trouble.is_fetched { "" } else { strip_test_name(&trouble.headline) };
+    let said = if group.is_fetched { "" } else { strip_test_name(&group.headline) };
     let words = FailureWords { what, error: shorten_error(&shorten_paths(said, Some(&root))), root };
-    let clear = remedy.filter(|_| trouble.is_remedied(scene));
+    let clear = remedy.filter(|_| group.is_remedied(timeline));
     let (summary, rule) = match clear {
-        Some(remedy) => describe_remedied(scene, trouble, remedy, &words),
-        None => describe_recurring(scene, trouble, &words),
+        Some(remedy) => describe_remedied(timeline, group, remedy, &words),
+        None => describe_recurring(timeline, group, &words),
     };
-    LessonText { summary, rule, detail: describe_history(scene, trouble, &words) }
+    LessonText { summary, rule, detail: describe_history(timeline, group, &words) }
 }
 
 /// Returns a tool by its name; the model is no tool.
@@ -78,18 +82,19 @@ fn display_tool(tool: &str) -> String {
 
 /// Writes the summary and the rule of a failure with a remedy.
 fn describe_remedied(
-    scene: &ActionTimeline<'_>,
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    group: &FailureGroup,
     remedy: &FailureRemedy,
     words: &FailureWords,
 ) -> (String, String) {
     let FailureWords { what, .. } = words;
     let (told, with) = (words.bracketed_error(), words.quoted_error());
-    let fix = write_instruction(scene, trouble, remedy, words);
-    let worked = scene.deeds.get(remedy.worked).and_then(|deed| display_command(deed, &words.root));
+    let fix = write_instruction(timeline, group, remedy, words);
+    let worked =
+        timeline.actions.get(remedy.worked).and_then(|agent_action| display_command(agent_action, &words.root));
     let on_error = format!("IF {what} fails{with} THEN {fix}{}.", rerun_suffix(&remedy.how));
     let names: Vec<String> = remedy
-        .named_commands(scene)
+        .named_commands(timeline)
         .into_iter()
         .flat_map(find_secret_variables)
         .map(|name| format!("`{name}`"))
@@ -100,14 +105,14 @@ fn describe_remedied(
         let summary = format!("{what} needs {names} to be set{told}.");
         return (summary, format!("IF you are about to run {what} THEN set {names} first."));
     }
-    if let (RemedyKind::Instead(..), Some(worked), FailureCause::Patience) = (&remedy.how, &worked, &trouble.cause) {
+    if let (RemedyKind::Instead(..), Some(worked), FailureCause::Patience) = (&remedy.how, &worked, &group.cause) {
         let summary = format!("{what} can run into a rate limit{told}: run {worked} instead.");
         return (summary, format!("IF {what} is refused{with} THEN run {worked} instead of waiting."));
     }
     if remedy.how == RemedyKind::Person {
-        return describe_user_help(scene, trouble, remedy, words);
+        return describe_user_help(timeline, group, remedy, words);
     }
-    let apart = scene.deeds.get(remedy.failed).zip(scene.deeds.get(remedy.worked));
+    let apart = timeline.actions.get(remedy.failed).zip(timeline.actions.get(remedy.worked));
     if let (RemedyKind::Instead(_, cures), Some(apart)) =
         (&remedy.how, apart.and_then(|(failed, worked)| find_single_difference(failed, worked)))
         && cures.is_empty()
@@ -118,10 +123,13 @@ fn describe_remedied(
         let worked = match cures.as_slice() {
             [] => worked,
             cures => {
-                format!("{}, then {worked}", join_instructions(scene, cures, trouble, words).trim_start_matches("run "))
+                format!(
+                    "{}, then {worked}",
+                    join_instructions(timeline, cures, group, words).trim_start_matches("run ")
+                )
             }
         };
-        let summary = match &trouble.cause {
+        let summary = match &group.cause {
             FailureCause::Variable(Some(name)) if worked.contains(name.as_str()) => {
                 format!("{what} needs `{name}` to be set: run {worked}.")
             }
@@ -140,7 +148,7 @@ fn describe_remedied(
         };
         return (summary, format!("IF you are about to run {what} THEN run {worked} instead."));
     }
-    let summary = match (&trouble.cause, &remedy.how) {
+    let summary = match (&group.cause, &remedy.how) {
         (_, RemedyKind::In(folder)) => {
             let folder = shorten_paths(folder, Some(&words.root));
             let rule = format!("IF you are about to run {what} THEN run it in `{folder}`.");
@@ -176,22 +184,25 @@ fn describe_remedied(
 
 /// Writes the summary and the rule of a failure that only the user could clear.
 fn describe_user_help(
-    scene: &ActionTimeline<'_>,
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    group: &FailureGroup,
     remedy: &FailureRemedy,
     words: &FailureWords,
 ) -> (String, String) {
-    let failed = scene.deeds.get(remedy.failed);
+    let failed = timeline.actions.get(remedy.failed);
     // The arguments belong to this one call; the program and its verb will recur.
-    let main = failed.and_then(|deed| deed.line.as_ref()).map(ComparableCommand::main_words).unwrap_or_default();
+    let main = failed
+        .and_then(|agent_action| agent_action.line.as_ref())
+        .map(ComparableCommand::main_words)
+        .unwrap_or_default();
     let is_verb = |word: &&String| word.chars().all(|c| c.is_alphanumeric() || c == '-') && !word.starts_with('-');
     let verb = main.iter().skip(1).take(1).filter(is_verb);
     let what: Vec<&str> = main.iter().take(1).chain(verb).map(String::as_str).collect();
     let what = backtick_command(&what.join(" "), &words.root);
-    let first = failed.and_then(|deed| deed.output).and_then(|output| {
+    let first = failed.and_then(|agent_action| agent_action.output).and_then(|output| {
         output.text.lines().map(str::trim).find(|line| line.to_lowercase().contains("error") && reads_as_failure(line))
     });
-    let first = first.filter(|first| *first != trouble.headline).map(|first| format!("{}; ", shorten_error(first)));
+    let first = first.filter(|first| *first != group.headline).map(|first| format!("{}; ", shorten_error(first)));
     let error = format!("{}{}", first.unwrap_or_default(), words.error);
     let summary =
         format!("{what} failed again and again ({error}) and passed unchanged once the person had been asked.");
@@ -263,9 +274,9 @@ impl SingleDifference {
 }
 
 /// Returns the command of an action, without what precedes and follows its main part.
-fn display_command(deed: &AgentAction<'_>, root: &str) -> Option<String> {
-    let run = deed.command()?;
-    let line = deed.line.as_ref().filter(|line| !line.is_script && line.cores.len() == 1);
+fn display_command(agent_action: &AgentAction<'_>, root: &str) -> Option<String> {
+    let run = agent_action.command()?;
+    let line = agent_action.line.as_ref().filter(|line| !line.is_script && line.cores.len() == 1);
     let core = line.and_then(|line| line.main_words().first()).and_then(|head| {
         let start = run.find(head.as_str())?;
         let rest = run.get(start..)?;
@@ -290,13 +301,13 @@ fn display_port(port: Option<&str>) -> String {
 
 /// Returns the remedy as an instruction.
 fn write_instruction(
-    scene: &ActionTimeline<'_>,
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    group: &FailureGroup,
     remedy: &FailureRemedy,
     words: &FailureWords,
 ) -> String {
     match &remedy.how {
-        RemedyKind::After(deeds) => join_instructions(scene, deeds, trouble, words),
+        RemedyKind::After(actions) => join_instructions(timeline, actions, group, words),
         RemedyKind::MoreTime(seconds) => format!("give it {seconds} s"),
         RemedyKind::Background => "run it in the background".to_owned(),
         RemedyKind::In(folder) => format!("run it in `{}`", shorten_paths(folder, Some(&words.root))),
@@ -309,14 +320,14 @@ fn write_instruction(
 
 /// Returns actions as one instruction.
 fn join_instructions(
-    scene: &ActionTimeline<'_>,
-    deeds: &[usize],
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    actions: &[usize],
+    group: &FailureGroup,
     words: &FailureWords,
 ) -> String {
     let mut orders: Vec<String> = Vec::new();
-    for deed in deeds.iter().filter_map(|index| scene.deeds.get(*index)) {
-        let order = action_instruction(deed, trouble, words);
+    for agent_action in actions.iter().filter_map(|index| timeline.actions.get(*index)) {
+        let order = action_instruction(agent_action, group, words);
         if !orders.contains(&order) {
             orders.push(order);
         }
@@ -330,14 +341,14 @@ fn join_instructions(
 }
 
 /// Returns one action as an instruction.
-fn action_instruction(deed: &AgentAction<'_>, trouble: &FailureGroup, words: &FailureWords) -> String {
-    if let Some(run) = deed.command() {
+fn action_instruction(agent_action: &AgentAction<'_>, group: &FailureGroup, words: &FailureWords) -> String {
+    if let Some(run) = agent_action.command() {
         let is_one_process = program_name(run).starts_with("kill")
             && run
                 .split_whitespace()
                 .skip(1)
                 .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_one_process && matches!(trouble.cause, FailureCause::Port(_) | FailureCause::Lock) {
+        if is_one_process && matches!(group.cause, FailureCause::Port(_) | FailureCause::Lock) {
             return "find and stop the process that holds it".to_owned();
         }
         if let Some(path) = find_heredoc_target(run) {
@@ -345,15 +356,15 @@ fn action_instruction(deed: &AgentAction<'_>, trouble: &FailureGroup, words: &Fa
         }
         return format!("run {}", backtick_command(run, &words.root));
     }
-    edit_instruction(deed, &words.root).unwrap_or_else(|| "change the settings".to_owned())
+    edit_instruction(agent_action, &words.root).unwrap_or_else(|| "change the settings".to_owned())
 }
 
 /// Returns an edit as an instruction: the change if it is short, else the file.
-pub(super) fn edit_instruction(deed: &AgentAction<'_>, root: &str) -> Option<String> {
-    let ToolAction::Edit(changes) = &deed.action else { return None };
+pub(super) fn edit_instruction(agent_action: &AgentAction<'_>, root: &str) -> Option<String> {
+    let ToolAction::Edit(changes) = &agent_action.action else { return None };
     let path = shorten_paths(&changes.first()?.path, Some(root));
     let text = |keys: &[&str]| {
-        let given = deed.arguments?;
+        let given = agent_action.arguments?;
         keys.iter()
             .find_map(|key| given.get(key))
             .and_then(Value::as_str)
@@ -377,18 +388,18 @@ pub(super) fn edit_instruction(deed: &AgentAction<'_>, root: &str) -> Option<Str
 
 /// Writes the summary and the rule of a recurring failure, with no more than a general instruction. The counts are kept
 /// out of it, so that the lesson stays the same as more sessions add to them.
-fn describe_recurring(scene: &ActionTimeline<'_>, trouble: &FailureGroup, words: &FailureWords) -> (String, String) {
+fn describe_recurring(timeline: &ActionTimeline<'_>, group: &FailureGroup, words: &FailureWords) -> (String, String) {
     let FailureWords { what, error, .. } = words;
-    let advice = match &trouble.cause {
+    let recommendation = match &group.cause {
         FailureCause::Code | FailureCause::Unknown | FailureCause::Network | FailureCause::Service
-            if trouble.tool == "model" =>
+            if group.tool == "model" =>
         {
             "change what is asked or pause before asking again: every attempt ended the same way".to_owned()
         }
         cause => instruction_for_cause(cause),
     };
-    let agent = scene.agent_name(trouble.places.keys().next().copied().unwrap_or_default());
-    if let (Some(rival), Some(agent)) = (trouble.find_rival_agent(scene), agent) {
+    let agent = timeline.agent_name(group.places.keys().next().copied().unwrap_or_default());
+    if let (Some(rival), Some(agent)) = (group.find_rival_agent(timeline), agent) {
         let summary =
             format!("{} runs out of time under {agent}; {rival} got the same task done.", capitalize_first(what));
         let rule =
@@ -396,13 +407,13 @@ fn describe_recurring(scene: &ActionTimeline<'_>, trouble: &FailureGroup, words:
         return (summary, rule);
     }
     // One lesson covers all commands that need it.
-    if let FailureCause::Program(Some(name)) | FailureCause::Module(Some(name)) = &trouble.cause {
+    if let FailureCause::Program(Some(name)) | FailureCause::Module(Some(name)) = &group.cause {
         let summary = format!("`{name}` is not installed here, and nothing in the log mended it.");
-        return (summary, format!("IF you are about to use `{name}` THEN {advice}."));
+        return (summary, format!("IF you are about to use `{name}` THEN {recommendation}."));
     }
     // The kind of a limit is known without the words of the error.
     let said = if reads_as_failure(error) { format!(": \"{error}\"") } else { String::new() };
-    let summary = match &trouble.cause {
+    let summary = match &group.cause {
         FailureCause::Room => format!("More is sent to {what} than the context window holds{said}."),
         FailureCause::Length => format!("An answer grew longer than {what} gives{said}."),
         FailureCause::Patience => format!("{} limits the rate of calls{said}.", capitalize_first(what)),
@@ -413,14 +424,14 @@ fn describe_recurring(scene: &ActionTimeline<'_>, trouble: &FailureGroup, words:
         }
         _ => format!("{} fails with \"{error}\", and nothing in the log mended it.", capitalize_first(what)),
     };
-    let condition = match &trouble.cause {
+    let condition = match &group.cause {
         FailureCause::Room => format!("you give {what} a large task or a long input"),
         FailureCause::Length => format!("you ask {what} for a long text"),
         FailureCause::Patience if said.is_empty() => format!("{what} refuses a call for its rate"),
         FailureCause::Patience => format!("{what} answers with \"{error}\""),
         _ => format!("{what} fails with \"{error}\""),
     };
-    (summary, format!("IF {condition} THEN {advice}."))
+    (summary, format!("IF {condition} THEN {recommendation}."))
 }
 
 /// Returns the instruction that follows from the cause alone.
@@ -468,21 +479,21 @@ fn instruction_for_cause(cause: &FailureCause) -> String {
 }
 
 /// Describes how often and where it failed, and how it went away.
-fn describe_history(scene: &ActionTimeline<'_>, trouble: &FailureGroup, words: &FailureWords) -> String {
-    let times = match trouble.times {
+fn describe_history(timeline: &ActionTimeline<'_>, group: &FailureGroup, words: &FailureWords) -> String {
+    let times = match group.times {
         0 | 1 => "It failed once".to_owned(),
         times => format!("It failed {times} times"),
     };
-    let runs = match (trouble.episodes.len(), trouble.earlier.len()) {
-        (runs @ 2.., _) => format!(" in {runs} of {} runs", scene.session_count()),
+    let runs = match (group.episodes.len(), group.earlier.len()) {
+        (runs @ 2.., _) => format!(" in {runs} of {} runs", timeline.session_count()),
         (_, 0) => String::new(),
         (_, 1) => ", and in an earlier run too".to_owned(),
         (_, earlier) => format!(", and in {earlier} earlier runs too"),
     };
-    let ended = match &trouble.remedy {
+    let ended = match &group.remedy {
         Some(remedy) => {
-            let worked = scene.deeds.get(remedy.worked);
-            let run = worked.and_then(|deed| display_command(deed, &words.root)).unwrap_or_default();
+            let worked = timeline.actions.get(remedy.worked);
+            let run = worked.and_then(|agent_action| display_command(agent_action, &words.root)).unwrap_or_default();
             match worked.is_some_and(AgentAction::has_passed) {
                 true => format!(", then {run} passed"),
                 false => format!(", then {run} got further"),
@@ -491,8 +502,8 @@ fn describe_history(scene: &ActionTimeline<'_>, trouble: &FailureGroup, words: &
         None => ", and the log shows no fix".to_owned(),
     };
     // The whole message is given where the summary shows only a part of it.
-    let line = if words.error.ends_with('…') && !trouble.is_fetched && reads_as_failure(&words.error) {
-        format!(" It said: {}", cut_to_length(&shorten_paths(&trouble.headline, Some(&words.root)), 200))
+    let line = if words.error.ends_with('…') && !group.is_fetched && reads_as_failure(&words.error) {
+        format!(" It said: {}", cut_to_length(&shorten_paths(&group.headline, Some(&words.root)), 200))
     } else {
         String::new()
     };

@@ -59,12 +59,12 @@ pub(super) struct HeuristicFindings {
 
 /// Distills a session by rules alone.
 pub(super) fn distill_session(context: &ReflectionContext) -> HeuristicFindings {
-    let scene = ActionTimeline::from_context(context);
+    let timeline = ActionTimeline::from_context(context);
     let mut dropped = Vec::new();
     let mut claims = Vec::new();
-    for trouble in failure_groups::group_failures(&scene) {
-        match trouble.judge_worth(&scene) {
-            Some(Ok(worth)) => match candidate_from_failures(&scene, &trouble, worth) {
+    for group in failure_groups::group_failures(&timeline) {
+        match group.judge_worth(&timeline) {
+            Some(Ok(worth)) => match candidate_from_failures(&timeline, &group, worth) {
                 claim if claim.quotes.is_empty() => {
                     dropped.push(make_dropped(
                         &claim.summary,
@@ -75,13 +75,13 @@ pub(super) fn distill_session(context: &ReflectionContext) -> HeuristicFindings 
                 claim => claims.push(claim),
             },
             Some(Err((why, detail))) => {
-                dropped.push(make_dropped(&sentence_text::shorten_error(&trouble.headline), why, detail));
+                dropped.push(make_dropped(&sentence_text::shorten_error(&group.headline), why, detail));
             }
             None => {}
         }
     }
-    claims.extend(test_flakiness::find_flaky_tests(&scene, &mut dropped));
-    claims.extend(user_preferences::collect_candidates(&scene, &mut dropped));
+    claims.extend(test_flakiness::find_flaky_tests(&timeline, &mut dropped));
+    claims.extend(user_preferences::collect_candidates(&timeline, &mut dropped));
     // The best come first; among equals the order of the session stays.
     claims.sort_by(|a, b| b.importance.value().total_cmp(&a.importance.value()));
     let mut kept: Vec<UncheckedCandidate> = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn distill_session(context: &ReflectionContext) -> HeuristicFindings 
         }
     }
     dropped.truncate(MAX_DROPPED);
-    HeuristicFindings { reflection: session_account::build_reflection(&scene), claims: kept, dropped }
+    HeuristicFindings { reflection: session_account::build_reflection(&timeline), claims: kept, dropped }
 }
 
 fn make_dropped(summary: &str, why: DropReason, detail: &str) -> DroppedCandidate {
@@ -117,47 +117,47 @@ fn find_rule_action(claim: &UncheckedCandidate) -> Option<&str> {
 
 /// Makes a candidate of a group of failures.
 fn candidate_from_failures(
-    scene: &ActionTimeline<'_>,
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    group: &FailureGroup,
     worth: LessonReason,
 ) -> UncheckedCandidate {
-    let told = lesson_text::write_lesson_text(scene, trouble);
-    let (category, scope) = choose_category_and_scope(scene, trouble, worth);
-    let has_failed = matches!(scene.context.episode.status, EpisodeStatus::Failed);
-    let is_mended = trouble.is_remedied(scene);
+    let told = lesson_text::write_lesson_text(timeline, group);
+    let (category, scope) = choose_category_and_scope(timeline, group, worth);
+    let has_failed = matches!(timeline.context.episode.status, EpisodeStatus::Failed);
+    let is_mended = group.is_remedied(timeline);
     let basis = match () {
-        () if trouble.episode_count() >= 2 => ImportanceBasis::FailureAcrossSessions,
-        () if is_mended && trouble.times >= 3 => ImportanceBasis::RepeatedFailure,
+        () if group.episode_count() >= 2 => ImportanceBasis::FailureAcrossSessions,
+        () if is_mended && group.times >= 3 => ImportanceBasis::RepeatedFailure,
         () if is_mended => ImportanceBasis::FailureWithFix,
-        () if trouble.cause.is_limit() && trouble.times >= 3 => ImportanceBasis::RepeatedFailure,
-        () if trouble.cause.is_limit() => ImportanceBasis::FailureWithFix,
+        () if group.cause.is_limit() && group.times >= 3 => ImportanceBasis::RepeatedFailure,
+        () if group.cause.is_limit() => ImportanceBasis::FailureWithFix,
         () => ImportanceBasis::UnresolvedFailure,
     };
     let seen = match basis {
         ImportanceBasis::FailureAcrossSessions => {
-            format!("; in {} runs, {} times", trouble.episode_count(), trouble.times)
+            format!("; in {} runs, {} times", group.episode_count(), group.times)
         }
-        _ if trouble.times > 1 => format!("; {} times", trouble.times),
+        _ if group.times > 1 => format!("; {} times", group.times),
         _ => String::new(),
     };
-    let reason = format!("{}{seen}", trouble.describe_basis(scene));
+    let reason = format!("{}{seen}", group.describe_basis(timeline));
     let failed = if has_failed { "; the run failed" } else { "" };
-    let mut episodes: Vec<EpisodeId> = trouble.episodes.iter().chain(&trouble.earlier).cloned().collect();
+    let mut episodes: Vec<EpisodeId> = group.episodes.iter().chain(&group.earlier).cloned().collect();
     episodes.dedup();
-    let family = Some(trouble.family.clone());
-    let first = trouble.places.keys().next().copied().unwrap_or_default();
+    let family = Some(group.family.clone());
+    let first = group.places.keys().next().copied().unwrap_or_default();
     let facets = match (&scope, &category) {
         (MemoryScope::Provider, _) => FacetValues {
-            provider: scene.agent_name(first),
-            tool: trouble.find_rival_agent(scene).map(|_| trouble.tool.to_lowercase()),
+            provider: timeline.agent_name(first),
+            tool: group.find_rival_agent(timeline).map(|_| group.tool.to_lowercase()),
             error_family: family,
             ..FacetValues::default()
         },
         (MemoryScope::Tool, _) => {
-            FacetValues { tool: Some(trouble.tool.to_lowercase()), error_family: family, ..FacetValues::default() }
+            FacetValues { tool: Some(group.tool.to_lowercase()), error_family: family, ..FacetValues::default() }
         }
         (MemoryScope::Component, _) => {
-            FacetValues { component: find_component(scene, trouble), error_family: family, ..FacetValues::default() }
+            FacetValues { component: find_component(timeline, group), error_family: family, ..FacetValues::default() }
         }
         _ => FacetValues { error_family: family, ..FacetValues::default() },
     };
@@ -174,11 +174,11 @@ fn candidate_from_failures(
         category,
         scope,
         facets,
-        tags: collect_tags(scene, trouble),
-        importance: Importance::from_basis(basis, trouble.times, has_failed),
+        tags: collect_tags(timeline, group),
+        importance: Importance::from_basis(basis, group.times, has_failed),
         importance_reason: Some(format!("{reason}{failed}")),
         severity: Some(if is_mended { Severity::Info } else { Severity::Warning }),
-        quotes: collect_quotes(scene, trouble),
+        quotes: collect_quotes(timeline, group),
         episodes,
         near: Vec::new(),
     }
@@ -186,18 +186,18 @@ fn candidate_from_failures(
 
 /// Returns the category and the scope of a lesson about a failure.
 fn choose_category_and_scope(
-    scene: &ActionTimeline<'_>,
-    trouble: &FailureGroup,
+    timeline: &ActionTimeline<'_>,
+    group: &FailureGroup,
     worth: LessonReason,
 ) -> (MemoryCategory, MemoryScope) {
-    let how = trouble.remedy.as_ref().map(|remedy| &remedy.how);
-    let is_model = trouble.tool == "model";
-    match (&trouble.cause, how) {
+    let how = group.remedy.as_ref().map(|remedy| &remedy.how);
+    let is_model = group.tool == "model";
+    match (&group.cause, how) {
         (FailureCause::Room | FailureCause::Length | FailureCause::Patience, _) if is_model => {
             (MemoryCategory::ProviderQuirk, MemoryScope::Provider)
         }
         (_, None) if is_model => (MemoryCategory::ProviderQuirk, MemoryScope::Provider),
-        (FailureCause::Time, _) if trouble.find_rival_agent(scene).is_some() => {
+        (FailureCause::Time, _) if group.find_rival_agent(timeline).is_some() => {
             (MemoryCategory::ProviderQuirk, MemoryScope::Provider)
         }
         (_, Some(RemedyKind::Wait)) => (MemoryCategory::Heuristic, MemoryScope::Project),
@@ -214,11 +214,11 @@ fn choose_category_and_scope(
         (FailureCause::Code, Some(RemedyKind::After(_) | RemedyKind::In(_))) => {
             (MemoryCategory::Infra, MemoryScope::Project)
         }
-        (FailureCause::Code, _) if matches!(trouble.class.as_str(), "test" | "assertion") => {
+        (FailureCause::Code, _) if matches!(group.class.as_str(), "test" | "assertion") => {
             (MemoryCategory::TestStrategy, MemoryScope::Project)
         }
         (FailureCause::Name(_) | FailureCause::Code, _) => (MemoryCategory::BugfixPattern, MemoryScope::Project),
-        (_, Some(RemedyKind::Instead(..))) if trouble.cause == FailureCause::Unknown => {
+        (_, Some(RemedyKind::Instead(..))) if group.cause == FailureCause::Unknown => {
             (MemoryCategory::ToolUsage, MemoryScope::Project)
         }
         (FailureCause::Unknown, Some(RemedyKind::After(_))) => (MemoryCategory::ToolUsage, MemoryScope::Project),
@@ -230,17 +230,20 @@ fn choose_category_and_scope(
 }
 
 /// Returns the file that a lesson about a code fix is about.
-fn find_component(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> Option<String> {
-    let remedy = trouble.remedy.as_ref()?;
+fn find_component(timeline: &ActionTimeline<'_>, group: &FailureGroup) -> Option<String> {
+    let remedy = group.remedy.as_ref()?;
     let RemedyKind::Code(edits) = &remedy.how else { return None };
-    let deed = scene.deeds.get(*edits.last()?)?;
-    let ToolAction::Edit(changes) = &deed.action else { return None };
-    let path = sentence_text::shorten_paths(&changes.first()?.path, Some(scene.working_folder(deed.place.trajectory)));
+    let agent_action = timeline.actions.get(*edits.last()?)?;
+    let ToolAction::Edit(changes) = &agent_action.action else { return None };
+    let path = sentence_text::shorten_paths(
+        &changes.first()?.path,
+        Some(timeline.working_folder(agent_action.place.trajectory)),
+    );
     (!path.starts_with(['/', '.', '~'])).then_some(path)
 }
 
-fn collect_tags(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> Vec<String> {
-    let cause = match &trouble.cause {
+fn collect_tags(timeline: &ActionTimeline<'_>, group: &FailureGroup) -> Vec<String> {
+    let cause = match &group.cause {
         FailureCause::Module(_) => "dependency",
         FailureCause::Program(_) => "missing-command",
         FailureCause::Variable(_) => "environment",
@@ -266,9 +269,10 @@ fn collect_tags(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> Vec<Strin
         FailureCause::Sandbox => "sandbox",
         FailureCause::Code | FailureCause::Edit | FailureCause::Unknown => "",
     };
-    let deed = trouble.deeds.last().and_then(|index| scene.deeds.get(*index));
-    let program = deed.and_then(|deed| deed.line.as_ref()).map(|line| line.program_name().to_lowercase());
-    let class = trouble.class.replace('_', "-");
+    let agent_action = group.actions.last().and_then(|index| timeline.actions.get(*index));
+    let program =
+        agent_action.and_then(|agent_action| agent_action.line.as_ref()).map(|line| line.program_name().to_lowercase());
+    let class = group.class.replace('_', "-");
     let mut tags: Vec<String> = Vec::new();
     let class = if cause.is_empty() { class } else { String::new() };
     for tag in [cause.to_owned(), program.unwrap_or_default(), class] {
@@ -281,45 +285,58 @@ fn collect_tags(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> Vec<Strin
 }
 
 /// Collects quotes of a failure and its remedy: the agent's actions with their outputs, from several sessions if any.
-fn collect_quotes(scene: &ActionTimeline<'_>, trouble: &FailureGroup) -> Vec<UncheckedQuote> {
+fn collect_quotes(timeline: &ActionTimeline<'_>, group: &FailureGroup) -> Vec<UncheckedQuote> {
     let mut quotes = Vec::new();
-    let said = trouble.headline.as_str();
-    if let Some(remedy) = &trouble.remedy {
-        let failed = scene.deeds.get(remedy.failed);
-        quotes.extend(failed.map(|deed| quote_action(scene, deed)));
-        quotes.extend(failed.map(|deed| supporting_quotes::quote_output(scene.context, deed.place, said)));
+    let said = group.headline.as_str();
+    if let Some(remedy) = &group.remedy {
+        let failed = timeline.actions.get(remedy.failed);
+        quotes.extend(failed.map(|agent_action| quote_action(timeline, agent_action)));
+        quotes.extend(
+            failed.map(|agent_action| supporting_quotes::quote_output(timeline.context, agent_action.place, said)),
+        );
         let between = match &remedy.how {
-            RemedyKind::After(deeds) | RemedyKind::Code(deeds) | RemedyKind::Instead(_, deeds) => deeds.as_slice(),
+            RemedyKind::After(actions) | RemedyKind::Code(actions) | RemedyKind::Instead(_, actions) => {
+                actions.as_slice()
+            }
             _ => &[],
         };
-        quotes.extend(between.iter().filter_map(|index| scene.deeds.get(*index)).map(|deed| quote_action(scene, deed)));
-        quotes.extend(scene.deeds.get(remedy.worked).map(|deed| quote_action(scene, deed)));
+        quotes.extend(
+            between
+                .iter()
+                .filter_map(|index| timeline.actions.get(*index))
+                .map(|agent_action| quote_action(timeline, agent_action)),
+        );
+        quotes.extend(timeline.actions.get(remedy.worked).map(|agent_action| quote_action(timeline, agent_action)));
     }
     // One action in the agent's own words comes first, then the outputs, session by session.
-    let mut places: Vec<StepReference> = trouble.places.values().copied().collect();
+    let mut places: Vec<StepReference> = group.places.values().copied().collect();
     if places.len() == 1 {
-        let others = trouble.deeds.iter().filter_map(|index| scene.deeds.get(*index)).map(|deed| deed.place);
+        let others = group
+            .actions
+            .iter()
+            .filter_map(|index| timeline.actions.get(*index))
+            .map(|agent_action| agent_action.place);
         places.extend(others);
     }
     let spread = sample_evenly(&places, supporting_quotes::MAX_QUOTES);
-    if trouble.remedy.is_none() {
-        let deeds = trouble.deeds.iter().filter_map(|index| scene.deeds.get(*index));
-        quotes.extend(deeds.map(|deed| quote_action(scene, deed)).find(Option::is_some));
+    if group.remedy.is_none() {
+        let actions = group.actions.iter().filter_map(|index| timeline.actions.get(*index));
+        quotes.extend(actions.map(|agent_action| quote_action(timeline, agent_action)).find(Option::is_some));
     }
     quotes.extend(spread.into_iter().map(|place| {
-        supporting_quotes::quote_output(scene.context, place, said)
-            .or_else(|| supporting_quotes::quote_anyone(scene.context, place, said))
+        supporting_quotes::quote_output(timeline.context, place, said)
+            .or_else(|| supporting_quotes::quote_anyone(timeline.context, place, said))
     }));
-    if trouble.is_fetched {
+    if group.is_fetched {
         let own = |cited: &Option<UncheckedQuote>| {
-            cited.as_ref().is_some_and(|cited| supporting_quotes::is_agent_quote(scene.context, cited))
+            cited.as_ref().is_some_and(|cited| supporting_quotes::is_agent_quote(timeline.context, cited))
         };
         quotes.retain(own);
     }
     let mut quotes = supporting_quotes::dedup_and_cap(quotes);
-    if !quotes.iter().any(|cited| supporting_quotes::is_trustworthy_quote(scene.context, cited))
+    if !quotes.iter().any(|cited| supporting_quotes::is_trustworthy_quote(timeline.context, cited))
         && let Some(said) =
-            trouble.places.values().find_map(|place| supporting_quotes::quote_agent_before(scene.context, *place))
+            group.places.values().find_map(|place| supporting_quotes::quote_agent_before(timeline.context, *place))
     {
         quotes.truncate(supporting_quotes::MAX_QUOTES - 1);
         quotes.insert(0, said);
@@ -334,24 +351,25 @@ fn sample_evenly(places: &[StepReference], most: usize) -> Vec<StepReference> {
 }
 
 /// Quotes what the agent did, in its own words.
-fn quote_action(scene: &ActionTimeline<'_>, deed: &AgentAction<'_>) -> Option<UncheckedQuote> {
-    match (&deed.action, deed.command()) {
-        (_, Some(run)) => supporting_quotes::quote_agent(scene.context, deed.place, run),
+fn quote_action(timeline: &ActionTimeline<'_>, agent_action: &AgentAction<'_>) -> Option<UncheckedQuote> {
+    match (&agent_action.action, agent_action.command()) {
+        (_, Some(run)) => supporting_quotes::quote_agent(timeline.context, agent_action.place, run),
         (ToolAction::Edit(changes), _) => {
             let new = ["new_string", "new_str", "newString", "content"]
                 .iter()
-                .find_map(|key| deed.arguments?.get(key)?.as_str());
+                .find_map(|key| agent_action.arguments?.get(key)?.as_str());
             let new =
                 new.and_then(|new| new.lines().find(|line| line.chars().filter(|c| c.is_alphanumeric()).count() >= 6));
-            new.and_then(|line| supporting_quotes::quote_agent(scene.context, deed.place, line))
-                .or_else(|| supporting_quotes::quote_agent(scene.context, deed.place, &changes.first()?.path))
+            new.and_then(|line| supporting_quotes::quote_agent(timeline.context, agent_action.place, line)).or_else(
+                || supporting_quotes::quote_agent(timeline.context, agent_action.place, &changes.first()?.path),
+            )
         }
-        _ => supporting_quotes::find_step(scene.context, deed.place).and_then(|step| {
+        _ => supporting_quotes::find_step(timeline.context, agent_action.place).and_then(|step| {
             let own = crate::context::quotable_texts(step).into_iter().find(|passage| {
                 passage.trust == crate::domain::TrustClass::Agent
                     && passage.text.chars().filter(|c| c.is_alphanumeric()).count() >= 6
             })?;
-            supporting_quotes::quote_agent(scene.context, deed.place, &own.text)
+            supporting_quotes::quote_agent(timeline.context, agent_action.place, &own.text)
         }),
     }
 }

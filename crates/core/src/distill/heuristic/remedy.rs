@@ -69,52 +69,55 @@ impl RemedyKind {
 
 impl FailureRemedy {
     /// Returns the commands that a lesson about the remedy names.
-    pub(super) fn named_commands<'s>(&self, scene: &'s ActionTimeline<'_>) -> Vec<&'s str> {
+    pub(super) fn named_commands<'s>(&self, timeline: &'s ActionTimeline<'_>) -> Vec<&'s str> {
         let worked = [self.worked];
-        let deeds = match &self.how {
+        let actions = match &self.how {
             RemedyKind::Instead(_, cures) => cures.iter().chain(&worked),
-            RemedyKind::After(deeds) => deeds.iter().chain(&[]),
+            RemedyKind::After(actions) => actions.iter().chain(&[]),
             _ => [].iter().chain(&[]),
         };
-        deeds.filter_map(|index| scene.deeds.get(*index)?.command()).collect()
+        actions.filter_map(|index| timeline.actions.get(*index)?.command()).collect()
     }
 }
 
 /// Tells whether the output of the failure itself suggested these actions.
-pub(super) fn are_suggested_by_failure(scene: &ActionTimeline<'_>, failed: usize, deeds: &[usize]) -> bool {
-    let Some(failed) = scene.deeds.get(failed) else { return false };
-    let lines = deeds.iter().filter_map(|index| scene.deeds.get(*index)?.line.as_ref());
+pub(super) fn are_suggested_by_failure(timeline: &ActionTimeline<'_>, failed: usize, actions: &[usize]) -> bool {
+    let Some(failed) = timeline.actions.get(failed) else { return false };
+    let lines = actions.iter().filter_map(|index| timeline.actions.get(*index)?.line.as_ref());
     lines.clone().count() > 0 && lines.clone().all(|line| is_suggested_in_output(failed, line.main_words()))
 }
 
 /// Tells whether the actions only rebuilt what had been edited before.
-pub(super) fn is_only_rebuild(scene: &ActionTimeline<'_>, failed: usize, deeds: &[usize]) -> bool {
+pub(super) fn is_only_rebuild(timeline: &ActionTimeline<'_>, failed: usize, actions: &[usize]) -> bool {
     let is_build = |index: &usize| {
-        let line = scene.deeds.get(*index).and_then(|deed| deed.line.as_ref());
+        let line = timeline.actions.get(*index).and_then(|agent_action| agent_action.line.as_ref());
         line.is_some_and(|line| line.main_words().iter().skip(1).any(|word| word == "build" || word == "compile"))
     };
-    has_edited_before(scene, failed) && deeds.iter().all(is_build)
+    has_edited_before(timeline, failed) && actions.iter().all(is_build)
 }
 
 /// Tells whether the agent had edited anything before an action.
-fn has_edited_before(scene: &ActionTimeline<'_>, deed: usize) -> bool {
-    let Some(start) = scene.deeds.get(deed) else { return false };
-    let mut before = scene.deeds.iter().take(deed).filter(|one| one.place.trajectory == start.place.trajectory);
+fn has_edited_before(timeline: &ActionTimeline<'_>, agent_action: usize) -> bool {
+    let Some(start) = timeline.actions.get(agent_action) else { return false };
+    let mut before =
+        timeline.actions.iter().take(agent_action).filter(|one| one.place.trajectory == start.place.trajectory);
     before.any(|one| matches!(one.action, ToolAction::Edit(_)) && one.has_passed())
 }
 
 /// Looks for what made the failure of an action go away.
-pub(super) fn find_remedy(scene: &ActionTimeline<'_>, failed: usize, cause: &FailureCause) -> Option<FailureRemedy> {
-    let start = scene.deeds.get(failed)?;
+pub(super) fn find_remedy(timeline: &ActionTimeline<'_>, failed: usize, cause: &FailureCause) -> Option<FailureRemedy> {
+    let start = timeline.actions.get(failed)?;
     let line = start.line.as_ref()?;
     let family = &start.failure()?.family;
     let is_of_words = matches!(cause, FailureCause::Flag | FailureCause::Target(_));
     let mut last = failed;
-    for (at, deed) in scene.deeds.iter().enumerate().skip(failed + 1).take(WITHIN) {
-        if deed.place.trajectory != start.place.trajectory {
+    for (at, agent_action) in timeline.actions.iter().enumerate().skip(failed + 1).take(WITHIN) {
+        if agent_action.place.trajectory != start.place.trajectory {
             break;
         }
-        let Some(later) = deed.line.as_ref().filter(|later| !later.is_query() || line.is_query()) else { continue };
+        let Some(later) = agent_action.line.as_ref().filter(|later| !later.is_query() || line.is_query()) else {
+            continue;
+        };
         let in_parts = || {
             (*cause == FailureCause::Time && is_partial_repeat(line.main_words(), later.main_words()))
                 .then_some(CommandDifference::Flags)
@@ -125,7 +128,7 @@ pub(super) fn find_remedy(scene: &ActionTimeline<'_>, failed: usize, cause: &Fai
                 .then_some(CommandDifference::Flags)
         };
         let Some(difference) = line.compare_with(later).or_else(in_parts).or_else(other_words) else { continue };
-        match &deed.ended {
+        match &agent_action.ended {
             CallOutcome::Failed(fault) if fault.family == *family => last = at,
             // The same command fails for another reason, so the first failure is gone.
             CallOutcome::Failed(fault)
@@ -133,7 +136,7 @@ pub(super) fn find_remedy(scene: &ActionTimeline<'_>, failed: usize, cause: &Fai
                     && !cause.is_limit()
                     && FailureCause::classify(fault.class, &fault.headline) != *cause =>
             {
-                let how = determine_remedy_kind(scene, (last, at), difference, cause);
+                let how = determine_remedy_kind(timeline, (last, at), difference, cause);
                 return how.is_actionable().then_some(FailureRemedy { failed: last, worked: at, how });
             }
             CallOutcome::Failed(_) => {}
@@ -141,31 +144,32 @@ pub(super) fn find_remedy(scene: &ActionTimeline<'_>, failed: usize, cause: &Fai
                 return Some(FailureRemedy {
                     failed: last,
                     worked: at,
-                    how: determine_remedy_kind(scene, (last, at), difference, cause),
+                    how: determine_remedy_kind(timeline, (last, at), difference, cause),
                 });
             }
-            CallOutcome::Unknown if *cause == FailureCause::Time && deed.is_background() => {
+            CallOutcome::Unknown if *cause == FailureCause::Time && agent_action.is_background() => {
                 return Some(FailureRemedy { failed: last, worked: at, how: RemedyKind::Background });
             }
             CallOutcome::Unknown => {}
         }
     }
-    find_alternative(scene, failed, cause)
+    find_alternative(timeline, failed, cause)
 }
 
 /// Finds another command that succeeded soon after one that failed and was never run again.
-fn find_alternative(scene: &ActionTimeline<'_>, failed: usize, cause: &FailureCause) -> Option<FailureRemedy> {
-    let start = scene.deeds.get(failed)?;
+fn find_alternative(timeline: &ActionTimeline<'_>, failed: usize, cause: &FailureCause) -> Option<FailureRemedy> {
+    let start = timeline.actions.get(failed)?;
     let line = start.line.as_ref()?;
-    let same_run = |deed: &&AgentAction<'_>| deed.place.trajectory == start.place.trajectory;
-    let later = scene.deeds.iter().enumerate().skip(failed + 1).take_while(|(_, deed)| same_run(deed));
+    let same_run = |agent_action: &&AgentAction<'_>| agent_action.place.trajectory == start.place.trajectory;
+    let later =
+        timeline.actions.iter().enumerate().skip(failed + 1).take_while(|(_, agent_action)| same_run(agent_action));
     // A program that only looks is replaced by another one that only looks.
-    let is_passed_over = |deed: &AgentAction<'_>| deed.is_look && !start.is_look;
+    let is_passed_over = |agent_action: &AgentAction<'_>| agent_action.is_look && !start.is_look;
     let mut tried = 0;
-    for (at, deed) in later.filter(|(_, deed)| !is_passed_over(deed)) {
-        let Some(other) = deed.line.as_ref().filter(|other| !other.is_query()) else {
-            match deed.action {
-                ToolAction::Edit(_) if deed.has_passed() => return None,
+    for (at, agent_action) in later.filter(|(_, agent_action)| !is_passed_over(agent_action)) {
+        let Some(other) = agent_action.line.as_ref().filter(|other| !other.is_query()) else {
+            match agent_action.action {
+                ToolAction::Edit(_) if agent_action.has_passed() => return None,
                 _ => continue,
             }
         };
@@ -173,13 +177,14 @@ fn find_alternative(scene: &ActionTimeline<'_>, failed: usize, cause: &FailureCa
         if tried > SOON {
             return None;
         }
-        if !deed.has_passed() {
+        if !agent_action.has_passed() {
             continue;
         }
-        let difference =
-            line.compare_loosely(other).filter(|difference| is_meaningful_change(*difference, start, deed, cause));
-        let is_target = tried == 1 && is_substitute_target(scene, (failed, at), cause);
-        if difference.is_some() || is_target || is_substitute_command(start, deed, cause) {
+        let difference = line
+            .compare_loosely(other)
+            .filter(|difference| is_meaningful_change(*difference, start, agent_action, cause));
+        let is_target = tried == 1 && is_substitute_target(timeline, (failed, at), cause);
+        if difference.is_some() || is_target || is_substitute_command(start, agent_action, cause) {
             let how = RemedyKind::Instead(difference.unwrap_or(CommandDifference::Program), Vec::new());
             return Some(FailureRemedy { failed, worked: at, how });
         }
@@ -188,16 +193,19 @@ fn find_alternative(scene: &ActionTimeline<'_>, failed: usize, cause: &FailureCa
 }
 
 /// Tells whether another script or target replaces a missing one: an output between names it, and it is no typo fix.
-fn is_substitute_target(scene: &ActionTimeline<'_>, (failed, worked): (usize, usize), cause: &FailureCause) -> bool {
-    let words = |at: usize| scene.deeds.get(at).and_then(|deed| deed.line.as_ref()).map(ComparableCommand::main_words);
+fn is_substitute_target(timeline: &ActionTimeline<'_>, (failed, worked): (usize, usize), cause: &FailureCause) -> bool {
+    let words = |at: usize| {
+        timeline.actions.get(at).and_then(|agent_action| agent_action.line.as_ref()).map(ComparableCommand::main_words)
+    };
     let (FailureCause::Target(_), Some(before), Some(after)) = (cause, words(failed), words(worked)) else {
         return false;
     };
     let (Some((runner, missing)), Some((other, found))) = (find_run_target(before), find_run_target(after)) else {
         return false;
     };
-    let between = scene.deeds.iter().take(worked).skip(failed);
-    let mut outputs = between.filter_map(|deed| deed.output).flat_map(|output| output.text.lines().take(HINT_LINES));
+    let between = timeline.actions.iter().take(worked).skip(failed);
+    let mut outputs =
+        between.filter_map(|agent_action| agent_action.output).flat_map(|output| output.text.lines().take(HINT_LINES));
     let is_it = |word: &str| {
         let word = word.trim_end_matches(':');
         word == found || word.rsplit(':').next() == Some(found)
@@ -289,20 +297,24 @@ fn is_partial_repeat(whole: &[String], part: &[String]) -> bool {
 }
 
 fn determine_remedy_kind(
-    scene: &ActionTimeline<'_>,
+    timeline: &ActionTimeline<'_>,
     (failed, worked): (usize, usize),
     difference: CommandDifference,
     cause: &FailureCause,
 ) -> RemedyKind {
-    let (Some(before), Some(after)) = (scene.deeds.get(failed), scene.deeds.get(worked)) else {
+    let (Some(before), Some(after)) = (timeline.actions.get(failed), timeline.actions.get(worked)) else {
         return RemedyKind::Nothing;
     };
     if *cause == FailureCause::Time {
         if after.is_background() && !before.is_background() {
             return RemedyKind::Background;
         }
-        let limit = |deed: &AgentAction<'_>| {
-            deed.line.as_ref().and_then(|line| line.limit).or_else(|| deed.time_limit().map(|ms| ms / 1000))
+        let limit = |agent_action: &AgentAction<'_>| {
+            agent_action
+                .line
+                .as_ref()
+                .and_then(|line| line.limit)
+                .or_else(|| agent_action.time_limit().map(|ms| ms / 1000))
         };
         if let Some(limit) = limit(after).filter(|given| limit(before).is_none_or(|least| *given > least)) {
             return RemedyKind::MoreTime(limit);
@@ -317,7 +329,7 @@ fn determine_remedy_kind(
     {
         return RemedyKind::Nothing;
     }
-    let between = InterveningActions::collect(scene, failed, worked, cause);
+    let between = InterveningActions::collect(timeline, failed, worked, cause);
     let edits = after.line.as_ref().is_some_and(|line| line.edits)
         || after.command().is_some_and(|run| is_fixer(&run.to_lowercase()));
     if edits && !cause.is_environmental() {
@@ -354,7 +366,7 @@ fn determine_remedy_kind(
     if (difference == CommandDifference::Wait || between.waited) && between.is_empty() {
         return RemedyKind::Wait;
     }
-    let is_of_settings = |index: &usize| match scene.deeds.get(*index).map(|deed| &deed.action) {
+    let is_of_settings = |index: &usize| match timeline.actions.get(*index).map(|agent_action| &agent_action.action) {
         Some(ToolAction::Edit(changes)) => {
             !changes.is_empty() && changes.iter().all(|change| is_settings_file(&change.path))
         }
@@ -363,7 +375,7 @@ fn determine_remedy_kind(
     match between {
         // Nobody had touched the code, and settings alone made it pass.
         InterveningActions { edits, .. }
-            if !edits.is_empty() && edits.iter().all(is_of_settings) && !has_edited_before(scene, failed) =>
+            if !edits.is_empty() && edits.iter().all(is_of_settings) && !has_edited_before(timeline, failed) =>
         {
             RemedyKind::After(edits)
         }
@@ -371,7 +383,7 @@ fn determine_remedy_kind(
         InterveningActions { others, .. } if !others.is_empty() && others.len() <= MOST_DEEDS => {
             RemedyKind::After(others)
         }
-        InterveningActions { others, .. } if others.is_empty() && scene.has_user_spoken_between(before, after) => {
+        InterveningActions { others, .. } if others.is_empty() && timeline.has_user_spoken_between(before, after) => {
             RemedyKind::Person
         }
         _ => RemedyKind::Nothing,
@@ -390,7 +402,7 @@ fn is_meaningful_change(
     if !before.is_check || cause.is_environmental() || difference != CommandDifference::Flags {
         return true;
     }
-    let words = |deed: &AgentAction<'_>| deed.command().unwrap_or_default().to_lowercase();
+    let words = |agent_action: &AgentAction<'_>| agent_action.command().unwrap_or_default().to_lowercase();
     any_listed(TELLING, |flag| words(after).contains(flag) && !words(before).contains(flag))
 }
 
@@ -407,41 +419,44 @@ struct InterveningActions {
 }
 
 impl InterveningActions {
-    fn collect(scene: &ActionTimeline<'_>, failed: usize, worked: usize, cause: &FailureCause) -> Self {
+    fn collect(timeline: &ActionTimeline<'_>, failed: usize, worked: usize, cause: &FailureCause) -> Self {
         let mut between = Self::default();
-        let program =
-            scene.deeds.get(failed).and_then(|deed| deed.line.as_ref()).map_or("", |line| line.program_name());
-        for (at, deed) in scene.deeds.iter().enumerate().take(worked).skip(failed + 1) {
-            between.add_action(at, deed, cause, program);
+        let program = timeline
+            .actions
+            .get(failed)
+            .and_then(|agent_action| agent_action.line.as_ref())
+            .map_or("", |line| line.program_name());
+        for (at, agent_action) in timeline.actions.iter().enumerate().take(worked).skip(failed + 1) {
+            between.add_action(at, agent_action, cause, program);
         }
         // The last actions are the likeliest to have helped.
-        let keep = |deeds: &mut Vec<usize>| {
-            let surplus = deeds.len().saturating_sub(MOST_DEEDS);
-            deeds.drain(..surplus);
+        let keep = |actions: &mut Vec<usize>| {
+            let surplus = actions.len().saturating_sub(MOST_DEEDS);
+            actions.drain(..surplus);
         };
         keep(&mut between.cures);
         between
     }
 
-    fn add_action(&mut self, at: usize, deed: &AgentAction<'_>, cause: &FailureCause, program: &str) {
-        match &deed.action {
-            ToolAction::Edit(changes) if deed.has_passed() => {
+    fn add_action(&mut self, at: usize, agent_action: &AgentAction<'_>, cause: &FailureCause, program: &str) {
+        match &agent_action.action {
+            ToolAction::Edit(changes) if agent_action.has_passed() => {
                 let is_settings = !changes.is_empty() && changes.iter().all(|change| is_settings_file(&change.path));
                 match is_settings && cause.is_environmental() {
                     true => self.cures.push(at),
                     false => self.edits.push(at),
                 }
             }
-            ToolAction::Run { command } if !deed.is_look => {
-                let Some(line) = deed.line.as_ref().filter(|line| !line.is_query()) else { return };
+            ToolAction::Run { command } if !agent_action.is_look => {
+                let Some(line) = agent_action.line.as_ref().filter(|line| !line.is_query()) else { return };
                 if line.is_inline {
-                    if line.edits && deed.has_passed() {
+                    if line.edits && agent_action.has_passed() {
                         self.edits.push(at);
                     }
                     return;
                 }
                 let is_service = matches!(cause, FailureCause::Service | FailureCause::Network);
-                let is_done = deed.has_passed() || (is_service && deed.ended == CallOutcome::Unknown);
+                let is_done = agent_action.has_passed() || (is_service && agent_action.ended == CallOutcome::Unknown);
                 if !is_done || is_bookkeeping(line.main_words()) {
                     return;
                 }
@@ -460,8 +475,8 @@ impl InterveningActions {
                         self.edits.push(at);
                     }
                     () if written.is_some() => self.cures.push(at),
-                    () if is_cure && !(deed.is_check && line.program_name() == program) => self.cures.push(at),
-                    () if deed.is_check && !is_generator(&lower) => {}
+                    () if is_cure && !(agent_action.is_check && line.program_name() == program) => self.cures.push(at),
+                    () if agent_action.is_check && !is_generator(&lower) => {}
                     () if !cause.is_environmental()
                         && (line.edits || is_fixer(&lower) || is_agent_script(line.main_words())) =>
                     {
@@ -470,7 +485,7 @@ impl InterveningActions {
                     () => self.others.push(at),
                 }
             }
-            ToolAction::Run { .. } => self.waited |= deed.line.as_ref().is_some_and(|line| line.waits),
+            ToolAction::Run { .. } => self.waited |= agent_action.line.as_ref().is_some_and(|line| line.waits),
             _ => {}
         }
     }

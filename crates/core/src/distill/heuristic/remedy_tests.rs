@@ -6,11 +6,11 @@ use super::{RemedyKind, find_remedy, is_settings_file};
 
 fn how(session: Session) -> Option<RemedyKind> {
     let context = session.context(Vec::new());
-    let scene = ActionTimeline::from_context(&context);
-    let at = scene.deeds.iter().position(|deed| deed.failure().is_some()).unwrap();
-    let fault = scene.deeds[at].failure().unwrap();
+    let timeline = ActionTimeline::from_context(&context);
+    let at = timeline.actions.iter().position(|agent_action| agent_action.failure().is_some()).unwrap();
+    let fault = timeline.actions[at].failure().unwrap();
     let cause = FailureCause::classify(fault.class, &fault.headline);
-    find_remedy(&scene, at, &cause).map(|remedy| remedy.how)
+    find_remedy(&timeline, at, &cause).map(|remedy| remedy.how)
 }
 
 #[test]

@@ -11,10 +11,10 @@ const MOST: usize = 5;
 /// The most characters of one bullet.
 const BULLET_CHARACTERS: usize = 200;
 
-pub(super) fn build_reflection(scene: &ActionTimeline<'_>) -> ReflectionSummary {
-    let context = scene.context;
+pub(super) fn build_reflection(timeline: &ActionTimeline<'_>) -> ReflectionSummary {
+    let context = timeline.context;
     let mut reflection = ReflectionSummary { outcome: context.episode.summary.clone(), ..ReflectionSummary::default() };
-    let root = |trajectory: u32| scene.working_folder(trajectory).to_owned();
+    let root = |trajectory: u32| timeline.working_folder(trajectory).to_owned();
     for signal in &context.signals {
         let text = shorten_paths(&signal.text, Some(&root(signal.trajectory)));
         let error =
@@ -54,17 +54,18 @@ pub(super) fn build_reflection(scene: &ActionTimeline<'_>) -> ReflectionSummary 
         }
     }
     if reflection.worked.is_empty() {
-        let passed = scene.deeds.iter().filter(|deed| deed.has_passed()).count();
+        let passed = timeline.actions.iter().filter(|agent_action| agent_action.has_passed()).count();
         if passed > 0 {
-            reflection.worked.push(format!("{passed} of {} calls passed", scene.deeds.len()));
+            reflection.worked.push(format!("{passed} of {} calls passed", timeline.actions.len()));
         }
     }
     if reflection.decisions.is_empty() {
         let mut edited: Vec<String> = Vec::new();
-        for deed in scene.deeds.iter().filter(|deed| deed.has_passed()) {
-            if let crate::context::ToolAction::Edit(changes) = &deed.action {
+        for agent_action in timeline.actions.iter().filter(|agent_action| agent_action.has_passed()) {
+            if let crate::context::ToolAction::Edit(changes) = &agent_action.action {
                 for change in changes {
-                    let path = shorten_paths(&change.path, Some(scene.working_folder(deed.place.trajectory)));
+                    let path =
+                        shorten_paths(&change.path, Some(timeline.working_folder(agent_action.place.trajectory)));
                     if edited.len() < MOST && !edited.contains(&path) {
                         edited.push(path);
                     }

@@ -32,13 +32,13 @@ struct FlakyTest {
 
 /// Finds tests that pass and fail with no edit between, and makes candidates of them.
 pub(super) fn find_flaky_tests(
-    scene: &ActionTimeline<'_>,
+    timeline: &ActionTimeline<'_>,
     dropped: &mut Vec<DroppedCandidate>,
 ) -> Vec<UncheckedCandidate> {
     let mut found: BTreeMap<String, FlakyTest> = BTreeMap::new();
-    for signal in scene.context.signals.iter().filter(|signal| signal.kind == SignalKind::FlakyTest) {
-        let outcomes = find_outcomes(scene, signal);
-        let name = name_flaky_test(scene, signal, &outcomes).filter(|_| is_undisturbed(scene, &outcomes));
+    for signal in timeline.context.signals.iter().filter(|signal| signal.kind == SignalKind::FlakyTest) {
+        let outcomes = find_outcomes(timeline, signal);
+        let name = name_flaky_test(timeline, signal, &outcomes).filter(|_| is_undisturbed(timeline, &outcomes));
         let Some(name) = name else {
             dropped.push(DroppedCandidate {
                 summary: signal.text.clone(),
@@ -55,13 +55,15 @@ pub(super) fn find_flaky_tests(
         known.failed = known.failed.or(outcomes.failed);
         known.passed = known.passed.or(outcomes.passed);
         known.families.extend(signal.error_family.clone());
-        if let Some(fault) = outcomes.failed.and_then(|index| scene.deeds.get(index)).and_then(AgentAction::failure) {
+        if let Some(fault) =
+            outcomes.failed.and_then(|index| timeline.actions.get(index)).and_then(AgentAction::failure)
+        {
             known.families.push(fault.family.clone());
         }
     }
-    collect_immediate_reruns(scene, &mut found);
-    collect_across_sessions(scene, &mut found);
-    found.into_iter().filter_map(|(name, flaky)| make_candidate(scene, &name, &flaky)).collect()
+    collect_immediate_reruns(timeline, &mut found);
+    collect_across_sessions(timeline, &mut found);
+    found.into_iter().filter_map(|(name, flaky)| make_candidate(timeline, &name, &flaky)).collect()
 }
 
 /// The indices of the failed and the passed action that a signal refers to.
@@ -71,19 +73,24 @@ struct FlakyOutcomes {
     passed: Option<usize>,
 }
 
-fn find_outcomes(scene: &ActionTimeline<'_>, signal: &Signal) -> FlakyOutcomes {
-    let is_there = |deed: &AgentAction<'_>| {
-        deed.place.trajectory == signal.trajectory && signal.steps.contains(&deed.place.step) && deed.is_check
+fn find_outcomes(timeline: &ActionTimeline<'_>, signal: &Signal) -> FlakyOutcomes {
+    let is_there = |agent_action: &AgentAction<'_>| {
+        agent_action.place.trajectory == signal.trajectory
+            && signal.steps.contains(&agent_action.place.step)
+            && agent_action.is_check
     };
     FlakyOutcomes {
-        failed: scene.deeds.iter().position(|deed| is_there(deed) && deed.failure().is_some()),
-        passed: scene.deeds.iter().position(|deed| is_there(deed) && deed.has_passed()),
+        failed: timeline
+            .actions
+            .iter()
+            .position(|agent_action| is_there(agent_action) && agent_action.failure().is_some()),
+        passed: timeline.actions.iter().position(|agent_action| is_there(agent_action) && agent_action.has_passed()),
     }
 }
 
 /// Returns the flaky test, or else its test command; `None` if what failed was no test.
-fn name_flaky_test(scene: &ActionTimeline<'_>, signal: &Signal, outcomes: &FlakyOutcomes) -> Option<String> {
-    let failed = scene.deeds.get(outcomes.failed?)?;
+fn name_flaky_test(timeline: &ActionTimeline<'_>, signal: &Signal, outcomes: &FlakyOutcomes) -> Option<String> {
+    let failed = timeline.actions.get(outcomes.failed?)?;
     let fault = failed.failure()?;
     let marked = failed.output.and_then(|output| find_marked_test(&output.text));
     let is_code = !FailureCause::classify(fault.class, &fault.headline).is_environmental();
@@ -97,7 +104,7 @@ fn name_flaky_test(scene: &ActionTimeline<'_>, signal: &Signal, outcomes: &Flaky
     match told {
         Some((test, _)) => Some(format!("`{test}`")),
         None if is_test && is_test_run(failed.command()?) => {
-            let root = scene.working_folder(failed.place.trajectory);
+            let root = timeline.working_folder(failed.place.trajectory);
             let shown =
                 displayed_command::shorten_command(&displayed_command::relativize_paths(failed.command()?, root));
             let test = fault.tests.first().cloned().or(marked);
@@ -127,26 +134,32 @@ fn is_test_run(command: &str) -> bool {
 }
 
 /// Tells whether only reads and checks lie between a failure and a success, and the user said nothing.
-fn is_undisturbed(scene: &ActionTimeline<'_>, outcomes: &FlakyOutcomes) -> bool {
+fn is_undisturbed(timeline: &ActionTimeline<'_>, outcomes: &FlakyOutcomes) -> bool {
     let (Some(failed), Some(passed)) = (outcomes.failed, outcomes.passed) else { return true };
     let (first, last) = (failed.min(passed), failed.max(passed));
-    let asks = |deed: &AgentAction<'_>| deed.line.as_ref().is_some_and(ComparableCommand::is_query);
-    let is_spoken = scene
-        .deeds
+    let asks = |agent_action: &AgentAction<'_>| agent_action.line.as_ref().is_some_and(ComparableCommand::is_query);
+    let is_spoken = timeline
+        .actions
         .get(first)
-        .zip(scene.deeds.get(last))
-        .is_some_and(|(one, two)| scene.has_user_spoken_between(one, two));
-    !is_spoken && scene.deeds.iter().take(last).skip(first + 1).all(|deed| deed.is_look || deed.is_check || asks(deed))
+        .zip(timeline.actions.get(last))
+        .is_some_and(|(one, two)| timeline.has_user_spoken_between(one, two));
+    !is_spoken
+        && timeline
+            .actions
+            .iter()
+            .take(last)
+            .skip(first + 1)
+            .all(|agent_action| agent_action.is_look || agent_action.is_check || asks(agent_action))
 }
 
 /// Collects tests whose runner the log's reader does not know as a check, and that fail and then pass at once.
-fn collect_immediate_reruns(scene: &ActionTimeline<'_>, found: &mut BTreeMap<String, FlakyTest>) {
-    for (at, pair) in scene.deeds.windows(2).enumerate() {
+fn collect_immediate_reruns(timeline: &ActionTimeline<'_>, found: &mut BTreeMap<String, FlakyTest>) {
+    for (at, pair) in timeline.actions.windows(2).enumerate() {
         let [failed, passed] = pair else { continue };
         let (Some(line), Some(later), Some(fault)) = (&failed.line, &passed.line, failed.failure()) else { continue };
         let is_run = line.main_words().iter().any(|word| matches!(word.as_str(), "--test" | "test" | "tests"));
         let is_next =
-            failed.place.trajectory == passed.place.trajectory && !scene.has_user_spoken_between(failed, passed);
+            failed.place.trajectory == passed.place.trajectory && !timeline.has_user_spoken_between(failed, passed);
         let is_same = !failed.is_check && !line.main_words().is_empty() && line == later;
         let test =
             failed.output.and_then(|output| fault.tests.first().cloned().or_else(|| find_marked_test(&output.text)));
@@ -160,54 +173,64 @@ fn collect_immediate_reruns(scene: &ActionTimeline<'_>, found: &mut BTreeMap<Str
 }
 
 /// Collects tests that fail in one session and pass before and after it, with nothing edited in any session.
-fn collect_across_sessions(scene: &ActionTimeline<'_>, found: &mut BTreeMap<String, FlakyTest>) {
-    if scene.session_count() < 3
-        || scene.deeds.iter().any(|deed| matches!(deed.action, crate::context::ToolAction::Edit(_)))
+fn collect_across_sessions(timeline: &ActionTimeline<'_>, found: &mut BTreeMap<String, FlakyTest>) {
+    if timeline.session_count() < 3
+        || timeline
+            .actions
+            .iter()
+            .any(|agent_action| matches!(agent_action.action, crate::context::ToolAction::Edit(_)))
     {
         return;
     }
     let mut runs: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
-    for (index, deed) in scene.deeds.iter().enumerate() {
-        let Some(line) = deed.line.as_ref().filter(|_| deed.command().is_some_and(is_test_run)) else { continue };
-        runs.entry(line.main_words().to_vec()).or_default().push(index);
-    }
-    for deeds in runs.into_values() {
-        let passed = |index: &usize| scene.deeds.get(*index).is_some_and(AgentAction::has_passed);
-        let test = |index: &usize| {
-            scene.deeds.get(*index).and_then(AgentAction::failure).and_then(|fault| fault.tests.first().cloned())
-        };
-        let Some((at, test)) = deeds.iter().enumerate().find_map(|(at, index)| Some((at, test(index)?))) else {
+    for (index, agent_action) in timeline.actions.iter().enumerate() {
+        let Some(line) = agent_action.line.as_ref().filter(|_| agent_action.command().is_some_and(is_test_run)) else {
             continue;
         };
-        let before = deeds.iter().take(at).rfind(|index| passed(index));
-        let after = deeds.iter().skip(at + 1).find(|index| passed(index));
-        let (Some(before), Some(after), Some(failed)) = (before, after, deeds.get(at)) else { continue };
+        runs.entry(line.main_words().to_vec()).or_default().push(index);
+    }
+    for actions in runs.into_values() {
+        let passed = |index: &usize| timeline.actions.get(*index).is_some_and(AgentAction::has_passed);
+        let test = |index: &usize| {
+            timeline.actions.get(*index).and_then(AgentAction::failure).and_then(|fault| fault.tests.first().cloned())
+        };
+        let Some((at, test)) = actions.iter().enumerate().find_map(|(at, index)| Some((at, test(index)?))) else {
+            continue;
+        };
+        let before = actions.iter().take(at).rfind(|index| passed(index));
+        let after = actions.iter().skip(at + 1).find(|index| passed(index));
+        let (Some(before), Some(after), Some(failed)) = (before, after, actions.get(at)) else { continue };
         let known = found.entry(format!("`{test}`")).or_default();
         known.times += 1;
         known.failed = known.failed.or(Some(*failed));
         known.passed = known.passed.or(Some(*after));
-        known.places.extend([before, failed, after].iter().filter_map(|index| Some(scene.deeds.get(**index)?.place)));
+        known
+            .places
+            .extend([before, failed, after].iter().filter_map(|index| Some(timeline.actions.get(**index)?.place)));
     }
 }
 
-fn make_candidate(scene: &ActionTimeline<'_>, name: &str, flaky: &FlakyTest) -> Option<UncheckedCandidate> {
-    let failed = scene.deeds.get(flaky.failed?)?;
+fn make_candidate(timeline: &ActionTimeline<'_>, name: &str, flaky: &FlakyTest) -> Option<UncheckedCandidate> {
+    let failed = timeline.actions.get(flaky.failed?)?;
     let fault = failed.failure()?;
-    let passed = flaky.passed.and_then(|index| scene.deeds.get(index));
-    let evidence =
-        |deed: &AgentAction<'_>, words: &str| supporting_quotes::quote_output(scene.context, deed.place, words);
+    let passed = flaky.passed.and_then(|index| timeline.actions.get(index));
+    let evidence = |agent_action: &AgentAction<'_>, words: &str| {
+        supporting_quotes::quote_output(timeline.context, agent_action.place, words)
+    };
     let said = failed.output.and_then(|output| reason_line::find_failure_line(&output.text, &fault.headline));
     let quotes = supporting_quotes::dedup_and_cap([
-        failed.command().and_then(|run| supporting_quotes::quote_agent(scene.context, failed.place, run)),
+        failed.command().and_then(|run| supporting_quotes::quote_agent(timeline.context, failed.place, run)),
         said.and_then(|said| evidence(failed, said)),
-        passed.and_then(|deed| {
-            deed.command().and_then(|run| supporting_quotes::quote_agent(scene.context, deed.place, run))
+        passed.and_then(|agent_action| {
+            agent_action
+                .command()
+                .and_then(|run| supporting_quotes::quote_agent(timeline.context, agent_action.place, run))
         }),
-        passed.and_then(|deed| evidence(deed, find_last_informative_line(&deed.output?.text)?)),
+        passed.and_then(|agent_action| evidence(agent_action, find_last_informative_line(&agent_action.output?.text)?)),
     ]);
     let mut episodes: Vec<EpisodeId> =
-        flaky.places.iter().map(|place| scene.owning_episode(place.trajectory)).collect();
-    let earlier = scene
+        flaky.places.iter().map(|place| timeline.owning_episode(place.trajectory)).collect();
+    let earlier = timeline
         .context
         .related_episodes
         .iter()
@@ -220,7 +243,7 @@ fn make_candidate(scene: &ActionTimeline<'_>, name: &str, flaky: &FlakyTest) -> 
     let run = failed.command().map(|run| {
         displayed_command::shorten_command(&displayed_command::relativize_paths(
             run,
-            scene.working_folder(failed.place.trajectory),
+            timeline.working_folder(failed.place.trajectory),
         ))
     });
     let of = run.filter(|run| format!("`{run}`") != name).map(|run| format!(" in `{run}`")).unwrap_or_default();

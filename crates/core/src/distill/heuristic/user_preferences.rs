@@ -4,13 +4,13 @@
 //! a preference or a decision, and a lesson waits. Orders for one task, questions, reports and pasted text give none.
 
 mod clause_grammar;
+mod preference_strength;
 mod typed_words;
-mod wish_strength;
 
 use std::collections::BTreeSet;
 
+use self::preference_strength::{PreferenceSentence, PreferenceStrength, RemarkContext};
 use self::typed_words::TypedWords;
-use self::wish_strength::{PreferenceSentence, PreferenceStrength, RemarkContext};
 use super::super::unchecked_candidate::{StepReference, UncheckedCandidate};
 use super::action_timeline::{ActionTimeline, AgentAction};
 use super::sentence_text::{any_listed, cut_to_length, shorten_paths};
@@ -49,11 +49,11 @@ struct StatedPreference<'t> {
 
 /// Collects candidates from what users said, and records as dropped the corrections that hold for one task only.
 pub(super) fn collect_candidates(
-    scene: &ActionTimeline<'_>,
+    timeline: &ActionTimeline<'_>,
     dropped: &mut Vec<DroppedCandidate>,
 ) -> Vec<UncheckedCandidate> {
     let mut claims: Vec<UncheckedCandidate> = Vec::new();
-    for (index, trajectory) in scene.context.trajectories.iter().enumerate() {
+    for (index, trajectory) in timeline.context.trajectories.iter().enumerate() {
         let Ok(index) = u32::try_from(index) else { break };
         let mut has_agent_acted = false;
         for step in trajectory.steps.iter().filter(|step| !step.copied) {
@@ -62,17 +62,17 @@ pub(super) fn collect_candidates(
                 continue;
             }
             let place = StepReference { trajectory: index, step: step.number };
-            let is_correction = is_correction(scene, place);
-            let remark = RemarkContext { programs: programs_before(scene, place), has_agent_acted, is_correction };
-            let wishes = find_preferences(&step.text, &remark);
-            if wishes.is_empty() && is_correction {
+            let is_correction = is_correction(timeline, place);
+            let remark = RemarkContext { programs: programs_before(timeline, place), has_agent_acted, is_correction };
+            let preferences = find_preferences(&step.text, &remark);
+            if preferences.is_empty() && is_correction {
                 dropped.push(DroppedCandidate {
                     summary: cut_to_length(&join_words(&step.text), 160),
                     why: DropReason::OneOff,
                     detail: "a remark on this one task".to_owned(),
                 });
             }
-            for claim in wishes.iter().filter_map(|wish| make_candidate(scene, place, wish)) {
+            for claim in preferences.iter().filter_map(|preference| make_candidate(timeline, place, preference)) {
                 match claims.iter_mut().find(|known| is_repeated(known, &claim)) {
                     Some(known) => strengthen_repeated(known, claim),
                     None => claims.push(claim),
@@ -99,7 +99,10 @@ impl QuotedRemark<'_> {
     pub(in crate::distill) fn states_preference(&self) -> bool {
         let QuotedRemark { has_agent_acted, is_correction, .. } = *self;
         let remark = RemarkContext { programs: Vec::new(), has_agent_acted, is_correction };
-        find_preferences(self.message, &remark).iter().flat_map(|wish| &wish.sentences).any(|said| self.is_quoted(said))
+        find_preferences(self.message, &remark)
+            .iter()
+            .flat_map(|preference| &preference.sentences)
+            .any(|said| self.is_quoted(said))
     }
 
     /// Tells whether the quoted words correct the agent, ask it something or order something.
@@ -119,40 +122,42 @@ impl QuotedRemark<'_> {
     }
 }
 
-fn is_correction(scene: &ActionTimeline<'_>, place: StepReference) -> bool {
-    scene.context.signals.iter().any(|signal| {
+fn is_correction(timeline: &ActionTimeline<'_>, place: StepReference) -> bool {
+    timeline.context.signals.iter().any(|signal| {
         signal.kind == SignalKind::UserCorrection && signal.trajectory == place.trajectory && signal.step == place.step
     })
 }
 
 /// Returns the last actions of the agent before a step, the newest first.
 fn actions_before<'s, 'c>(
-    scene: &'s ActionTimeline<'c>,
+    timeline: &'s ActionTimeline<'c>,
     place: StepReference,
 ) -> impl Iterator<Item = &'s AgentAction<'c>> {
-    let end = scene.deeds.partition_point(|deed| deed.place < place);
-    let deeds = scene.deeds.iter().take(end).rev();
-    deeds.take_while(move |deed| deed.place.trajectory == place.trajectory).take(LOOKED_BACK)
+    let end = timeline.actions.partition_point(|agent_action| agent_action.place < place);
+    let actions = timeline.actions.iter().take(end).rev();
+    actions.take_while(move |agent_action| agent_action.place.trajectory == place.trajectory).take(LOOKED_BACK)
 }
 
 /// Describes the last command or edit before a step.
-fn describe_last_action(scene: &ActionTimeline<'_>, place: StepReference) -> Option<String> {
-    let root = scene.working_folder(place.trajectory);
-    actions_before(scene, place).filter(|deed| !deed.is_look).find_map(|deed| match (&deed.action, deed.command()) {
-        (_, Some(run)) => Some(format!(
-            "Said after the agent ran `{}`.",
-            displayed_command::shorten_command(&shorten_paths(run, Some(root)))
-        )),
-        (ToolAction::Edit(changes), _) => {
-            Some(format!("Said after the agent edited `{}`.", shorten_paths(&changes.first()?.path, Some(root))))
+fn describe_last_action(timeline: &ActionTimeline<'_>, place: StepReference) -> Option<String> {
+    let root = timeline.working_folder(place.trajectory);
+    actions_before(timeline, place).filter(|agent_action| !agent_action.is_look).find_map(|agent_action| {
+        match (&agent_action.action, agent_action.command()) {
+            (_, Some(run)) => Some(format!(
+                "Said after the agent ran `{}`.",
+                displayed_command::shorten_command(&shorten_paths(run, Some(root)))
+            )),
+            (ToolAction::Edit(changes), _) => {
+                Some(format!("Said after the agent edited `{}`.", shorten_paths(&changes.first()?.path, Some(root))))
+            }
+            _ => None,
         }
-        _ => None,
     })
 }
 
 /// Returns the names of the programs that the agent ran last before a step.
-fn programs_before(scene: &ActionTimeline<'_>, place: StepReference) -> Vec<String> {
-    let lines = actions_before(scene, place).filter_map(|deed| deed.line.as_ref());
+fn programs_before(timeline: &ActionTimeline<'_>, place: StepReference) -> Vec<String> {
+    let lines = actions_before(timeline, place).filter_map(|agent_action| agent_action.line.as_ref());
     let words = lines.flat_map(|line| line.cores.iter().flat_map(|core| core.first()));
     words.map(|word| program_name(word).to_lowercase()).filter(|word| word.len() > 1).collect()
 }
@@ -163,9 +168,9 @@ fn find_preferences<'t>(message: &'t str, remark: &RemarkContext) -> Vec<StatedP
     let is_heard = |strength: &PreferenceStrength| match strength {
         PreferenceStrength::Unmistakable | PreferenceStrength::Decision => true,
         PreferenceStrength::Reasoned => !typed.is_document,
-        PreferenceStrength::Waiting | PreferenceStrength::Standing => remark.has_agent_acted && !typed.is_document,
+        PreferenceStrength::Waiting | PreferenceStrength::Lasting => remark.has_agent_acted && !typed.is_document,
     };
-    let wishes = typed.paragraphs.iter().filter_map(|paragraph| {
+    let preferences = typed.paragraphs.iter().filter_map(|paragraph| {
         let sentences: Vec<PreferenceSentence> = paragraph.iter().map(|said| PreferenceSentence::parse(said)).collect();
         let strengths: Vec<Option<PreferenceStrength>> =
             sentences.iter().map(|sentence| sentence.measure_strength(remark).filter(is_heard)).collect();
@@ -177,7 +182,7 @@ fn find_preferences<'t>(message: &'t str, remark: &RemarkContext) -> Vec<StatedP
         let said: Vec<&'t str> = chosen.iter().filter_map(|at| paragraph.get(*at).copied()).collect();
         (!said.is_empty()).then_some(StatedPreference { sentences: said, strength })
     });
-    wishes.collect()
+    preferences.collect()
 }
 
 /// Chooses the sentences of a paragraph that make up its preference: those that state it, the ones they point back to,
@@ -204,23 +209,23 @@ fn choose_sentences(sentences: &[PreferenceSentence], strengths: &[Option<Prefer
 }
 
 fn make_candidate(
-    scene: &ActionTimeline<'_>,
+    timeline: &ActionTimeline<'_>,
     place: StepReference,
-    wish: &StatedPreference<'_>,
+    preference: &StatedPreference<'_>,
 ) -> Option<UncheckedCandidate> {
     let quotes = supporting_quotes::dedup_and_cap(
-        wish.sentences.iter().map(|said| supporting_quotes::quote_user(scene.context, place, said)),
+        preference.sentences.iter().map(|said| supporting_quotes::quote_user(timeline.context, place, said)),
     );
     quotes.first()?;
-    let whole = join_words(&wish.sentences.join(" "));
+    let whole = join_words(&preference.sentences.join(" "));
     let summary = cut_to_length(&whole, SUMMARY_CHARACTERS);
     // A reader sees the summary and the rule, so the remainder of the summary goes into the rule.
     let rest = whole.get(summary.trim_end_matches('…').len()..).unwrap_or_default().trim();
-    let (kind, category, reason) = match wish.strength {
+    let (kind, category, reason) = match preference.strength {
         PreferenceStrength::Decision => {
             (MemoryKind::Decision, MemoryCategory::Decision, "a person said what was decided")
         }
-        PreferenceStrength::Standing | PreferenceStrength::Unmistakable => {
+        PreferenceStrength::Lasting | PreferenceStrength::Unmistakable => {
             (MemoryKind::Preference, MemoryCategory::Preference, "a person said how they want it done from now on")
         }
         PreferenceStrength::Waiting | PreferenceStrength::Reasoned => {
@@ -236,7 +241,7 @@ fn make_candidate(
         rule: (!rest.is_empty()).then(|| {
             format!("IF you work on this project THEN keep to this too: {}", cut_to_length(rest, RULE_CHARACTERS))
         }),
-        detail: if rest.is_empty() { describe_last_action(scene, place) } else { Some(whole) },
+        detail: if rest.is_empty() { describe_last_action(timeline, place) } else { Some(whole) },
         summary,
         kind,
         category,
@@ -247,7 +252,7 @@ fn make_candidate(
         importance_reason: Some(reason.to_owned()),
         severity: Some(Severity::Recommendation),
         quotes,
-        episodes: vec![scene.owning_episode(place.trajectory)],
+        episodes: vec![timeline.owning_episode(place.trajectory)],
         near: Vec::new(),
     })
 }

@@ -202,8 +202,8 @@ proptest::proptest! {
     #[test]
     fn no_message_is_too_strange(text in "([a-z ]|[.,:;!?`\n>#\\[\\]]|\\PC){0,200}") {
         let remark = super::RemarkContext { has_agent_acted: true, ..Default::default() };
-        for wish in super::find_preferences(&text, &remark) {
-            proptest::prop_assert!(wish.sentences.iter().all(|said| text.contains(said)));
+        for preference in super::find_preferences(&text, &remark) {
+            proptest::prop_assert!(preference.sentences.iter().all(|said| text.contains(said)));
         }
         let _ = TypedWords::parse(&text);
     }

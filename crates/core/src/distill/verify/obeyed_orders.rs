@@ -173,8 +173,9 @@ fn find_repeated_stranger(claim: &UncheckedCandidate, found: &[FoundQuote]) -> O
             words.windows(many).any(|some| stands_in(&own, some) && !ours.iter().any(|text| stands_in(text, some)))
         };
         let strange = one.quote.text.lines().find(|line| {
-            let (failure, advice) = split_failure_line(line);
-            (is_repeated(failure) && !reads_as_failure(failure)) || (is_repeated(advice) && !reads_as_failure(line))
+            let (failure, recommendation) = split_failure_line(line);
+            (is_repeated(failure) && !reads_as_failure(failure))
+                || (is_repeated(recommendation) && !reads_as_failure(line))
         });
         strange.map(|_| format!("what it repeats of {at} does not read like a failure"))
     })
@@ -187,20 +188,22 @@ fn plain_words(text: &str) -> impl Iterator<Item = String> {
 /// Returns the strangers' texts that a candidate rests on, traced for each text as a whole and sentence by sentence.
 fn collect_taints(claim: &UncheckedCandidate, provenance: &WordProvenance) -> Vec<TaintSource> {
     let mut taints = Vec::new();
-    let mut look = |whole: &str, advice: &str| {
-        taints.extend(provenance.find_taints(TracedText { whole, advice }));
+    let mut look = |whole: &str, recommendation: &str| {
+        taints.extend(provenance.find_taints(TracedText { whole, recommendation }));
         let sentences: Vec<&str> = split_sentences(whole).collect();
         if sentences.len() > 1 {
             // A failure may be described in whole sentences of the log; a stranger's recommendation is never accepted.
             let long = sentences.iter().filter(|one| one.split_whitespace().count() >= MIN_SENTENCE_WORDS);
-            taints.extend(long.flat_map(|sentence| provenance.find_taints(TracedText { whole: sentence, advice: "" })));
+            taints.extend(
+                long.flat_map(|sentence| provenance.find_taints(TracedText { whole: sentence, recommendation: "" })),
+            );
         }
     };
     look(&claim.summary, &extract_recommendation(&claim.summary));
     match claim.rule.as_deref().map(|rule| (rule, LessonRule::parse(rule))) {
         Some((_, Ok(rule))) => {
             look(&rule.condition, "");
-            look(&rule.advice, &rule.advice);
+            look(&rule.recommendation, &rule.recommendation);
         }
         Some((rule, Err(_))) => look(rule, rule),
         None => {}
@@ -219,8 +222,9 @@ fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
 /// Returns a text without what describes failures: its leading condition, and quotations after a word for failing.
 fn extract_recommendation(text: &str) -> String {
     // A question such as "If it is so, what then?" recommends nothing but its condition.
-    let advised = LessonRule::parse(text).ok().filter(|rule| !crate::text::split_words(&rule.advice).is_empty());
-    let text = advised.map_or_else(|| text.to_owned(), |rule| rule.advice);
+    let advised =
+        LessonRule::parse(text).ok().filter(|rule| !crate::text::split_words(&rule.recommendation).is_empty());
+    let text = advised.map_or_else(|| text.to_owned(), |rule| rule.recommendation);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(at) = rest.find(['`', '"', '“', '(']) {

@@ -45,7 +45,7 @@ const GIVEN_AT: usize = 1;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TracedText<'t> {
     pub(super) whole: &'t str,
-    pub(super) advice: &'t str,
+    pub(super) recommendation: &'t str,
 }
 
 /// A stranger's text that a lesson rests on.
@@ -113,7 +113,7 @@ pub(super) struct WordProvenance {
     owned_runs: HashMap<WordRun, usize>,
     /// The last position at which the agent used a word, in what it said or did.
     taken_up: HashMap<WordNumber, usize>,
-    deeds: HashMap<WordNumber, Vec<TracedAction>>,
+    actions: HashMap<WordNumber, Vec<TracedAction>>,
     windows: Vec<ForeignStretch>,
     /// The position from which each address is our own.
     own_addresses: HashMap<String, usize>,
@@ -186,16 +186,16 @@ impl WordProvenance {
     pub(super) fn find_taints(&self, text: TracedText<'_>) -> Vec<TaintSource> {
         let mut cutter = WordSplitter::default();
         let whole = self.look_up_words(text.whole, &mut cutter);
-        let advice = self.look_up_words(text.advice, &mut cutter);
+        let recommendation = self.look_up_words(text.recommendation, &mut cutter);
         let mut taints: Vec<(bool, TaintSource)> =
             self.find_address_taints(text.whole).map(|taint| (true, taint)).collect();
         let strange: Vec<Vec<WordNumber>> = self
             .windows
             .iter()
-            .map(|window| self.find_foreign_words(if window.is_failure { &advice } else { &whole }, window))
+            .map(|window| self.find_foreign_words(if window.is_failure { &recommendation } else { &whole }, window))
             .collect();
         for (at, window) in self.windows.iter().enumerate() {
-            let sought = if window.is_failure { &advice } else { &whole };
+            let sought = if window.is_failure { &recommendation } else { &whole };
             if let Some(words) =
                 self.find_shared_run(sought, window).or_else(|| self.find_large_share(sought, at, &strange))
             {
@@ -301,8 +301,10 @@ impl WordProvenance {
     }
 
     fn is_acted_on(&self, word: WordNumber, window: &ForeignStretch, needs_proof: bool) -> bool {
-        let is_proof = |deed: &TracedAction| deed.moment > window.moment && (deed.is_confirmed || !needs_proof);
-        self.deeds.get(&word).is_some_and(|deeds| deeds.iter().any(is_proof)) && window.reader_order().is_none()
+        let is_proof = |agent_action: &TracedAction| {
+            agent_action.moment > window.moment && (agent_action.is_confirmed || !needs_proof)
+        };
+        self.actions.get(&word).is_some_and(|actions| actions.iter().any(is_proof)) && window.reader_order().is_none()
     }
 
     /// Returns taints for addresses that the user or the agent did not name first. Actions with strangers' addresses
@@ -517,9 +519,9 @@ impl ProvenanceRecorder<'_> {
                 ToolAction::Edit(_) => call.arguments.to_string(),
                 _ => continue,
             };
-            let deed = TracedAction { moment: self.moment, is_confirmed: confirmed.is_fix_step(place) };
+            let agent_action = TracedAction { moment: self.moment, is_confirmed: confirmed.is_fix_step(place) };
             for word in self.distinct_words(&text) {
-                self.provenance.deeds.entry(word).or_default().push(deed);
+                self.provenance.actions.entry(word).or_default().push(agent_action);
             }
         }
     }

@@ -5,7 +5,8 @@ use super::*;
 
 fn taints(did: &[Did<'_>], text: &str) -> Vec<TaintSource> {
     let context = session(did);
-    WordProvenance::trace_words(&context, [text].into_iter()).find_taints(TracedText { whole: text, advice: text })
+    WordProvenance::trace_words(&context, [text].into_iter())
+        .find_taints(TracedText { whole: text, recommendation: text })
 }
 
 fn page(text: &str) -> Did<'_> {

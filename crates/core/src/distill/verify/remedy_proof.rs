@@ -65,13 +65,14 @@ fn passed_actions(step: &Step) -> impl Iterator<Item = String> {
 
 /// Returns the code names that a rule recommends to use, in lower case: flags, paths, settings, text in backticks.
 fn recommended_names(rule: &str) -> Vec<String> {
-    let advice = LessonRule::parse(rule).map_or_else(|_| rule.to_owned(), |rule| rule.advice).to_lowercase();
+    let recommendation =
+        LessonRule::parse(rule).map_or_else(|_| rule.to_owned(), |rule| rule.recommendation).to_lowercase();
     let is_against = |clause: &&str| {
         let words = format!(" {clause} ");
         AGAINST.iter().any(|word| words.contains(&format!(" {word} ")))
     };
     let mut names = Vec::new();
-    for clause in advice.split([';', ',']).filter(|clause| !is_against(clause)) {
+    for clause in recommendation.split([';', ',']).filter(|clause| !is_against(clause)) {
         for (at, span) in clause.split('`').enumerate() {
             let is_code = at % 2 == 1;
             // A placeholder to fill in was not used as it is written.

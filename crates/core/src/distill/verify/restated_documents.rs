@@ -12,7 +12,7 @@ mod tests;
 pub(super) fn find_restatement(documents: &DocumentIndex, claim: &UncheckedCandidate) -> Option<String> {
     let place = documents.find_restated_place(&claim.summary)?;
     if let Some(rule) = claim.rule.as_deref() {
-        let parsed = LessonRule::parse(rule).map(|rule| format!("{} {}", rule.condition, rule.advice));
+        let parsed = LessonRule::parse(rule).map(|rule| format!("{} {}", rule.condition, rule.recommendation));
         documents.find_restated_place(parsed.as_deref().unwrap_or(rule))?;
     }
     Some(format!("{}: {}", place.path, place.line))

@@ -10,7 +10,7 @@ mod tests;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LessonRule {
     pub(super) condition: String,
-    pub(super) advice: String,
+    pub(super) recommendation: String,
 }
 
 /// Conditions that always hold, or that are too vague to check.
@@ -34,41 +34,41 @@ impl LessonRule {
         if !OPENINGS.contains(&opening.as_str()) {
             return Err("it has no condition");
         }
-        let (condition, advice) = split_sides(rest).ok_or("it says no THEN")?;
+        let (condition, recommendation) = split_sides(rest).ok_or("it says no THEN")?;
         let condition = condition.trim().trim_end_matches([',', ':', ';']).trim();
-        let advice = advice.trim().trim_start_matches([',', ':']).trim();
-        let advice = strip_word(advice, "then").trim_start_matches([',', ':']).trim();
+        let recommendation = recommendation.trim().trim_start_matches([',', ':']).trim();
+        let recommendation = strip_word(recommendation, "then").trim_start_matches([',', ':']).trim();
         // A word of time is part of the condition; "if" and "when" only open it.
         let keeps_opening = matches!(opening.as_str(), "before" | "after" | "while" | "unless" | "where");
         let condition =
             if keeps_opening { format!("{opening} {condition}") } else { strip_word(condition, "if").to_owned() };
-        Ok(Self { condition, advice: advice.to_owned() })
+        Ok(Self { condition, recommendation: recommendation.to_owned() })
     }
 
     /// Returns what is wrong with the rule, if anything is.
     pub(super) fn find_fault(&self) -> Option<&'static str> {
         let condition = normalize_words(&self.condition);
-        let advice = normalize_words(&self.advice);
-        if condition.is_empty() || advice.is_empty() {
+        let recommendation = normalize_words(&self.recommendation);
+        if condition.is_empty() || recommendation.is_empty() {
             return Some("one of its sides is empty");
         }
-        if condition == advice {
+        if condition == recommendation {
             return Some("both of its sides say the same");
         }
         if NO_CONDITIONS.split('|').any(|none| none == condition) {
             return Some("its condition is none");
         }
-        if count_words(&condition) < 2 || count_words(&advice) < 2 {
+        if count_words(&condition) < 2 || count_words(&recommendation) < 2 {
             return Some("one of its sides is a single word");
         }
-        let advised = crate::text::split_words(&self.advice);
+        let advised = crate::text::split_words(&self.recommendation);
         let is_empty_advice = advised.len() < MIN_GENERIC && advised.iter().all(|word| is_generic(word));
         is_empty_advice.then_some("it says nothing that somebody could do")
     }
 
     /// Returns the rule in its normal form.
     pub(super) fn normal_form(&self) -> String {
-        format!("IF {} THEN {}", self.condition, self.advice)
+        format!("IF {} THEN {}", self.condition, self.recommendation)
     }
 }
 

@@ -194,14 +194,16 @@ fn is_story(text: &str) -> bool {
 /// Tells whether a text has a condition and a recommendation, each with a word that is not generic.
 fn is_conditional(text: &str) -> bool {
     let is_telling = |part: &str| crate::text::split_words(part).iter().any(|word| !is_generic(word));
-    let spoken = LessonRule::parse(text).ok().map(|rule| (rule.condition, rule.advice));
+    let spoken = LessonRule::parse(text).ok().map(|rule| (rule.condition, rule.recommendation));
     let spoken = spoken.or_else(|| {
         let lower = text.to_lowercase();
         [" when ", " if ", " whenever ", " unless ", " before ", " after "].iter().find_map(|opening| {
-            lower.split_once(opening).map(|(advice, condition)| (condition.to_owned(), advice.to_owned()))
+            lower
+                .split_once(opening)
+                .map(|(recommendation, condition)| (condition.to_owned(), recommendation.to_owned()))
         })
     });
-    spoken.is_some_and(|(condition, advice)| is_telling(&condition) && is_telling(&advice))
+    spoken.is_some_and(|(condition, recommendation)| is_telling(&condition) && is_telling(&recommendation))
 }
 
 /// Tells whether a user said just that, in more than a few words.

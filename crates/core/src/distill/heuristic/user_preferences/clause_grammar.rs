@@ -230,7 +230,7 @@ pub(super) fn begins_order(start: &str) -> bool {
     match first {
         "always" | "never" | "don't" | "only" | "let's" => true,
         "you" => contains_word("should|must|need|have|shouldn't|can't|may", next),
-        "i" => any_listed("i want |i'd like |i don't want |i prefer ", |wish| start.starts_with(wish)),
+        "i" => any_listed("i want |i'd like |i don't want |i prefer ", |preference| start.starts_with(preference)),
         "i'd" => contains_word("like|prefer|rather", next),
         _ => is_verb && !is_noun && !contains_word(FINITE, next),
     }

@@ -15,7 +15,7 @@ pub(super) enum PreferenceStrength {
     /// It gives a general reason against what agents do; it counts even in a first order, and also waits.
     Reasoned,
     /// Its words say that it is lasting.
-    Standing,
+    Lasting,
     /// It cannot be part of a task: "from now on".
     Unmistakable,
     /// It says that something was decided.
@@ -94,7 +94,7 @@ impl PreferenceSentence {
 
     /// Returns the strength of the sentence, or `None` if it asks for nothing beyond the task.
     pub(super) fn measure_strength(&self, context: &RemarkContext) -> Option<PreferenceStrength> {
-        use PreferenceStrength::{Decision, Reasoned, Standing, Unmistakable, Waiting};
+        use PreferenceStrength::{Decision, Lasting, Reasoned, Unmistakable, Waiting};
         if self.is_reasoned() {
             return Some(Reasoned);
         }
@@ -108,7 +108,7 @@ impl PreferenceSentence {
         }
         match () {
             () if self.contains_any(PASSING) || self.describes_program() => None,
-            () if self.asks_permanently() => Some(Standing),
+            () if self.asks_permanently() => Some(Lasting),
             () if self.is_question => self.starts.iter().any(|start| is_polite_ban(start)).then_some(Waiting),
             () if self.is_decision() => Some(Decision),
             () if self.is_lasting() => Some(Unmistakable),
@@ -116,7 +116,7 @@ impl PreferenceSentence {
                 || self.is_custom()
                 || self.asks_for_consent() =>
             {
-                Some(Standing)
+                Some(Lasting)
             }
             // A rule may only explain a task: "Every request must carry an id, please implement that".
             () if self
@@ -143,10 +143,10 @@ impl PreferenceSentence {
 
     /// Tells whether the sentence needs the one before it: "we always do that in a separate commit".
     pub(super) fn points_back(&self) -> bool {
-        let is_wish = |start: &&String| is_lasting_rule(start) || is_general(start) || is_rule_of_kind(start);
-        let mut wishes = self.starts.iter().filter(is_wish).peekable();
-        match wishes.peek() {
-            Some(_) => wishes.all(|start| points_elsewhere(start)),
+        let is_lasting_start = |start: &&String| is_lasting_rule(start) || is_general(start) || is_rule_of_kind(start);
+        let mut preferences = self.starts.iter().filter(is_lasting_start).peekable();
+        match preferences.peek() {
+            Some(_) => preferences.all(|start| points_elsewhere(start)),
             None => {
                 !self.starts.iter().any(|start| begins_order(start) && !points_elsewhere(start))
                     && points_elsewhere(&self.lower)
