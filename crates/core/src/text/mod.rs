@@ -11,6 +11,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 
 mod document_index;
+mod markdown_lines;
 mod one_line;
 mod terms;
 pub mod thesaurus;
@@ -18,6 +19,7 @@ mod tokens;
 mod word_overlap;
 
 pub use document_index::{DocumentIndex, DocumentPlace};
+pub use markdown_lines::{MarkdownLine, MarkdownLineKind, first_link_target, read_markdown_lines, split_front_matter};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;
 pub use word_overlap::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};
