@@ -13,7 +13,7 @@ use super::{
     read_file_text,
 };
 use archivist_core::domain::{AgentMemory, MemoryCategory, MemoryKind, Timestamp};
-use archivist_core::text::one_line;
+use archivist_core::text::{first_link_target, one_line, split_front_matter};
 
 #[cfg(test)]
 #[path = "claude_memory_tests.rs"]
@@ -51,8 +51,8 @@ pub(super) fn read_memory(path: &Path, now: Timestamp) -> Result<ImportBundle, I
     // The index may contain notes of its own, although most of its lines only point to topics.
     let index = read_file_text(&folder.join(INDEX))?;
     let points_to_topic = |line: &str| {
-        let target = line.split_once("](").and_then(|(_, rest)| rest.split_once(')')).map(|(target, _)| target);
-        target.is_some_and(|target| topics.iter().any(|file| file.ends_with(target.trim_start_matches("./"))))
+        first_link_target(line)
+            .is_some_and(|target| topics.iter().any(|file| file.ends_with(target.trim_start_matches("./"))))
     };
     let own: Vec<&str> = index.lines().map(|line| if points_to_topic(line) { "" } else { line }).collect();
     incoming.lessons.extend(markdown::import_notes(INDEX, &own.join("\n"), now));
@@ -101,9 +101,7 @@ fn split_rule(body: &str) -> Option<(String, &str)> {
 
 /// Returns the front matter fields of a document, and the document after them.
 fn parse_front_matter(text: &str) -> Option<(Vec<(String, String)>, &str)> {
-    let rest = text.strip_prefix("---\n").or_else(|| text.strip_prefix("---\r\n"))?;
-    let (head, body) = rest.split_once("\n---")?;
-    let body = body.split_once('\n').map_or("", |(_, body)| body);
+    let (head, body) = split_front_matter(text)?;
     let mut fields: Vec<(String, String)> = Vec::new();
     for line in head.lines() {
         let is_deeper = line.starts_with([' ', '\t']);

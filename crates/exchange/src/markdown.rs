@@ -15,7 +15,7 @@ use super::{
     read_file_text,
 };
 use archivist_core::domain::{AgentMemory, Facet, FacetValues, Importance, ImportanceScale, StableHash, Timestamp};
-use archivist_core::text::one_line;
+use archivist_core::text::{MarkdownLineKind, one_line, read_markdown_lines};
 
 #[cfg(test)]
 #[path = "markdown_tests.rs"]
@@ -225,68 +225,37 @@ struct MarkdownItem {
 
 fn split_items(text: &str) -> Vec<MarkdownItem> {
     let mut pieces: Vec<MarkdownItem> = Vec::new();
-    let mut headings: Vec<(usize, String)> = Vec::new();
-    let (mut is_open, mut fence) = (false, None::<String>);
-    let mut lines = (1..).zip(text.lines()).peekable();
-    if text.starts_with("---\n") {
-        // Front matter is about the document.
-        lines.next();
-        lines.by_ref().find(|(_, line)| *line == "---");
-    }
-    for (number, line) in lines {
-        let bare = line.trim_start();
-        if let Some(end) = &fence {
-            if bare.starts_with(end.as_str()) {
-                fence = None;
+    let mut headings: Vec<(usize, &str)> = Vec::new();
+    let mut is_open = false;
+    for line in read_markdown_lines(text) {
+        let item = match line.kind {
+            MarkdownLineKind::Heading { level, title } => {
+                headings.retain(|(above, _)| *above < level);
+                headings.push((level, title));
+                None
             }
-            continue;
-        }
-        if bare.starts_with("```") || bare.starts_with("~~~") {
-            fence = Some(bare.chars().take(3).collect());
-            is_open = false;
-            continue;
-        }
-        let level = bare.chars().take_while(|c| *c == '#').count();
-        if (1..=6).contains(&level) && bare.chars().nth(level) == Some(' ') {
-            headings.retain(|(above, _)| *above < level);
-            headings.push((level, bare.trim_start_matches('#').trim().to_owned()));
-            is_open = false;
-        } else if bare.is_empty() || bare.starts_with('|') || bare.starts_with("<!--") || is_horizontal_rule(bare) {
-            is_open = false;
-        } else if let Some(item) = strip_list_marker(bare) {
-            let heading = join_headings(&headings);
-            pieces.push(MarkdownItem { line: number, heading, text: item.to_owned() });
-            is_open = true;
-        } else if let Some(piece) = pieces.last_mut().filter(|_| is_open) {
-            piece.text.push('\n');
-            piece.text.push_str(bare);
-        } else {
-            pieces.push(MarkdownItem { line: number, heading: join_headings(&headings), text: bare.to_owned() });
-            is_open = true;
-        }
+            MarkdownLineKind::ListItem(item) => Some(item),
+            MarkdownLineKind::Text => match pieces.last_mut().filter(|_| is_open) {
+                Some(piece) => {
+                    piece.text.push('\n');
+                    piece.text.push_str(line.raw.trim_start());
+                    continue;
+                }
+                None => Some(line.raw.trim_start()),
+            },
+            // Code, tables and comments are no lessons.
+            _ => None,
+        };
+        is_open = item.is_some();
+        pieces.extend(item.map(|item| MarkdownItem {
+            line: line.number,
+            heading: join_headings(&headings),
+            text: item.to_owned(),
+        }));
     }
     pieces
 }
 
-fn join_headings(headings: &[(usize, String)]) -> String {
-    headings.iter().map(|(_, heading)| heading.as_str()).collect::<Vec<_>>().join(" / ")
-}
-
-fn is_horizontal_rule(line: &str) -> bool {
-    let line = line.trim_end();
-    line.len() >= 3
-        && ["---", "***", "___"].iter().any(|mark| line.replace(' ', "").starts_with(mark))
-        && strip_list_marker(line).is_none()
-}
-
-/// Returns the text of a list item without its marker, or `None` if the line is not a list item.
-fn strip_list_marker(line: &str) -> Option<&str> {
-    let bullet = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
-    let boxes = ["[ ] ", "[x] ", "[X] "];
-    let bullet = bullet.map(|item| boxes.iter().find_map(|mark| item.strip_prefix(mark)).unwrap_or(item));
-    bullet.or_else(|| {
-        let digits = line.chars().take_while(char::is_ascii_digit).count();
-        let rest = line.get(digits..).filter(|_| (1..=3).contains(&digits))?;
-        rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
-    })
+fn join_headings(headings: &[(usize, &str)]) -> String {
+    headings.iter().map(|(_, heading)| *heading).collect::<Vec<_>>().join(" / ")
 }

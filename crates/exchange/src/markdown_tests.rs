@@ -26,6 +26,17 @@ fn lists_and_paragraphs_under_their_headings() {
 }
 
 #[test]
+fn comments_rulers_and_unfinished_front_matter() {
+    let text = "---\nthe front matter never ends\n\n<!-- when you change this\n- also change the other file\n-->\n• Use the \
+                wrapper script\n\nBuild the thing\n===============\n\n````md\n```\n- not a lesson at all\n````\n";
+    insta::assert_snapshot!(said(text).join("\n"), @"
+    notes.md:2 - | the front matter never ends
+    notes.md:7 - | Use the wrapper script
+    notes.md:9 - | Build the thing
+    ");
+}
+
+#[test]
 fn a_long_paragraph_is_its_beginning_and_all_of_it_the_detail() {
     let text = format!("The first sentence says it. {}", "More words follow here. ".repeat(20));
     let brought = import_notes("n.md", &text, Timestamp::default());

@@ -13,6 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 mod ansi_escapes;
 mod document_index;
 mod hidden_characters;
+mod markdown_lines;
 mod one_line;
 pub mod shell_lexer;
 mod terms;
@@ -22,6 +23,7 @@ mod word_overlap;
 
 pub use document_index::{DocumentIndex, DocumentPlace};
 pub use hidden_characters::{JoinerPolicy, is_hidden_character, strip_hidden_text};
+pub use markdown_lines::{MarkdownLine, MarkdownLineKind, first_link_target, read_markdown_lines, split_front_matter};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;
 pub use word_overlap::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};

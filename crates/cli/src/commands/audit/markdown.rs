@@ -2,6 +2,7 @@
 
 use super::stores::StoreContents;
 use crate::memory_audit::{AuditEntry, is_recall_heading, recall_closing_tag};
+use archivist_core::text::{MarkdownLine, MarkdownLineKind, first_link_target, read_markdown_lines};
 
 #[cfg(test)]
 #[path = "markdown_tests.rs"]
@@ -14,20 +15,11 @@ const INDEX: &str = "MEMORY.md";
 pub(super) fn read_markdown_entries(file: &str, text: &str) -> StoreContents {
     let mut reader =
         MarkdownNoteReader { file, is_index: file.rsplit('/').next() == Some(INDEX), ..MarkdownNoteReader::default() };
-    for (number, line) in (1..).zip(text.lines()).skip(count_frontmatter_lines(text)) {
-        reader.read_line(number, line);
+    for line in read_markdown_lines(text) {
+        reader.read_line(&line);
     }
     reader.end_block();
     StoreContents { entries: reader.entries, skipped: 0 }
-}
-
-/// Returns the number of lines of front matter.
-fn count_frontmatter_lines(text: &str) -> usize {
-    let mut lines = text.lines();
-    if lines.next().map(str::trim_end) != Some("---") {
-        return 0;
-    }
-    lines.position(|line| line.trim_end() == "---").map_or(0, |end| end + 2)
 }
 
 /// The kind of block that the current lines belong to.
@@ -40,10 +32,6 @@ enum MarkdownNoteBlock {
     Paragraph,
     /// A bullet that ends where an unindented block begins.
     Bullet,
-    /// Code that ends at the closing fence.
-    Code,
-    /// A comment that ends at its closing mark.
-    Comment,
     /// Recalled text below a heading, which ends at the next heading.
     Section,
     /// Recalled text between tags, which ends at this tag.
@@ -63,68 +51,45 @@ struct MarkdownNoteReader<'f> {
 }
 
 impl MarkdownNoteReader<'_> {
-    fn read_line(&mut self, number: usize, line: &str) {
-        let trimmed = line.trim();
-        match &self.inside {
-            MarkdownNoteBlock::Block(end) => {
-                let is_end = trimmed.ends_with(end.as_str());
-                self.text.push(line.to_owned());
-                if is_end {
-                    self.end_block();
-                }
-                return;
+    fn read_line(&mut self, line: &MarkdownLine<'_>) {
+        let (number, raw, trimmed) = (line.number, line.raw, line.trimmed());
+        let is_heading = matches!(line.kind, MarkdownLineKind::Heading { .. });
+        let is_recall_end = match &self.inside {
+            MarkdownNoteBlock::Block(end) => Some(trimmed.ends_with(end.as_str())),
+            MarkdownNoteBlock::Section => (!is_heading).then_some(false),
+            _ => None,
+        };
+        if let Some(is_end) = is_recall_end {
+            self.text.push(raw.to_owned());
+            if is_end {
+                self.end_block();
             }
-            MarkdownNoteBlock::Comment => {
-                if trimmed.contains("-->") {
-                    self.inside = MarkdownNoteBlock::Nothing;
-                }
-                return;
-            }
-            MarkdownNoteBlock::Code => {
-                self.text.push(line.to_owned());
-                if is_fence(trimmed) {
-                    // Text right after code, without a blank line, belongs to the same block as the code.
-                    self.inside = MarkdownNoteBlock::Paragraph;
-                }
-                return;
-            }
-            MarkdownNoteBlock::Section if !trimmed.starts_with('#') => {
-                self.text.push(line.to_owned());
-                return;
-            }
-            _ => {}
+            return;
         }
-        let is_indented = line.starts_with([' ', '\t']);
-        if trimmed.is_empty() {
-            match self.inside {
-                MarkdownNoteBlock::Bullet => self.is_apart = true,
-                _ => self.end_block(),
+        let is_in_bullet = self.inside == MarkdownNoteBlock::Bullet;
+        match line.kind {
+            _ if is_in_bullet && trimmed.is_empty() => self.is_apart = true,
+            MarkdownLineKind::Comment if is_in_bullet && line.is_indented() => {}
+            MarkdownLineKind::Blank | MarkdownLineKind::Comment => self.end_block(),
+            _ if is_in_bullet && line.is_indented() => self.text.push(trimmed.to_owned()),
+            MarkdownLineKind::Code => {
+                // Code belongs to what stands before it, and so does the text right after it.
+                if self.text.is_empty() {
+                    self.begins = number;
+                }
+                self.text.push(raw.to_owned());
+                self.inside = MarkdownNoteBlock::Paragraph;
             }
-        } else if self.inside == MarkdownNoteBlock::Bullet && is_indented {
-            self.text.push(trimmed.to_owned());
-        } else if is_fence(trimmed) {
-            if self.text.is_empty() {
-                self.begins = number;
-            }
-            self.text.push(line.to_owned());
-            self.inside = MarkdownNoteBlock::Code;
-        } else if is_recall_heading(trimmed) {
-            self.begin_block(number, line, MarkdownNoteBlock::Section);
-        } else if let Some(end) = recall_closing_tag(trimmed) {
-            self.begin_block(number, line, MarkdownNoteBlock::Block(end));
-        } else if trimmed.starts_with('#') || is_ruler(trimmed) {
-            self.end_block();
-        } else if trimmed.starts_with("<!--") {
-            self.end_block();
-            self.inside = if trimmed.contains("-->") { MarkdownNoteBlock::Nothing } else { MarkdownNoteBlock::Comment };
-        } else if let Some(rest) = strip_bullet_mark(trimmed) {
-            self.begin_block(number, rest, MarkdownNoteBlock::Bullet);
-        } else if self.inside == MarkdownNoteBlock::Paragraph
-            || (self.inside == MarkdownNoteBlock::Bullet && !self.is_apart)
-        {
-            self.text.push(trimmed.to_owned());
-        } else {
-            self.begin_block(number, trimmed, MarkdownNoteBlock::Paragraph);
+            _ if is_recall_heading(trimmed) => self.begin_block(number, raw, MarkdownNoteBlock::Section),
+            kind => match (recall_closing_tag(trimmed), kind) {
+                (Some(end), _) => self.begin_block(number, raw, MarkdownNoteBlock::Block(end)),
+                (None, MarkdownLineKind::Heading { .. } | MarkdownLineKind::Ruler) => self.end_block(),
+                (None, MarkdownLineKind::ListItem(item)) => self.begin_block(number, item, MarkdownNoteBlock::Bullet),
+                _ if self.inside == MarkdownNoteBlock::Paragraph || (is_in_bullet && !self.is_apart) => {
+                    self.text.push(trimmed.to_owned());
+                }
+                _ => self.begin_block(number, trimmed, MarkdownNoteBlock::Paragraph),
+            },
         }
     }
 
@@ -148,30 +113,8 @@ impl MarkdownNoteReader<'_> {
     }
 }
 
-fn is_fence(line: &str) -> bool {
-    line.starts_with("```") || line.starts_with("~~~")
-}
-
-/// Returns true if the line is a horizontal rule.
-fn is_ruler(line: &str) -> bool {
-    line.len() >= 3 && ["-", "*", "_", "="].iter().any(|sign| line.replace([' '], "").split(sign).all(str::is_empty))
-}
-
-/// Returns the text of a bullet without its mark, or `None` if the line is no bullet.
-fn strip_bullet_mark(line: &str) -> Option<&str> {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = line.get(digits..).filter(|_| digits > 0);
-    let rest = ["- ", "* ", "+ ", "• "]
-        .iter()
-        .find_map(|mark| line.strip_prefix(mark))
-        .or_else(|| numbered.and_then(|rest| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))))?;
-    let rest = rest.trim_start();
-    Some(["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest))
-}
-
 /// Returns true if a bullet only points to a file next to it, as in `[Tests](tests.md): how to run them`.
 fn points_to_file(line: &str) -> bool {
-    let target =
-        line.strip_prefix('[').and_then(|rest| rest.split_once("](")).and_then(|(_, rest)| rest.split_once(')'));
-    target.is_some_and(|(target, _)| target.ends_with(".md") && !target.contains("://"))
+    let target = first_link_target(line).filter(|_| line.starts_with('['));
+    target.is_some_and(|target| target.ends_with(".md") && !target.contains("://"))
 }

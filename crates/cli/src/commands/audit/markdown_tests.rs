@@ -43,6 +43,11 @@ fn code_belongs_to_what_stands_before_it() {
         "Run this:\n```sh\n# no heading\n\n- no bullet\n```\n\nNext",
         &[("notes.md:1", "Run this:\n```sh\n# no heading\n\n- no bullet\n```"), ("notes.md:8", "Next")],
     );
+    check(
+        "- Run this:\n  ```sh\n  # no heading\n\n  - no bullet\n  ```\n  and wait\n- next",
+        &[("notes.md:1", "Run this:\n```sh\n# no heading\n- no bullet\n```\nand wait"), ("notes.md:8", "next")],
+    );
+    check("```one line``` is text\n\nNext", &[("notes.md:1", "```one line``` is text"), ("notes.md:3", "Next")]);
     check("```\nalone\n```\n", &[("notes.md:1", "```\nalone\n```")]);
     check("```\nnever ends", &[("notes.md:1", "```\nnever ends")]);
 }
