@@ -261,7 +261,7 @@ fn put_in_queue(world: &World, session: &str, log: &str, number: usize) {
     let folder = world.memory().join("queue/new");
     std::fs::create_dir_all(&folder).unwrap();
     let job = json!({
-        "kind": {"reflect": {"scenario": "session_complete", "projectRoot": world.project(), "sessionId": session,
+        "errand": {"reflect": {"scenario": "session_complete", "projectRoot": world.project(), "sessionId": session,
             "logPaths": [log]}},
         "agent": "generic", "event": "session-end", "urgency": "over", "enqueuedAt": "2026-03-01T11:00:00Z",
     });

@@ -230,7 +230,7 @@ async fn a_job_that_cannot_be_read_stops_nobody() {
     let queue = fleet.queue("shop");
     fill(&queue, "s", 2, JobUrgency::Over).await;
     let name = job("s0", 1).name();
-    execute(&fleet.url, &format!("UPDATE archivist.jobs SET record = '{{\"kind\"' WHERE name = '{name}'")).await;
+    execute(&fleet.url, &format!("UPDATE archivist.jobs SET record = '{{\"errand\"' WHERE name = '{name}'")).await;
     let (source, _spool) = fleet.source("shop", WorkerReach::Own, 8);
     assert_eq!(name_of(claim(&source, "w").await.unwrap().job()), "s1");
     let listed = queue.list_jobs(chrono::Utc::now()).await.unwrap();

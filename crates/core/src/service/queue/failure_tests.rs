@@ -46,7 +46,7 @@ fn bytes(job: &Job) -> Vec<u8> {
 fn a_file_that_is_being_written_is_left_alone_and_put_aside_when_it_is_old() {
     let world = World::new();
     world.put(JobFolder::New, "aa-1.json", b"", 0);
-    world.put(JobFolder::New, "bb-1.json", b"{\"kind\":{\"refl", 0);
+    world.put(JobFolder::New, "bb-1.json", b"{\"errand\":{\"refl", 0);
     assert!(world.claim(59).is_none());
     assert_eq!(world.names(JobFolder::New), ["aa-1.json", "bb-1.json"]);
     assert!(world.claim(61).is_none());
@@ -63,7 +63,7 @@ fn a_file_that_is_being_written_is_left_alone_and_put_aside_when_it_is_old() {
 fn a_job_that_somebody_began_to_write_is_written_anew() {
     let world = World::new();
     let name = job("a", 10).name();
-    world.put(JobFolder::New, name.as_str(), b"{\"kind\"", 0);
+    world.put(JobFolder::New, name.as_str(), b"{\"errand\"", 0);
     assert_eq!(world.queue.enqueue(&job("a", 10)).unwrap(), EnqueueResult::New);
     assert_eq!(world.claim(0).unwrap().job(), &job("a", 10));
     // So is one that was put aside and cannot be read.
@@ -82,7 +82,7 @@ fn strange_things_in_any_folder_stop_nobody() {
         world.put(place, "zero.json", b"", 0);
         world.put(place, "bytes.json", b"\xff\x00", 0);
         world.put(place, "long.json", &vec![b' '; MAX_JOB_BYTES + 1], 0);
-        world.put(place, "future.json.w-1", b"{\"kind\":{\"dance\":{}}}", 0);
+        world.put(place, "future.json.w-1", b"{\"errand\":{\"dance\":{}}}", 0);
         fs::create_dir(folder.join("folder.json")).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc/passwd", folder.join("link.json")).unwrap();

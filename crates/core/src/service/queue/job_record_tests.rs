@@ -50,7 +50,7 @@ fn a_file_that_a_person_wrote_is_read() {
 #[test]
 fn without_a_whole_job_there_is_nothing() {
     assert_eq!(JobRecord::parse(b"").unwrap_err(), "it is empty");
-    for bytes in [&b"{"[..], b"[]", b"{\"kind\":{\"dance\":{}}}", b"\xff\xfe", b"\0\0\0"] {
+    for bytes in [&b"{"[..], b"[]", b"{\"errand\":{\"dance\":{}}}", b"\xff\xfe", b"\0\0\0"] {
         assert!(JobRecord::parse(bytes).is_err(), "{bytes:?}");
     }
 }

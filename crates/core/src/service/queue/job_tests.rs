@@ -7,7 +7,7 @@ use crate::service::queue::test_support::{job, sweep};
 #[test]
 fn a_job_is_read_and_written_with_what_it_does_not_know() {
     let text = json!({
-        "kind": {"reflect": {"scenario": "session_complete", "projectRoot": "/shop", "sessionId": "a", "new": 1}},
+        "errand": {"reflect": {"scenario": "session_complete", "projectRoot": "/shop", "sessionId": "a", "new": 1}},
         "agent": "claude-code", "event": "SessionEnd", "urgency": "over", "logBytes": 10,
         "enqueuedAt": "2026-11-16T12:00:00Z", "notBefore": "2026-11-16T12:01:00Z",
         "attempts": [{"at": "2026-11-16T12:00:30Z", "error": "busy"}], "fromTheFuture": [true],
@@ -15,7 +15,7 @@ fn a_job_is_read_and_written_with_what_it_does_not_know() {
     let read: Job = serde_json::from_value(text.clone()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), text);
     let text = json!({
-        "kind": {"sweep": {"projectRoot": "/shop"}}, "agent": "codex", "event": "SessionStart",
+        "errand": {"sweep": {"projectRoot": "/shop"}}, "agent": "codex", "event": "SessionStart",
         "urgency": "sweep", "enqueuedAt": "2026-11-16T12:00:00Z",
     });
     let read: Job = serde_json::from_value(text.clone()).unwrap();
