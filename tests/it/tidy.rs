@@ -99,7 +99,8 @@ fn documented_rooms() -> BTreeMap<String, Room> {
 /// Whether the code names a path, and not only the beginning of a longer word.
 fn names(code: &str, path: &str) -> bool {
     code.match_indices(path)
-        .any(|(at, _)| !code[at + path.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '_'))
+        .filter_map(|(at, _)| code.get(at + path.len()..))
+        .any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
 /// The folder of a room: those of `core` are named alone, others with their package.

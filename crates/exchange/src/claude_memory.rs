@@ -107,7 +107,7 @@ fn parse_front_matter(text: &str) -> Option<(Vec<(String, String)>, &str)> {
         let is_deeper = line.starts_with([' ', '\t']);
         match (line.split_once(':'), fields.last_mut()) {
             (Some((key, value)), _) if !is_deeper => {
-                fields.push((key.trim().to_owned(), scalar_format::parse_scalar(value)))
+                fields.push((key.trim().to_owned(), scalar_format::parse_scalar(value)));
             }
             // A continued value, or nested fields, which are kept as they are.
             (_, Some((_, value))) if is_deeper => {
