@@ -30,7 +30,8 @@ use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
 #[cfg(feature = "postgres")]
 use crate::memory::postgres::{GLOBAL, PostgresBankSettings, PostgresMemory, PostgresServer};
 use crate::memory::{BankTenancy, Lesson, LessonName, MemoryError, MemoryService, MemoryStamp};
-use crate::model::embed::{CachedEmbedder, Embedder, LocalEmbedder};
+use crate::model::embed::Embedder;
+use crate::service::embedder_choice::choose_embedder;
 use crate::service::{JobQueue, LessonOwner, ProjectContext};
 
 pub use episode_steps::{EpisodeSteps, StepView};
@@ -95,10 +96,7 @@ impl Archivist {
         };
         #[cfg(not(feature = "postgres"))]
         let memory = Arc::new(JsonlMemory::open(settings));
-        let embedder = config.embeddings.model_path(home).map(|folder| {
-            let cache = memory_dir.join("index").join("vectors");
-            Arc::new(CachedEmbedder::new(LocalEmbedder::new(&folder)).with_file(&cache)) as Arc<dyn Embedder>
-        });
+        let embedder = choose_embedder(&config.embeddings, surroundings, &memory_dir.join("index").join("vectors"));
         Self {
             memory,
             #[cfg(feature = "postgres")]
