@@ -51,7 +51,7 @@ pub(crate) struct RecallCommand {
     /// By what lessons are put in order; `recall.profile` otherwise
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(RankingProfile::WORDS))]
     profile: Option<String>,
-    /// Find lessons by their meaning as well, with the model of `embeddings.dir`
+    /// Find lessons by their meaning as well, with the model in `embeddings`
     #[arg(long)]
     by_meaning: bool,
     /// A question as JSON, from a file or - for stdin; other flags are laid over it

@@ -167,3 +167,30 @@ fn a_file_that_is_no_text_is_refused() {
         "project file project/.openagents/archivist.toml is not UTF-8 text\nhint: save it with the encoding UTF-8",
     );
 }
+
+#[test]
+fn no_project_decides_where_lessons_are_sent_or_with_whose_key() {
+    for (key, variable) in
+        [("baseUrl", "BASE_URL"), ("model", "MODEL"), ("keyVariable", "KEY_VARIABLE"), ("keyFile", "KEY_FILE")]
+    {
+        Place::new().project(&format!("[embeddings]\n{key} = \"x\"")).check_error(&format!(
+            "`embeddings.{key}` may not be set by a project, found in project file project/.openagents/archivist.toml\n\
+             hint: set it in the user file, with --config, or with ARCHIVIST__EMBEDDINGS__{variable}"
+        ));
+    }
+}
+
+#[test]
+fn an_embeddings_endpoint_needs_a_model_and_a_key_file_its_whole_path() {
+    let user = "[embeddings]\nbaseUrl = \"http://127.0.0.1:11434/v1\"";
+    Place::new().user(user).check_error(
+        "`embeddings.baseUrl` must be set together with `embeddings.model`, which is empty, \
+         found in user file home/.config/archivist/config.toml\n\
+         hint: set it to an embedding model that the endpoint knows, such as \"nomic-embed-text\"",
+    );
+    Place::new().user(&format!("{user}\nmodel = \"small\"\nkeyFile = \"key\"")).check_error(
+        "`embeddings.keyFile` must be an absolute path, or begin with ~/ where HOME is set, \
+         found in user file home/.config/archivist/config.toml\n\
+         hint: give the path in full",
+    );
+}

@@ -209,6 +209,10 @@ fn model_problems(layers: &ConfigLayers) -> Vec<ConfigProblem> {
     if !url.is_empty() && text("model.name").0.is_empty() {
         needs("model.baseUrl", "model.name", "set it to a name that the endpoint knows, such as \"qwen2.5-coder\"");
     }
+    if !text("embeddings.baseUrl").0.is_empty() && text("embeddings.model").0.is_empty() {
+        let hint = "set it to an embedding model that the endpoint knows, such as \"nomic-embed-text\"";
+        needs("embeddings.baseUrl", "embeddings.model", hint);
+    }
     if engine == "model" && url.is_empty() && cassette != "replay" {
         needs("distill.engine", "model.baseUrl", "set it to the address of an OpenAI-compatible endpoint");
     }
@@ -233,6 +237,7 @@ fn user_path_problems(layers: &ConfigLayers, request: &ConfigLoadRequest) -> Vec
         "model.cassetteDir",
         "hud.file",
         "embeddings.dir",
+        "embeddings.keyFile",
         "memory.postgres.caFile",
     ]
     .into_iter();

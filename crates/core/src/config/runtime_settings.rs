@@ -99,11 +99,36 @@ pub struct EmbeddingSettings {
     /// none.
     #[schemars(extend("x-set-by" = "user"))]
     pub dir: String,
+    /// Where an OpenAI-compatible endpoint for embeddings listens, such as "http://127.0.0.1:11434/v1". Lessons and
+    /// questions are sent there, without secrets, if `dir` is empty; empty: nothing is sent.
+    #[schemars(extend("x-set-by" = "user"))]
+    pub base_url: String,
+    /// The embedding model's name, as the endpoint knows it.
+    #[schemars(extend("x-set-by" = "user"))]
+    pub model: String,
+    /// The environment variable that holds the endpoint's key; empty: OPENAI_API_KEY for api.openai.com, and no key for
+    /// any other endpoint.
+    #[schemars(extend("x-set-by" = "user"))]
+    pub key_variable: String,
+    /// A file that holds the key, absolute or below `~/`, taken before the variable; empty: none.
+    #[schemars(extend("x-set-by" = "user"))]
+    pub key_file: String,
 }
 
 impl EmbeddingSettings {
     /// Returns the folder of the embedding model, if there is one.
     pub fn model_path(&self, home: Option<&Path>) -> Option<PathBuf> {
         user_path(&self.dir, home)
+    }
+
+    /// Returns the path of the file that holds the endpoint's key, if there is one.
+    pub fn key_path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        user_path(&self.key_file, home)
+    }
+
+    /// Returns the name of the variable that holds the endpoint's key. A key of one service is not sent to another.
+    pub fn key_variable_name(&self) -> &str {
+        let is_openai = self.base_url.starts_with("https://api.openai.com/");
+        if self.key_variable.is_empty() && is_openai { "OPENAI_API_KEY" } else { &self.key_variable }
     }
 }

@@ -193,7 +193,7 @@ pub struct RecallSettings {
     /// What decides by lot which memory is held back from which run.
     #[schemars(range(min = 0, max = 1_000_000_000))]
     pub seed: u64,
-    /// Whether memories are found by their meaning as well; it takes the model of `embeddings.dir`, and half a second.
+    /// Whether memories are found by their meaning as well; it takes a model in `embeddings`, and half a second.
     pub by_meaning: bool,
     /// By what memories are put in order. "balanced": by the weights; "frequency": by how many runs saw them;
     /// "patterns": by how often they held against how often they were noise; "decisions": by whether they fit, and by

@@ -12,6 +12,7 @@ mod batch_reflection;
 mod candidate_judging;
 mod configured;
 mod effect_recorder;
+mod embedder_choice;
 mod episode_patterns;
 mod feedback;
 #[cfg(feature = "postgres")]

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{EmbedError, Embedder, EmbeddingTransport, EmbeddingVector, truncate_text};
+use crate::model::public_address::public_address;
 
 #[cfg(test)]
 #[path = "endpoint_embedder_tests.rs"]
@@ -29,9 +30,14 @@ pub struct EndpointEmbedder {
 impl EndpointEmbedder {
     /// Creates an embedder for a model there. `dimensions` shortens the vectors where the model supports that.
     pub fn new(transport: EmbeddingTransport, model: &str, dimensions: Option<usize>) -> Self {
-        let wanted = dimensions.map(|count| format!(" in {count}")).unwrap_or_default();
-        let name = format!("{model}{wanted} at {}", transport.public_address());
+        let name = Self::name_model(transport.public_address(), model, dimensions);
         Self { transport, model: model.to_owned(), name, wanted: dimensions, seen: OnceLock::new() }
+    }
+
+    /// Returns the name of an embedder for a model at this address, without anything secret.
+    pub fn name_model(address: &str, model: &str, dimensions: Option<usize>) -> String {
+        let wanted = dimensions.map(|count| format!(" in {count}")).unwrap_or_default();
+        format!("{model}{wanted} at {}", public_address(address))
     }
 
     async fn embed_batch(&self, texts: &[String]) -> Result<Vec<EmbeddingVector>, EmbedError> {

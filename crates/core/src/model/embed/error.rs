@@ -59,6 +59,12 @@ pub enum EmbedError {
         /// The problem with the address.
         why: String,
     },
+    /// The file of the endpoint's key cannot be used.
+    #[error("{why}; check `embeddings.keyFile`")]
+    Key {
+        /// The problem with the file, without its content.
+        why: String,
+    },
     /// The work broke off, because of a bug or because the program is ending.
     #[error("embedding with {source_name} broke off ({why}); run it again, and report it if it stays")]
     BrokeOff {

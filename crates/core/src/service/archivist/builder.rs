@@ -1,6 +1,6 @@
 //! Opens an [`Archivist`]: as the configuration says, or with parts that the caller supplies.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,9 +16,8 @@ use crate::memory::postgres::{PostgresMemory, PostgresServer};
 use crate::memory::{BankTenancy, MemoryService};
 use crate::model::LanguageModel;
 use crate::model::embed::Embedder;
-#[cfg(feature = "embeddings")]
-use crate::model::embed::{CachedEmbedder, LocalEmbedder};
 use crate::service::ServiceClock;
+use crate::service::embedder_choice::choose_embedder;
 
 #[cfg(test)]
 #[path = "builder_tests.rs"]
@@ -150,10 +149,9 @@ impl ArchivistBuilder {
             Arc::new(JsonlMemory::open(settings))
         };
         let memory = self.memory.unwrap_or_else(configured);
-        let embedder = match (self.embedder, config.embeddings.model_path(home)) {
-            (Some(embedder), _) => Some(embedder),
-            (None, Some(folder)) => Some(open_sentence_model(&folder, &memory_dir)?),
-            (None, None) => None,
+        let embedder = match self.embedder {
+            Some(embedder) => Some(embedder),
+            None => choose_embedder(&config.embeddings, &self.environment, &memory_dir.join("index").join("vectors"))?,
         };
         Ok(Archivist {
             memory,
@@ -174,16 +172,4 @@ impl ArchivistBuilder {
             reflection: Arc::new(Mutex::new(None)),
         })
     }
-}
-
-/// Returns the sentence model in a folder; its vectors are cached beside the memory.
-#[cfg(feature = "embeddings")]
-fn open_sentence_model(folder: &Path, memory_dir: &Path) -> Result<Arc<dyn Embedder>, ConfigError> {
-    let cache = memory_dir.join("index").join("vectors");
-    Ok(Arc::new(CachedEmbedder::new(LocalEmbedder::new(folder)).with_file(&cache)))
-}
-
-#[cfg(not(feature = "embeddings"))]
-fn open_sentence_model(_folder: &Path, _memory_dir: &Path) -> Result<Arc<dyn Embedder>, ConfigError> {
-    Err(ConfigError::missing_feature("embeddings.dir", "embeddings"))
 }
