@@ -2,7 +2,7 @@
 
 mod support;
 
-use archivist_core::ingest::Format::{Atif, AtifStream};
+use archivist_core::ingest::LogFormat::{Atif, AtifStream};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     support::read_as(&[Atif, AtifStream], data);

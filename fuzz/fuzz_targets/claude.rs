@@ -2,7 +2,7 @@
 
 mod support;
 
-use archivist_core::ingest::Format::{ClaudeCode};
+use archivist_core::ingest::LogFormat::{ClaudeCode};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     support::read_as(&[ClaudeCode], data);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use archivist_core::ingest::Format::{Codex, CodexExec};
+use archivist_core::ingest::LogFormat::{Codex, CodexExec};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     support::read_as(&[Codex, CodexExec], data);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use archivist_core::ingest::Format::{ArcheFlow, Gemini, Generic, OpenCode};
+use archivist_core::ingest::LogFormat::{ArcheFlow, Gemini, Generic, OpenCode};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     support::read_as(&[ArcheFlow, Gemini, Generic, OpenCode], data);
