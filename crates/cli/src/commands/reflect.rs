@@ -63,11 +63,13 @@ impl ReflectCommand {
         let service = session.archivist.reflection_service()?;
         let trigger = self.build_trigger(session, environment)?;
         build_runtime()?.block_on(async {
-            let done = match self.dry_run {
-                true => self.preview_lessons(&service, &trigger, console).await,
-                false => self.reflect_and_print(&service, &trigger, console).await,
+            let done = if self.dry_run {
+                self.preview_lessons(&service, &trigger, console).await
+            } else {
+                let done = self.reflect_and_print(&service, &trigger, console).await;
+                session.archivist.finish_reflections().await;
+                done
             };
-            session.archivist.finish_reflections().await;
             session.archivist.memory.run_maintenance().await;
             done
         })

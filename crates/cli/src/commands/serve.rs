@@ -120,6 +120,8 @@ pub(crate) fn build_server_state(
         head_patience,
         parting,
     };
+    // Settings that no reflection could work with are refused now, not at the first request.
+    session.archivist.reflection_service()?;
     let start = WorkerLauncher::new(session, globals, environment);
     let start_worker = Box::new(move || start.launch_worker());
     Ok(ServerState::new(session.archivist.clone(), (access, bounds), start_worker))

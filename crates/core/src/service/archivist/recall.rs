@@ -199,7 +199,8 @@ impl Archivist {
         let embedder = match self.embedder() {
             Some(embedder) if is_demanded || self.config().recall.by_meaning => embedder,
             None if is_demanded => {
-                let hint = "set `embeddings.dir` to the folder of a sentence model";
+                let hint =
+                    "set `embeddings.dir` to the folder of a sentence model, or `embeddings.baseUrl` to an endpoint";
                 return Err(RequestError::impossible_request("there is no model to tell meanings by", hint));
             }
             _ => return Ok(Ok(BTreeMap::new())),
