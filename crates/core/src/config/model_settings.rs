@@ -36,10 +36,22 @@ impl ModelSettings {
         user_path(&self.key_file, home)
     }
 
+    /// Returns the name of the variable that holds the endpoint's key.
+    pub fn key_variable_name(&self) -> &str {
+        key_variable_for(&self.base_url, &self.key_variable)
+    }
+
     /// Returns the directory of recorded exchanges, if there is one.
     pub fn cassette_path(&self, home: Option<&Path>) -> Option<PathBuf> {
         user_path(&self.cassette_dir, home)
     }
+}
+
+/// Returns the variable of an endpoint's key: the one that is set, else that of OpenAI for OpenAI alone. A key of one
+/// service is not sent to another.
+pub(super) fn key_variable_for<'s>(base_url: &str, key_variable: &'s str) -> &'s str {
+    let is_openai = base_url.starts_with("https://api.openai.com/");
+    if key_variable.is_empty() && is_openai { "OPENAI_API_KEY" } else { key_variable }
 }
 
 /// Returns a path set by the user, which the checks have found to be absolute or below a known home directory.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::model_settings::user_path;
+use super::model_settings::{key_variable_for, user_path};
 
 /// Who hears of reflections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -126,9 +126,8 @@ impl EmbeddingSettings {
         user_path(&self.key_file, home)
     }
 
-    /// Returns the name of the variable that holds the endpoint's key. A key of one service is not sent to another.
+    /// Returns the name of the variable that holds the endpoint's key.
     pub fn key_variable_name(&self) -> &str {
-        let is_openai = self.base_url.starts_with("https://api.openai.com/");
-        if self.key_variable.is_empty() && is_openai { "OPENAI_API_KEY" } else { &self.key_variable }
+        key_variable_for(&self.base_url, &self.key_variable)
     }
 }

@@ -47,6 +47,7 @@ async fn sent_keys(server: &MockServer) -> Vec<Option<String>> {
 }
 
 #[tokio::test]
+#[cfg(feature = "embeddings")]
 async fn nothing_is_sent_unless_an_endpoint_is_set_and_a_folder_comes_first() {
     let cache = PathBuf::from("/nowhere/cache");
     assert!(choose_embedder(&settings(&[]), &environment(&[]), &cache).unwrap().is_none());

@@ -151,12 +151,8 @@ fn read_model_key(
             .map(Some)
             .map_err(|error| RequestError::impossible_request(error.to_string(), "look at `model.keyFile`"));
     }
-    let is_openai = settings.base_url.starts_with("https://api.openai.com/");
-    let variable = match settings.key_variable.as_str() {
-        "" if is_openai => "OPENAI_API_KEY",
-        named => named,
-    };
-    let value = environment.environment_variable(variable).map(str::trim).filter(|value| !value.is_empty());
+    let value =
+        environment.environment_variable(settings.key_variable_name()).map(str::trim).filter(|value| !value.is_empty());
     Ok(value.map(SecretString::from))
 }
 
