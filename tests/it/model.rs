@@ -503,3 +503,16 @@ fn without_a_model_the_heuristics_distil() {
     std::fs::write(world.project().join("session.jsonl"), session()).unwrap();
     assert_snapshot!(world.run(&["inspect", "session.jsonl", "--lessons"]));
 }
+
+#[test]
+fn a_server_whose_model_cannot_be_set_up_does_not_start() {
+    let world = World::new();
+    let settings = [
+        ("ARCHIVIST__MODEL__BASE_URL", "http://127.0.0.1:9/v1"),
+        ("ARCHIVIST__MODEL__NAME", "small"),
+        ("ARCHIVIST__MODEL__KEY_FILE", "/nowhere/key"),
+    ];
+    let output = world.run_with(&["mcp"], &settings, "");
+    assert_eq!(output.status, 1, "{output}");
+    assert!(output.stderr.contains("/nowhere/key"), "{output}");
+}
