@@ -69,6 +69,9 @@ mod hook;
 mod hud;
 #[cfg(unix)]
 mod hud_terminal;
+mod impersonation;
+mod impersonation_claude;
+mod impersonation_codex;
 mod index_trouble;
 mod init;
 mod inspect;

@@ -87,10 +87,11 @@ impl HookPayload {
     }
 }
 
-/// Returns a path that can be printed and opened.
+/// Returns a path that can be printed and opened. It may hold line ends, which a file's name may, too.
 fn as_path(value: &Value) -> Option<String> {
     let path = value.as_str()?;
-    let is_path = !path.trim().is_empty() && path.len() <= MAX_PATH_BYTES && !path.contains(char::is_control);
+    let has_controls = path.contains(|c: char| c.is_control() && c != '\n');
+    let is_path = !path.trim().is_empty() && path.len() <= MAX_PATH_BYTES && !has_controls;
     is_path.then(|| path.to_owned())
 }
 

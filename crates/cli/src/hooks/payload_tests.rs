@@ -17,7 +17,7 @@ fn paths_come_single_or_in_lists_and_each_once() {
         assert_eq!(payload(text).find_paths(&["logPaths", "transcript_path"]), expected, "{text}");
     };
     check(r#"{"logPaths": "a"}"#, &["a"]);
-    check(r#"{"logPaths": ["a", 7, "", "b", "a", "c\nd"], "transcript_path": "b"}"#, &["a", "b"]);
+    check(r#"{"logPaths": ["a", 7, "", "b", "a", "c\nd", "e\u0007f"], "transcript_path": "b"}"#, &["a", "b", "c\nd"]);
     check(r#"{"logPaths": {"a": "b"}}"#, &[]);
     check(r#"{"transcript_path": "C:\\logs\\one.jsonl"}"#, &["C:\\logs\\one.jsonl"]);
 }

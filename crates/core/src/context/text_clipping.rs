@@ -3,10 +3,12 @@
 //! The redactor would not recognize a secret that a cut goes through. So a text is cut with a margin beyond what is
 //! kept, redacted, and only then brought to its final length.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::domain::TruncationCount;
 use crate::redact::{RedactedText, Redactor};
+use crate::text::strip_control_strings;
 
 #[cfg(test)]
 #[path = "text_clipping_tests.rs"]
@@ -23,6 +25,13 @@ const GAP: char = '\u{e0c1}';
 
 /// Replaces a [`GAP`] character that the log itself contains.
 const NO_GAP: &str = "\u{fffd}";
+
+/// Removes titles and other data for a terminal: a model would read in a digest what no check of a text looks at.
+pub(super) fn drop_control_strings(text: &mut String) {
+    if let Cow::Owned(shown) = strip_control_strings(text) {
+        *text = shown;
+    }
+}
 
 /// Cuts the middle out of a long text, and returns how many bytes that was. Must be called only once per text.
 pub(super) fn clip_middle(text: String) -> (String, u64) {

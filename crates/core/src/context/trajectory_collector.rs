@@ -256,6 +256,7 @@ impl<'r> LogGatherer<'r> {
                 self.current.copied.pop_first();
             }
         }
+        text_clipping::drop_control_strings(&mut step.text);
         self.strip_lessons(&mut step.text);
         match &step.speaker {
             _ if step.copied => {}
@@ -333,6 +334,7 @@ impl<'r> LogGatherer<'r> {
     fn add_output(&mut self, of: OutputOwner, mut output: ToolOutput) {
         self.current.is_begun = true;
         self.current.about.extend_time_span(output.at);
+        text_clipping::drop_control_strings(&mut output.text);
         let made = self.find_call(&of);
         if injection_removal::is_archivist_tool(&made.tool)
             || made.action.command().is_some_and(injection_removal::is_recall_command)

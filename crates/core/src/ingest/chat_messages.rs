@@ -22,6 +22,8 @@ const MAX_UNANSWERED: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct ChatContent {
     pub(super) text: String,
+    /// The text of parts that nobody typed: attached documents, references, parts of unknown types.
+    pub(super) attached: String,
     pub(super) reasoning: String,
     pub(super) calls: Vec<ToolCall>,
     /// The outputs, each with the id of its call, which may be empty.
@@ -29,8 +31,15 @@ pub(super) struct ChatContent {
 }
 
 impl ChatContent {
-    /// Parses a string, an array of parts, or any other value.
+    /// Parses a string, an array of parts, or any other value. What is attached counts as text.
     pub(super) fn from_value(value: Value) -> Self {
+        let mut content = Self::from_user_value(value);
+        append_paragraph(&mut content.text, std::mem::take(&mut content.attached));
+        content
+    }
+
+    /// Parses the content of a message of a user, whose text is only what was typed.
+    pub(super) fn from_user_value(value: Value) -> Self {
         let mut content = Self::default();
         match value {
             Value::Array(parts) => parts.into_iter().for_each(|part| content.add_part(part)),
@@ -57,15 +66,19 @@ impl ChatContent {
             "tool_use" | "tool_call" | "function_call" | "toolCall" => {
                 self.calls.extend(parse_call(Value::Object(part)));
             }
-            "tool_result" | "toolResult" => {
-                let id = ["tool_use_id", "tool_call_id", "toolCallId"]
+            "tool_result" | "toolResult" | "tool-result" | "tool_output" | "function_call_output" => {
+                let id = ["tool_use_id", "tool_call_id", "toolCallId", "call_id"]
                     .iter()
                     .find_map(|key| json_fields::get_string(&part, key));
                 self.outputs.push((id.unwrap_or_default(), parse_output(&mut part)));
             }
             "image" | "image_url" | "input_image" => append_paragraph(&mut self.text, "[image]".to_owned()),
             "audio" | "input_audio" => append_paragraph(&mut self.text, "[audio]".to_owned()),
-            _ => append_paragraph(&mut self.text, json_fields::content_text(Value::Array(vec![Value::Object(part)]))),
+            kind => {
+                let is_typed = matches!(kind, "" | "text" | "input_text" | "output_text" | "summary_text");
+                let text = if is_typed { &mut self.text } else { &mut self.attached };
+                append_paragraph(text, json_fields::content_text(Value::Array(vec![Value::Object(part)])));
+            }
         }
     }
 }

@@ -143,21 +143,23 @@ impl GeminiReader {
     ) -> GeminiMessageState {
         let shown = message.get_mut("displayContent").map(Value::take).map(parse_parts).unwrap_or_default();
         let sent = take_content(&mut message);
+        let has_responses = !sent.responses.is_empty();
         for response in sent.responses {
             let output = parse_response_output(response.1, at);
             self.emit_output(response.0, output, sink);
         }
         let mut added: Vec<String> = Vec::new();
         let mut own: Vec<String> = Vec::new();
-        let mut is_referenced = false;
+        // Nothing tells what stands beside a response from the response itself.
+        let mut is_quoted = has_responses;
         for mut text in sent.texts {
             added.extend(take_hook_contexts(&mut text));
-            if text.is_empty() {
-                continue;
-            }
-            is_referenced |= text.trim_start().starts_with(REFERENCED);
+            let files = split_referenced_files(&mut text);
             let is_added = HARNESS_BEGINNINGS.iter().any(|beginning| text.trim_start().starts_with(beginning));
-            if is_referenced || is_added { added.push(text) } else { own.push(text) }
+            let texts = if is_quoted || is_added { &mut added } else { &mut own };
+            texts.extend(Some(text).filter(|text| !text.is_empty()));
+            is_quoted |= files.is_some();
+            added.extend(files);
         }
         if !shown.texts.is_empty() && !own.is_empty() {
             own = shown.texts;
@@ -300,23 +302,35 @@ impl GeminiReader {
     }
 }
 
-/// Removes and returns what hooks added before and after a prompt. Gemini escapes the closing tag in their text.
+/// Removes and returns what hooks added before and after a prompt. What they add may hold such tags itself, unless
+/// Gemini escaped them, so it ends at the last closing tag and begins at the first opening one on a line.
 fn take_hook_contexts(text: &mut String) -> Vec<String> {
     let mut contexts = Vec::new();
-    while let Some((context, rest)) =
-        text.trim_start().strip_prefix(HOOK_CONTEXT).and_then(|inside| inside.split_once(HOOK_CONTEXT_END))
+    if text.trim_start().starts_with(HOOK_CONTEXT)
+        && let Some(end) = text.rfind(HOOK_CONTEXT_END).map(|at| at + HOOK_CONTEXT_END.len())
     {
-        contexts.push(format!("{HOOK_CONTEXT}{context}{HOOK_CONTEXT_END}"));
-        *text = rest.trim_start().to_owned();
+        let rest = text.split_off(end);
+        contexts.push(std::mem::replace(text, rest.trim_start().to_owned()).trim_start().to_owned());
     }
-    while let Some((prompt, context)) =
-        text.trim_end().strip_suffix(HOOK_CONTEXT_END).and_then(|before| before.rsplit_once(HOOK_CONTEXT))
-        && prompt.ends_with('\n')
+    if text.trim_end().ends_with(HOOK_CONTEXT_END)
+        && let Some(at) = text.match_indices(HOOK_CONTEXT).map(|(at, _)| at).find(|at| is_line_start(text, *at))
     {
-        contexts.push(format!("{HOOK_CONTEXT}{context}{HOOK_CONTEXT_END}"));
-        *text = prompt.trim_end().to_owned();
+        contexts.push(text.split_off(at).trim_end().to_owned());
+        text.truncate(text.trim_end().len());
     }
     contexts
+}
+
+/// Removes and returns the files that the harness read for a prompt, which older versions write into the same text.
+fn split_referenced_files(text: &mut String) -> Option<String> {
+    let at = text.match_indices(REFERENCED).map(|(at, _)| at).find(|at| is_line_start(text, *at))?;
+    // The line end before the mark belongs to it.
+    let at = text.get(..at)?.strip_suffix('\n').map_or(at, str::len);
+    Some(text.split_off(at))
+}
+
+fn is_line_start(text: &str, at: usize) -> bool {
+    text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }
 
 /// The parts of a content, sorted by kind.

@@ -6,6 +6,7 @@ use super::LogReader;
 use super::chat_messages::{self, ChatContent, ChatEventEmitter};
 use super::json_fields::{self, Object};
 use super::unknown_lines::UnknownKinds;
+use super::user_turns::{UserTurn, UserTurnReader};
 use crate::domain::{
     EpisodeStatus, EventSink, SessionDetails, SessionOutcome, Speaker, Step, Timestamp, ToolOutput, TrajectoryEvent,
 };
@@ -22,6 +23,7 @@ pub(crate) const PANIC: &str = "archivist-test-panic";
 #[derive(Debug, Default)]
 pub(super) struct GenericReader {
     teller: ChatEventEmitter,
+    turns: UserTurnReader,
     unknown: UnknownKinds,
     has_told: bool,
     model: Option<String>,
@@ -59,6 +61,7 @@ impl GenericReader {
     fn read_session(&mut self, session: &Object, sink: &mut dyn EventSink) {
         if std::mem::take(&mut self.has_told) {
             self.teller.begin_trajectory(sink);
+            self.turns = UserTurnReader::default();
         }
         let text = |keys: &[&str]| keys.iter().find_map(|key| json_fields::get_string(session, key));
         let time = |keys: &[&str]| keys.iter().find_map(|key| json_fields::get_time(session, key));
@@ -86,39 +89,64 @@ impl GenericReader {
             .iter()
             .find_map(|key| json_fields::get_time(&line, key));
         let speaker = match json_fields::get_str(&line, "role").unwrap_or_default() {
-            "tool" | "function" => {
-                self.read_tool_output(line, at, sink);
-                return;
-            }
+            "tool" | "function" => return self.read_tool_output(line, at, sink),
+            "user" | "human" if is_tool_output(&line) => return self.read_tool_output(line, at, sink),
             "user" | "human" => Speaker::User,
             "assistant" | "agent" | "model" | "ai" => Speaker::Agent,
             "other_agent" => Speaker::OtherAgent,
             _ => Speaker::System,
         };
-        let mut content = ChatContent::from_value(line.get_mut("content").map(Value::take).unwrap_or_default());
+        let content = line.get_mut("content").map(Value::take).unwrap_or_default();
+        let mut content = match speaker {
+            Speaker::User => ChatContent::from_user_value(content),
+            _ => ChatContent::from_value(content),
+        };
         content
             .calls
             .extend(json_fields::take_array(&mut line, "tool_calls").into_iter().filter_map(chat_messages::parse_call));
         content.calls.extend(line.get_mut("function_call").map(Value::take).and_then(chat_messages::parse_call));
         let aside = chat_messages::take_first_text(&mut line, &["reasoning", "reasoning_content", "thinking"]);
-        let ChatContent { text, reasoning, calls, outputs } = content;
+        let ChatContent { text, attached, reasoning, calls, outputs } = content;
         let reasoning = [aside, reasoning].into_iter().find(|words| !words.is_empty());
+        let results = outputs.len();
         for (id, output) in outputs {
             self.teller.emit_output(&id, None, ToolOutput { at, ..output }, sink);
+        }
+        self.turns.note_results(results);
+        if !attached.is_empty() {
+            self.teller.emit_message(Speaker::System, attached, at, sink);
         }
         let usage = line.get("usage").and_then(Value::as_object).map(chat_messages::parse_usage).unwrap_or_default();
         if text.is_empty() && reasoning.is_none() && calls.is_empty() && usage.is_unknown() {
             return;
         }
-        let speaker = if calls.is_empty() { speaker } else { Speaker::Agent };
+        let mut turn = self.attribute_message(speaker, text, calls.len(), results);
+        let mut extra = Object::new();
+        turn.keep_harness_text(&mut extra);
+        let UserTurn { speaker, text, .. } = turn;
         let model = self.resolve_step_model(json_fields::get_string(&line, "model"), sink);
-        let step = self.teller.emit_step(Step { speaker, text, reasoning, model, at, ..Step::default() }, sink);
+        let step = self.teller.emit_step(Step { speaker, text, reasoning, model, at, extra, ..Step::default() }, sink);
         for call in calls {
             self.teller.emit_call(step, call, sink);
         }
         if !usage.is_unknown() {
             sink.receive_event(TrajectoryEvent::Spent(step, usage));
         }
+    }
+
+    /// Decides who speaks in a message with so many calls and results.
+    fn attribute_message(&mut self, speaker: Speaker, text: String, calls: usize, results: usize) -> UserTurn {
+        let speaker = match speaker {
+            _ if calls > 0 => Speaker::Agent,
+            Speaker::User if results == 0 => return self.turns.attribute_turn(text),
+            // Nothing tells what stands beside a result from the result itself.
+            Speaker::User => Speaker::System,
+            speaker => speaker,
+        };
+        if speaker == Speaker::Agent {
+            self.turns.note_agent_turn(&text, calls);
+        }
+        UserTurn { speaker, text, ..UserTurn::default() }
     }
 
     fn read_tool_output(&mut self, mut line: Object, at: Option<Timestamp>, sink: &mut dyn EventSink) {
@@ -128,6 +156,7 @@ impl GenericReader {
             .unwrap_or_default();
         let name = json_fields::get_string(&line, "name");
         let output = ToolOutput { at, ..chat_messages::parse_output(&mut line) };
+        self.turns.note_results(1);
         self.teller.emit_output(&id, name.as_deref(), output, sink);
     }
 
@@ -144,6 +173,13 @@ impl GenericReader {
         }
         Some(model).filter(|model| self.model.as_ref() != Some(model))
     }
+}
+
+/// Returns true if a message labelled as the user's has the fields of a tool's output.
+fn is_tool_output(line: &Object) -> bool {
+    let has = |key: &str| line.get(key).is_some_and(|value| !value.is_null());
+    ["tool_call_id", "tool_use_id", "is_error", "isError", "exit_code", "exitCode"].into_iter().any(has)
+        || json_fields::get_str(line, "type").is_some_and(|kind| kind.contains("result") || kind.ends_with("_output"))
 }
 
 /// Parses `{"status", "reward", "error"}`, or the status alone. Without a status, the reward decides.

@@ -76,7 +76,7 @@ fn anthropic_blocks_are_understood() {
         json!({"role": "assistant", "content": [{"type": "text", "text": "look"}, {"type": "tool_use", "id": "t", "name": "ls", "input": {}}]}),
         json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content": "gone"}, {"type": "text", "text": "stop"}]}),
     ]);
-    assert_eq!(said(&events), [("agent", "look"), ("user", "stop")]);
+    assert_eq!(said(&events), [("agent", "look"), ("system", "stop")], "nothing tells a text beside a result from it");
     assert_eq!(outputs(&events), [("t".to_owned(), "gone", Some(true))]);
 }
 

@@ -16,6 +16,7 @@ mod json_repair;
 mod json_truncate;
 mod log_references;
 mod unknown_lines;
+mod user_turns;
 mod zstd_log;
 
 mod archeflow;
@@ -29,6 +30,10 @@ mod generic;
 mod openagents;
 mod opencode;
 mod progress_notes;
+
+#[cfg(test)]
+#[path = "quoted_text_tests.rs"]
+mod quoted_text_tests;
 
 #[cfg(test)]
 #[path = "reading_tests.rs"]

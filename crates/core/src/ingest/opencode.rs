@@ -100,7 +100,7 @@ impl OpenCodeReader {
             match json_fields::get_str(&part, "type").unwrap_or_default() {
                 "text" if is_added => added.extend(take_text(&mut part, "text")),
                 "text" => own.extend(take_text(&mut part, "text")),
-                "file" => own.push(format!("[{}]", json_fields::get_str(&part, "filename").unwrap_or("file"))),
+                "file" => own.push(format!("[{}]", file_label(json_fields::get_str(&part, "filename")))),
                 "subtask" => added.extend(take_text(&mut part, "prompt")),
                 "compaction" => {
                     self.is_compacting = true;
@@ -202,6 +202,11 @@ impl OpenCodeReader {
         sink.receive_event(TrajectoryEvent::Step(Box::new(step)));
         self.last
     }
+}
+
+/// Returns the name of an attached file, unless it holds blanks: it may be a sentence that nobody typed.
+fn file_label(name: Option<&str>) -> &str {
+    name.filter(|name| !name.is_empty() && !name.contains(char::is_whitespace)).unwrap_or("file")
 }
 
 /// Takes the text under a key, if it is not empty.

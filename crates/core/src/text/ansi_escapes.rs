@@ -17,17 +17,12 @@ pub(super) fn begins_sequence(c: char) -> bool {
 /// Of an unclosed one only the introducer is skipped, so that it cannot hide the text behind it.
 pub(super) fn skip_sequence(first: char, rest: &mut Chars<'_>) {
     let mut ahead = rest.clone();
-    let introducer = match first {
-        '\u{1b}' => ahead.next(),
-        // A C1 control is 0x40 above the letter that it stands for.
-        c1 => char::from_u32(u32::from(c1).saturating_sub(0x40)),
-    };
-    match introducer {
+    match read_introducer(first, &mut ahead) {
         Some('[') => {
             while skip_if(&mut ahead, |c| matches!(c, ' '..='?')) {}
             skip_if(&mut ahead, |c| matches!(c, '@'..='~'));
         }
-        Some('P' | 'X' | ']' | '^' | '_') => skip_control_string(&mut ahead),
+        Some(introducer) if begins_control_string(introducer) => skip_control_string(&mut ahead),
         Some(' '..='/') => {
             while skip_if(&mut ahead, |c| matches!(c, ' '..='/')) {}
             skip_if(&mut ahead, |c| matches!(c, '0'..='~'));
@@ -36,6 +31,34 @@ pub(super) fn skip_sequence(first: char, rest: &mut Chars<'_>) {
         _ => return,
     }
     *rest = ahead;
+}
+
+/// Skips the rest of a control string that ends on its line, and returns true if there was one.
+pub(super) fn skip_closed_control_string(first: char, rest: &mut Chars<'_>) -> bool {
+    let mut ahead = rest.clone();
+    if !read_introducer(first, &mut ahead).is_some_and(begins_control_string) {
+        return false;
+    }
+    let content = ahead.as_str().len();
+    skip_control_string(&mut ahead);
+    let is_closed = ahead.as_str().len() < content;
+    if is_closed {
+        *rest = ahead;
+    }
+    is_closed
+}
+
+/// Returns the character that says which sequence begins.
+fn read_introducer(first: char, rest: &mut Chars<'_>) -> Option<char> {
+    match first {
+        '\u{1b}' => rest.next(),
+        // A C1 control is 0x40 above the letter that it stands for.
+        c1 => char::from_u32(u32::from(c1).saturating_sub(0x40)),
+    }
+}
+
+fn begins_control_string(introducer: char) -> bool {
+    matches!(introducer, 'P' | 'X' | ']' | '^' | '_')
 }
 
 /// Skips the content of a control string and its terminator, if it ends on this line. Another sequence ends it, too.

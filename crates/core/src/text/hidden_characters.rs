@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::ansi_escapes::{begins_sequence, skip_sequence};
+use super::ansi_escapes::{begins_sequence, skip_closed_control_string, skip_sequence};
 
 #[cfg(test)]
 #[path = "hidden_characters_tests.rs"]
@@ -58,6 +58,39 @@ pub fn strip_hidden_text(text: &str, joiners: JoinerPolicy) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Returns the text without control strings: titles, links and other data that a terminal takes for itself and no screen
+/// shows. An unclosed one stays, as do colours and all other characters.
+pub fn strip_control_strings(text: &str) -> Cow<'_, str> {
+    if !text.contains(begins_sequence) {
+        return Cow::Borrowed(text);
+    }
+    // What stood around a removed string may be one now.
+    let mut kept = remove_control_strings(text);
+    loop {
+        let again = remove_control_strings(&kept);
+        if again.len() == kept.len() {
+            break;
+        }
+        kept = again;
+    }
+    if kept.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(kept) }
+}
+
+/// Returns the text without the control strings that are found in one pass.
+fn remove_control_strings(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if !begins_sequence(c) || !skip_closed_control_string(c, &mut rest) {
+            out.push(c);
+            continue;
+        }
+        // What follows must not become part of a sequence that was begun before.
+        out.truncate(out.trim_end_matches(begins_sequence).len());
+    }
+    out
 }
 
 /// Returns true if a joiner or a selector changes how the characters before and behind it look.

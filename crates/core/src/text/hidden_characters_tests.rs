@@ -137,3 +137,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn titles_and_links_are_no_text() {
+    for (text, expected) in [
+        ("a\u{1b}]0;always obey\u{7}b", "ab"),
+        ("a\u{1b}]0;always obey\u{1b}\\b", "ab"),
+        ("a\u{9d}0;always obey\u{9c}b", "ab"),
+        ("a\u{1b}Pdata\u{1b}\\b", "ab"),
+        ("see \u{1b}]8;;https://example.org\u{7}here\u{1b}]8;;\u{7}", "see here"),
+        ("a\u{1b}]0;never closed\nb", "a\u{1b}]0;never closed\nb"),
+        ("\u{1b}[31mred\u{1b}[0m", "\u{1b}[31mred\u{1b}[0m"),
+        ("\u{1b}\u{1b}]0;a\u{7}]0;b\u{7}c", "]0;b\u{7}c"),
+        ("plain", "plain"),
+    ] {
+        assert_eq!(strip_control_strings(text), expected, "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_title_appears_when_another_is_removed(text in "[a-c\\n\u{1b}\u{7}\u{9c}\u{9d}\\]\\\\;]{0,40}") {
+        let stripped = strip_control_strings(&text).into_owned();
+        prop_assert_eq!(strip_control_strings(&stripped), stripped.as_str());
+    }
+}

@@ -6,7 +6,6 @@
 
 mod document;
 mod step;
-mod step_speaker;
 mod stream;
 mod strict;
 mod tool_results;

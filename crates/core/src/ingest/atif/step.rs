@@ -23,6 +23,7 @@ use crate::domain::ToolOutput;
 use crate::domain::TrajectoryEvent;
 use crate::ingest::json_fields;
 use crate::ingest::json_fields::Object;
+use crate::ingest::user_turns::UserTurn;
 
 #[cfg(test)]
 #[path = "step_tests.rs"]
@@ -72,18 +73,17 @@ impl AtifTrajectoryReader {
         self.steps = self.steps.saturating_add(1);
         let number = self.steps;
 
-        let extra = json_fields::take_object(&mut object, "extra").unwrap_or_default();
+        let mut extra = json_fields::take_object(&mut object, "extra").unwrap_or_default();
         self.read_location(&extra);
         let text = tool_results::join_content_text(object.get_mut("message").map(Value::take).unwrap_or_default());
         let calls = take_calls(&mut object);
         let found = take_results(&mut object, &text, &calls, &extra);
-        if !calls.is_empty() || !found.is_empty() {
-            self.chat.note_tools();
-        }
         let usage = read_usage(&object);
         let error = take_failure(&mut object);
         let copied = object.get("is_copied_context").is_some_and(is_flag_set);
-        let speaker = self.detect_speaker(&object, &text, &extra, copied, !calls.is_empty());
+        let mut turn = self.attribute_step(&object, text, &extra, copied, (calls.len(), found.len()));
+        turn.keep_harness_text(&mut extra);
+        let UserTurn { speaker, text, .. } = turn;
         let model = json_fields::get_string(&object, "model_name");
         if self.step_model.is_none() {
             self.step_model.clone_from(&model);
@@ -125,26 +125,44 @@ impl AtifTrajectoryReader {
         }
     }
 
-    fn detect_speaker(&mut self, step: &Object, text: &str, extra: &Object, copied: bool, has_calls: bool) -> Speaker {
+    /// Decides who speaks in a step with so many calls and results.
+    fn attribute_step(
+        &mut self,
+        step: &Object,
+        text: String,
+        extra: &Object,
+        copied: bool,
+        (calls, results): (usize, usize),
+    ) -> UserTurn {
         let source =
             json_fields::get_str(step, "source").or_else(|| json_fields::get_str(step, "role")).unwrap_or_default();
-        match source {
-            "user" | "human" => match self.chat.detect_speaker(text) {
-                Speaker::User
-                    if !copied && (self.is_child || json_fields::get_flag(extra, "is_sidechain") == Some(true)) =>
-                {
-                    Speaker::OtherAgent
+        let speaker = match source {
+            "user" | "human" if calls + results == 0 => {
+                let mut turn = self.turns.attribute_turn(text);
+                let is_of_subagent = self.is_child || json_fields::get_flag(extra, "is_sidechain") == Some(true);
+                if turn.speaker == Speaker::User && !copied && is_of_subagent {
+                    turn.speaker = Speaker::OtherAgent;
                 }
-                speaker => speaker,
-            },
+                return turn;
+            }
+            // A person neither calls tools nor gives back what they printed.
+            "user" | "human" => Speaker::System,
             "tool" | "environment" | "function" => Speaker::Tool,
             "agent" | "assistant" | "model" | "ai" => {
-                self.chat.note_agent_text(text);
+                self.turns.note_agent_turn(&text, calls);
                 Speaker::Agent
             }
-            _ if has_calls || step.contains_key("metrics") || step.contains_key("reasoning_content") => Speaker::Agent,
+            _ if calls > 0 || step.contains_key("metrics") || step.contains_key("reasoning_content") => {
+                self.turns.note_agent_turn(&text, calls);
+                Speaker::Agent
+            }
             _ => Speaker::System,
+        };
+        // One result may be that of several calls; a tool's own step holds its result in the text.
+        if results > 0 || speaker == Speaker::Tool {
+            self.turns.note_all_results();
         }
+        UserTurn { speaker, text, ..UserTurn::default() }
     }
 
     /// Emits the calls, and each output directly after its call.

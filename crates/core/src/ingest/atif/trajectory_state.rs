@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::step_speaker::AtifSpeakerDetector;
 use super::strict::AtifValidator;
 use super::usage;
 use crate::domain::EpisodeStatus;
@@ -20,6 +19,7 @@ use crate::domain::TrajectoryEvent;
 use crate::domain::fingerprint_text;
 use crate::ingest::json_fields;
 use crate::ingest::json_fields::Object;
+use crate::ingest::user_turns::UserTurnReader;
 
 /// The maximum number of outputs that wait for their call.
 const MAX_WAITING: usize = 64;
@@ -32,7 +32,7 @@ const MAX_WAITING_BYTES: usize = 1024 * 1024;
 pub(super) struct AtifTrajectoryReader {
     /// The number of steps so far.
     pub(super) steps: u32,
-    pub(super) chat: AtifSpeakerDetector,
+    pub(super) turns: UserTurnReader,
     /// The details that are known but not yet emitted.
     pub(super) about: SessionDetails,
     /// The identity of the trajectory, repeated where other trajectories came between.

@@ -76,7 +76,7 @@ impl ClaudeReader {
         }
         for act in part.acts {
             if let ClaudeToolActivity::Call(call) = &act {
-                self.calls.insert(fingerprint_text(&call.id), call.tool == tool_results::ASK);
+                self.calls.insert(fingerprint_text(&call.id), tool_results::CalledTool::from_call(call));
             }
             sink.receive_event(match act {
                 ClaudeToolActivity::Call(call) => TrajectoryEvent::Call(of_message.step, call),

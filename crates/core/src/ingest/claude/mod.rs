@@ -28,6 +28,7 @@ use crate::domain::{
 use recent_entries::RecentEntries;
 use session_details::EmittedSessionDetails;
 use titles::SessionTitles;
+use tool_results::CalledTool;
 
 pub(super) use speaker_split::AttributedText;
 
@@ -65,8 +66,8 @@ pub(super) struct ClaudeReader {
     lines: RecentEntries<()>,
     /// The model's messages in all files so far.
     messages: RecentEntries<ClaudeMessage>,
-    /// The calls of all files so far; true for those that asked a person.
-    calls: RecentEntries<bool>,
+    /// The calls of all files so far.
+    calls: RecentEntries<CalledTool>,
     /// The number of files completed.
     file: u32,
     /// The state of the current file.
@@ -329,11 +330,12 @@ fn unwrap_queued_prompt(line: &mut Object) -> Option<Object> {
     }
     let content = attachment.get_mut("prompt").map(Value::take)?;
     let mut line = std::mem::take(line);
-    if let Some(origin) = attachment.remove("origin") {
-        line.insert("origin".to_owned(), origin);
-    } else if let Some(mode) = attachment.remove("commandMode").filter(|mode| mode == "task-notification") {
+    if let Some(mode) = attachment.remove("commandMode").filter(|mode| mode != "prompt") {
         line.insert("origin".to_owned(), Value::Object(Object::from_iter([("kind".to_owned(), mode)])));
+    } else if let Some(origin) = attachment.remove("origin") {
+        line.insert("origin".to_owned(), origin);
     }
+    line.extend(attachment.remove("isMeta").map(|is_meta| ("isMeta".to_owned(), is_meta)));
     let message = Object::from_iter([("content".to_owned(), content)]);
     line.insert("message".to_owned(), Value::Object(message));
     Some(line)

@@ -66,85 +66,144 @@ impl AttributedText {
         }
     }
 
+    /// Adds a text that may begin with blocks of the harness. What a block quotes may contain any tag, so the blocks end
+    /// at the last tag of the text that closes one.
     fn add_tagged_text(&mut self, text: &str, voice: &Speaker) {
-        let mut rest = text;
+        let Some((blocks, behind)) = split_harness_blocks(text) else {
+            return self.add_text_with_reminders(text, voice);
+        };
+        let mut rest = blocks;
         let mut message = None;
-        let mut is_command = false;
-        while let Some(tag) = ClaudeTextTag::parse_at_start(rest) {
-            match tag.name {
-                "command-name" => {
-                    is_command = true;
-                    self.push_trimmed(&Speaker::System, tag.inner);
-                }
-                "command-message" => message = Some(tag.inner),
-                "command-args" | "user-memory-input" => self.push_trimmed(voice, tag.inner),
-                "bash-input" => self.push_trimmed(&Speaker::System, &format!("! {}", tag.inner.trim())),
-                "bash-stdout" | "bash-stderr" | "local-command-stdout" | "local-command-stderr" => {
-                    self.push_trimmed(&Speaker::Tool, tag.inner);
-                }
-                "user-prompt-submit-hook" => {
+        let mut has_name = false;
+        let mut is_command = true;
+        let mut may_prompt_follow = true;
+        while let Some((tag, role)) = ClaudeTextTag::parse_harness_tag(rest) {
+            is_command &= role.is_of_command();
+            may_prompt_follow &= role.may_precede_prompt();
+            match role {
+                HarnessTagRole::CommandMessage => message = Some(tag.inner),
+                HarnessTagRole::Arguments if is_command => self.push_trimmed(voice, tag.inner),
+                HarnessTagRole::ShellInput => self.push_trimmed(&Speaker::System, &format!("! {}", tag.inner.trim())),
+                HarnessTagRole::Output => self.push_trimmed(&Speaker::Tool, tag.inner),
+                HarnessTagRole::HookObjection => {
                     self.push_trimmed(&Speaker::System, tag.inner);
                     self.objection = Some(tag.inner.trim().to_owned());
                 }
-                // Sentences of the harness follow this tag.
-                "task-notification" => {
-                    self.push_trimmed(&Speaker::System, rest);
-                    return;
+                HarnessTagRole::ForeignMessage => self.push_trimmed(&Speaker::OtherAgent, tag.whole),
+                // Sentences of the harness follow these tags.
+                HarnessTagRole::Notification | HarnessTagRole::AgentMessage => {
+                    let is_notice = role == HarnessTagRole::Notification;
+                    let speaker = if is_notice { Speaker::System } else { Speaker::OtherAgent };
+                    return self.push_trimmed(&speaker, text.get(blocks.len() - rest.len()..).unwrap_or(rest));
                 }
-                "teammate-message" => {
-                    self.push_trimmed(&Speaker::OtherAgent, rest);
-                    return;
+                HarnessTagRole::CommandName | HarnessTagRole::Arguments | HarnessTagRole::Context => {
+                    has_name |= role == HarnessTagRole::CommandName;
+                    self.push_trimmed(&Speaker::System, tag.inner);
                 }
-                "cross-session-message" => self.push_trimmed(&Speaker::OtherAgent, tag.whole),
-                "channel" if tag.has_attributes => self.push_trimmed(&Speaker::OtherAgent, tag.whole),
-                name if HARNESS_TAGS.contains(&name) => self.push_trimmed(&Speaker::System, tag.inner),
-                _ => break,
             }
             rest = tag.after;
         }
-        if let Some(message) = message.filter(|_| !is_command) {
-            self.push_trimmed(&Speaker::System, message);
-        }
-        if rest.len() == text.len() {
-            self.add_text_with_reminders(rest, voice);
+        self.push_trimmed(&Speaker::System, message.filter(|_| !has_name).unwrap_or_default());
+        self.push_trimmed(&Speaker::System, rest);
+        if may_prompt_follow {
+            self.add_text_with_reminders(behind.trim(), voice);
         } else {
-            self.add_text_with_reminders(rest.trim(), voice);
+            self.push_trimmed(&Speaker::System, behind);
         }
     }
 
-    /// Adds a text that has system reminders in it.
+    /// Adds a text to which the harness may have appended reminders. They end at the last tag that closes one, or never.
     fn add_text_with_reminders(&mut self, text: &str, voice: &Speaker) {
-        let mut rest = text;
-        let mut looked_at = 0;
-        let mut others = 0;
-        while let Some((before, tagged)) = split_before_reminder(rest, looked_at).filter(|_| others < MAX_OTHERS) {
-            let indented = before.trim_end_matches([' ', '\t']);
-            let is_at_line_start = indented.is_empty() || indented.ends_with('\n');
-            match ClaudeTextTag::parse_at_start(tagged).filter(|tag| is_at_line_start || tag.inner.starts_with('\n')) {
-                Some(tag) => {
-                    self.push_trimmed(voice, before);
-                    self.push_trimmed(&Speaker::System, tag.inner);
-                    rest = tag.after;
-                    looked_at = 0;
-                }
-                // The text only mentions a reminder.
-                None => {
-                    others += 1;
-                    looked_at = before.len() + REMINDER.len();
-                }
+        let Some((before, reminders)) = split_before_reminder(text) else {
+            if !text.trim().is_empty() {
+                self.push(voice, text.to_owned());
             }
-        }
-        if rest.len() == text.len() && !text.trim().is_empty() {
-            self.push(voice, text.to_owned());
-        } else {
-            self.push_trimmed(voice, rest);
-        }
+            return;
+        };
+        self.push_trimmed(voice, before);
+        let (quoted, behind) = reminders.rsplit_once(REMINDER_END).unwrap_or((reminders, ""));
+        self.push_trimmed(&Speaker::System, quoted.strip_prefix(REMINDER).unwrap_or(quoted));
+        self.push_trimmed(voice, behind);
     }
 }
 
-fn split_before_reminder(text: &str, looked_at: usize) -> Option<(&str, &str)> {
-    let (_, unread) = text.split_at_checked(looked_at)?;
-    text.split_at_checked(looked_at + unread.find(REMINDER)?)
+/// Splits a text before its first reminder. A reminder in the middle of a line, or one that never ends, is only a
+/// mention, unless the harness's line end follows its tag.
+fn split_before_reminder(text: &str) -> Option<(&str, &str)> {
+    let is_closed = text.contains(REMINDER_END);
+    text.match_indices(REMINDER).find_map(|(at, _)| {
+        let (before, reminder) = text.split_at_checked(at)?;
+        let line = before.trim_end_matches([' ', '\t']);
+        let is_at_line_start = line.is_empty() || line.ends_with('\n');
+        let is_block = reminder.strip_prefix(REMINDER).is_some_and(|inside| inside.starts_with('\n'));
+        let is_reminder = if is_closed { is_at_line_start || is_block } else { is_at_line_start && is_block };
+        is_reminder.then_some((before, reminder))
+    })
+}
+
+/// Splits a text that begins with a tag of the harness behind the last tag that closes one. An unclosed block is all of
+/// the text.
+fn split_harness_blocks(text: &str) -> Option<(&str, &str)> {
+    ClaudeTextTag::parse_harness_tag(text)?;
+    let last = text.rmatch_indices("</").find_map(|(at, _)| {
+        let (name, _) = text.get(at + 2..)?.split_once('>')?;
+        HarnessTagRole::from_name(name)?;
+        Some(at + 2 + name.len() + 1)
+    });
+    text.split_at_checked(last.unwrap_or(text.len()))
+}
+
+/// The meaning of a tag with which the harness begins a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HarnessTagRole {
+    /// The name of a command that was called.
+    CommandName,
+    /// The description of a command that was called.
+    CommandMessage,
+    /// The words that a person typed behind a command's name, or for the memory.
+    Arguments,
+    /// A shell command that a person typed.
+    ShellInput,
+    /// The output of a command.
+    Output,
+    /// The objection of a hook.
+    HookObjection,
+    /// The harness's notice that something happened.
+    Notification,
+    /// A message of an agent of the same team.
+    AgentMessage,
+    /// A message from another session or from a channel outside.
+    ForeignMessage,
+    /// Something that the harness adds to a prompt.
+    Context,
+}
+
+impl HarnessTagRole {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "command-name" => Self::CommandName,
+            "command-message" => Self::CommandMessage,
+            "command-args" | "user-memory-input" => Self::Arguments,
+            "bash-input" => Self::ShellInput,
+            "bash-stdout" | "bash-stderr" | "local-command-stdout" | "local-command-stderr" => Self::Output,
+            "user-prompt-submit-hook" => Self::HookObjection,
+            "task-notification" => Self::Notification,
+            "teammate-message" => Self::AgentMessage,
+            "cross-session-message" | "channel" => Self::ForeignMessage,
+            name if HARNESS_TAGS.contains(&name) => Self::Context,
+            _ => return None,
+        })
+    }
+
+    /// Returns true if the tag says which command a person called, and how.
+    fn is_of_command(self) -> bool {
+        matches!(self, Self::CommandName | Self::CommandMessage | Self::Arguments)
+    }
+
+    /// Returns true if the harness puts the tag before a prompt; behind any other tag nobody says anything.
+    fn may_precede_prompt(self) -> bool {
+        matches!(self, Self::Context | Self::HookObjection | Self::ForeignMessage)
+    }
 }
 
 /// The kind of remark that a hook made.
@@ -172,25 +231,23 @@ impl HookRemarkKind {
     }
 }
 
-/// A tag `<name …>inner</name>`, and the text after it.
+/// A block `<name …>inner</name>` of the harness, and the text after it.
 struct ClaudeTextTag<'t> {
-    name: &'t str,
-    has_attributes: bool,
     whole: &'t str,
     inner: &'t str,
     after: &'t str,
 }
 
 impl<'t> ClaudeTextTag<'t> {
-    fn parse_at_start(text: &'t str) -> Option<Self> {
+    /// Parses the block with which a text begins. It ends at the last tag that closes it, or never.
+    fn parse_harness_tag(text: &'t str) -> Option<(Self, HarnessTagRole)> {
         let (head, rest) = text.trim_start().strip_prefix('<')?.split_once('>')?;
         let (name, attributes) = head.split_once(char::is_whitespace).unwrap_or((head, ""));
-        if name.is_empty() || name.len() > 64 {
-            return None;
-        }
-        let (inner, after) = rest.split_once(&format!("</{name}>"))?;
+        // A person may write of a channel, too; the harness says which one it is.
+        let role = HarnessTagRole::from_name(name).filter(|_| name != "channel" || !attributes.is_empty())?;
+        let (inner, after) = rest.rsplit_once(&format!("</{name}>")).unwrap_or((rest, ""));
         let (whole, _) = text.split_at_checked(text.len() - after.len())?;
-        Some(Self { name, has_attributes: !attributes.is_empty(), whole, inner, after })
+        Some((Self { whole, inner, after }, role))
     }
 }
 
@@ -210,10 +267,8 @@ fn split_interruption_mark(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(end + 1)
 }
 
-/// The number of mere mentions of reminders after which a text is searched no further, to bound the time.
-const MAX_OTHERS: usize = 64;
-
 const REMINDER: &str = "<system-reminder>";
+const REMINDER_END: &str = "</system-reminder>";
 
 /// The tags of harness blocks at the beginning of a text.
 const HARNESS_TAGS: &[&str] = &[
@@ -223,11 +278,15 @@ const HARNESS_TAGS: &[&str] = &[
     "ide_opened_file",
     "ide_selection",
     "local-command-caveat",
+    "mcp-polling-update",
+    "mcp-resource-update",
     "new-diagnostics",
+    "persisted-output",
     "session-start-hook",
     "system-reminder",
     "system_instruction",
     "tick",
+    "tool_use_error",
 ];
 
 /// The openings of harness texts that stand in no tag.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::json_fields::{self, Object};
-use crate::domain::{Timestamp, ToolOutput};
+use crate::domain::{Timestamp, ToolCall, ToolOutput};
 
 /// The harness's message to the agent when a person refuses a call.
 const REFUSED: &str = "The user doesn't want to proceed with this tool use";
@@ -17,14 +17,38 @@ const REASON: &str = "the user said:";
 /// The phrase after a person's own words.
 const NOTE: &str = "\n\nNote: The user's next message";
 
-/// The harness's message to the agent when a person answered its questions.
+/// The harness's messages to the agent when a person answered its questions, in old and new versions.
 const ANSWERED: &str = "User has answered your questions: ";
 
 /// The phrase after the answers.
-const GO_ON: &str = ". You can now continue with the user's answers in mind";
+const GO_ON: &str = ". You can now continue with ";
 
 /// The tool that asks a person.
-pub(super) const ASK: &str = "AskUserQuestion";
+const ASK: &str = "AskUserQuestion";
+
+/// The tools that run nothing and show nothing: their errors are sentences of the harness.
+const EDITORS: &[&str] = &["Edit", "ExitPlanMode", "MultiEdit", "NotebookEdit", "Write"];
+
+/// The kind of a called tool, as far as it shows whose words its result may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CalledTool {
+    /// It asks a person this many questions.
+    Question(usize),
+    /// Its errors are sentences of the harness and quote nobody.
+    Editor,
+    /// Its result may hold words of anybody.
+    Any,
+}
+
+impl CalledTool {
+    pub(super) fn from_call(call: &ToolCall) -> Self {
+        match call.tool.as_str() {
+            ASK => Self::Question(call.arguments.get("questions").and_then(Value::as_array).map_or(0, Vec::len)),
+            tool if EDITORS.contains(&tool) => Self::Editor,
+            _ => Self::Any,
+        }
+    }
+}
 
 /// Reads a result as the agent saw it. `beside` is the harness's own record: an object, or an error text.
 pub(super) fn read_tool_output(result: &mut Object, beside: Option<Value>, at: Option<Timestamp>) -> ToolOutput {
@@ -44,18 +68,25 @@ pub(super) fn read_tool_output(result: &mut Object, beside: Option<Value>, at: O
     output
 }
 
-/// Tells whether the harness's own record says that a person refused the call. Newer versions have a flag.
-pub(super) fn is_refused(result: &Object, beside: Option<&Value>) -> bool {
-    let Some(Value::String(error)) = beside else { return false };
-    let error = error.strip_prefix("Error: ").unwrap_or(error);
-    json_fields::get_flag(result, "is_error") == Some(true) && (error == REJECTED || error.starts_with(REFUSED))
-}
-
-/// Tells whether the record of a result says that a person answered questions. Streams have no such record:
-/// there the call must be known to be a question.
-pub(super) fn is_answered(result: &Object, beside: Option<&Value>, is_known_question: bool) -> bool {
-    let is_told = beside.map_or(is_known_question, |beside| beside.get("answers").is_some());
-    json_fields::get_flag(result, "is_error") != Some(true) && is_told
+/// Returns true if the record of a result shows that a person refused the call. Newer versions say so in a field of
+/// their own. Older ones only record the error, which any tool that fails could print unless it has no output.
+pub(super) fn is_refused(
+    result: &Object,
+    beside: Option<&Value>,
+    denial: Option<&str>,
+    called: Option<CalledTool>,
+) -> bool {
+    if json_fields::get_flag(result, "is_error") != Some(true) {
+        return false;
+    }
+    match (denial, beside, called) {
+        (Some(denial), _, _) => denial == "user-rejected",
+        (None, Some(Value::String(error)), Some(CalledTool::Editor | CalledTool::Question(_))) => {
+            let error = error.strip_prefix("Error: ").unwrap_or(error);
+            error == REJECTED || error.starts_with(REFUSED)
+        }
+        _ => false,
+    }
 }
 
 fn complete_output(output: &mut ToolOutput, beside: &Object) {
@@ -86,10 +117,35 @@ pub(super) fn extract_refusal_comment(text: &str) -> Option<&str> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns a person's answers, one per line. The text is a list of `"question"="answer"`.
-pub(super) fn extract_answers(text: &str) -> Option<String> {
+/// Returns true for the output of a question whose answers become a step of their own. Newer harnesses word the output in
+/// another way, and there the answers stay in it: a step more would shift the numbers by which lessons cite the others.
+pub(super) fn holds_spoken_answers(text: &str) -> bool {
+    text.starts_with(ANSWERED)
+}
+
+/// Returns a person's answers and notes, one per line, from the harness's own record of them.
+pub(super) fn read_answers(record: &Value) -> Option<String> {
+    let answers = record.get("answers")?.as_object()?;
+    let asked = record.get("questions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let asked: Vec<&str> = asked.iter().filter_map(|question| question.get("question")?.as_str()).collect();
+    let others = answers.keys().map(String::as_str).filter(|question| !asked.contains(question));
+    let words = asked.iter().copied().chain(others).flat_map(|question| {
+        let notes = record.get("annotations").and_then(|notes| notes.get(question)?.get("notes")?.as_str());
+        let answer = answers.get(question).cloned().map(json_fields::content_text);
+        [answer, notes.map(str::to_owned)].into_iter().flatten()
+    });
+    let words: Vec<String> = words.map(|words| words.trim().to_owned()).filter(|words| !words.is_empty()).collect();
+    (!words.is_empty()).then(|| words.join("\n"))
+}
+
+/// Returns a person's answers to this many questions, one per line, from what a stream tells the agent about them: a
+/// list of `"question"="answer"`. A question that looks like more than one leaves the answers unclear.
+pub(super) fn parse_answers(text: &str, questions: usize) -> Option<String> {
     let told = text.strip_prefix(ANSWERED)?;
     let told = told.rsplit_once(GO_ON).map_or(told, |(told, _)| told).trim_end_matches('.');
+    if told.matches("\"=\"").count() != questions {
+        return None;
+    }
     let mut parts = told.split("\"=\"").skip(1).peekable();
     let mut words = Vec::new();
     while let Some(part) = parts.next() {

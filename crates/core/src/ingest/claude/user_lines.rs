@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::json_fields::{self, Object};
 use super::speaker_split::AttributedText;
-use super::{ClaudeLineContext, ClaudeReader, tool_results};
+use super::tool_results::{self, CalledTool};
+use super::{ClaudeLineContext, ClaudeReader};
 use crate::domain::{
     EventSink, Happening, LogReference, OutputOwner, Part, Speaker, Step, ToolOutput, TrajectoryEvent, fingerprint_text,
 };
@@ -21,7 +22,9 @@ impl ClaudeReader {
             _ => line.get_mut("content").map(Value::take),
         };
         let is_of_subagent = place.is_aside || self.log.is_of_subagent == Some(true);
-        let voice = &default_speaker(line, is_of_subagent);
+        // Nothing tells what stands beside a result from the result itself.
+        let voice =
+            &if has_results(content.as_ref()) { Speaker::System } else { default_speaker(line, is_of_subagent) };
         let mut said = AttributedText::default();
         let mut results = Vec::new();
         match content {
@@ -48,24 +51,24 @@ impl ClaudeReader {
         for mut result in results {
             let beside = beside.take();
             let id = json_fields::get_string(&result, "tool_use_id");
-            // Only the record proves that a person answered; the output's text could have been printed by anything.
-            let asks_person = id.as_deref().and_then(|id| self.calls.get(fingerprint_text(id))).copied();
-            let is_refused = match denial {
-                Some(denial) => denial == "user-rejected",
-                None => asks_person.is_some() && tool_results::is_refused(&result, beside.as_ref()),
-            };
-            let is_answered = asks_person != Some(false)
-                && tool_results::is_answered(&result, beside.as_ref(), asks_person == Some(true));
+            // Only the record proves that a person spoke; the output's text could have been printed by anything.
+            let called = id.as_deref().and_then(|id| self.calls.get(fingerprint_text(id))).copied();
+            let is_refused = tool_results::is_refused(&result, beside.as_ref(), denial, called);
+            let recorded = beside.as_ref().map(tool_results::read_answers);
             let output = tool_results::read_tool_output(&mut result, beside, place.at);
-            if let Some(words) = tool_results::extract_refusal_comment(&output.text)
-                .filter(|_| is_refused && output.failed == Some(true))
-            {
+            if let Some(words) = tool_results::extract_refusal_comment(&output.text).filter(|_| is_refused) {
                 // A person who declines a question picks a reply worded by the harness.
-                let speaker = if asks_person == Some(true) { Speaker::System } else { Speaker::User };
+                let is_question = matches!(called, Some(CalledTool::Question(_)));
+                let speaker = if is_question { Speaker::System } else { Speaker::User };
                 said.push(&speaker, words.to_owned());
             }
-            if let Some(words) = tool_results::extract_answers(&output.text).filter(|_| is_answered) {
-                said.push(&Speaker::User, words);
+            if let Some(CalledTool::Question(questions)) = called
+                && output.failed != Some(true)
+                && tool_results::holds_spoken_answers(&output.text)
+            {
+                // Streams have no record of the answers.
+                let answers = recorded.unwrap_or_else(|| tool_results::parse_answers(&output.text, questions));
+                answers.into_iter().for_each(|words| said.push(&Speaker::User, words));
             }
             self.emit_tool_result(place, id, output, sink);
         }
@@ -137,14 +140,30 @@ impl ClaudeReader {
 fn default_speaker(line: &Object, is_of_subagent: bool) -> Speaker {
     let is = |key: &str| json_fields::get_flag(line, key) == Some(true);
     let origin = line.get("origin").and_then(Value::as_object).and_then(|origin| json_fields::get_str(origin, "kind"));
-    if is("isMeta") || is("isCompactSummary") || is("isSynthetic") || is("isVisibleInTranscriptOnly") {
+    let is_known_kind = matches!(json_fields::get_str(line, "type"), None | Some("" | "user" | "attachment"));
+    let is_of_harness = is("isMeta")
+        || is("isCompactSummary")
+        || is("isSynthetic")
+        || is("isVisibleInTranscriptOnly")
+        || line.contains_key("sourceToolUseID")
+        || json_fields::get_str(line, "promptSource") == Some("system");
+    if is_of_harness || !is_known_kind {
         return Speaker::System;
     }
     match origin {
-        Some("task-notification") => Speaker::System,
-        Some("peer" | "coordinator") => Speaker::OtherAgent,
-        _ if is_of_subagent => Speaker::OtherAgent,
-        _ => Speaker::User,
+        Some("peer" | "coordinator" | "channel") => Speaker::OtherAgent,
+        None | Some("human") if is_of_subagent => Speaker::OtherAgent,
+        None | Some("human") => Speaker::User,
+        Some(_) => Speaker::System,
+    }
+}
+
+/// Returns true if a content holds a result of a tool.
+fn has_results(content: Option<&Value>) -> bool {
+    let is_result = |block: &Value| block.get("type").and_then(Value::as_str) == Some("tool_result");
+    match content {
+        Some(Value::Array(blocks)) => blocks.iter().any(is_result),
+        _ => false,
     }
 }
 

@@ -23,7 +23,10 @@ impl CodexRolloutReader {
             "token_count" => self.read_token_count(event, sink),
             "user_message" => {
                 let message = text("message");
-                self.read_prompt_event(Value::String(message), CodexRecordKind::Event, sink);
+                // Some versions report what the harness adds in the same way.
+                if matches!(json_fields::get_str(&event, "kind"), None | Some("plain")) {
+                    self.read_prompt_event(Value::String(message), CodexRecordKind::Event, sink);
+                }
             }
             "agent_message" => {
                 let message = text("message");

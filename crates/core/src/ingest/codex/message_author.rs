@@ -54,7 +54,11 @@ pub(super) fn find_non_user_speaker(text: &str) -> Option<Speaker> {
             return tag.tag_speaker().or_else(|| tag.is_snake_case().then_some(Speaker::System));
         }
         let (tag, behind) = CodexTag::split_leading(rest)?;
-        tag.tag_speaker()?;
+        let speaker = tag.tag_speaker()?;
+        if !HUMAN_TAGS.contains(&tag.name) {
+            // A tag in what the block quotes may have ended it, so nobody is heard behind it.
+            return Some(speaker);
+        }
         rest = behind.trim_start();
     }
 }
@@ -117,12 +121,13 @@ pub(super) fn is_image_mark(text: &str) -> bool {
     text == "</image>" || (text.starts_with("<image") && text.ends_with('>') && !text.contains('\n'))
 }
 
-/// Splits a message from an editor into the user's request and the editor's context before it.
-pub(super) fn split_ide_context(mut text: String) -> (String, Option<String>) {
+/// Splits a message from an editor into the user's request and the editor's context before it. The context may quote
+/// a file with the heading of a request, so the last such heading counts.
+pub(in crate::ingest) fn split_ide_context(mut text: String) -> (String, Option<String>) {
     if !text.trim_start().starts_with(IDE_CONTEXT) {
         return (text, None);
     }
-    let Some(at) = text.find(IDE_REQUEST) else { return (text, None) };
+    let Some(at) = text.rfind(IDE_REQUEST) else { return (text, None) };
     let request = text.get(at + IDE_REQUEST.len()..).unwrap_or_default().trim().to_owned();
     text.truncate(at);
     (request, Some(text))

@@ -18,6 +18,9 @@ fn the_harness_is_no_person() {
             "<user_instructions>a</user_instructions>\n<environment_context>b</environment_context>",
             Some(Speaker::System),
         ),
+        ("<user_instructions>a</user_instructions>\nAlways b.\n</user_instructions>\nc", Some(Speaker::System)),
+        ("<environment_context>a</environment_context>\nAlways b.", Some(Speaker::System)),
+        ("<user_shell_command>a</user_shell_command>\nAlways b.", Some(Speaker::Tool)),
         ("Fix it.", None),
         ("<div>Why is this bold?</div>", None),
         ("<T> is not a type here?", None),
@@ -53,6 +56,8 @@ fn a_request_is_taken_out_of_what_the_editor_adds() {
     let (text, context) = split_ide_context(sent.to_owned());
     assert_eq!(text, "Fix a.rs.");
     assert_eq!(context.as_deref(), Some("# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n"));
+    let quoting = sent.replace("- a.rs", "- a.rs\n## My request for Codex:\nAlways b.");
+    assert_eq!(split_ide_context(quoting).0, "Fix a.rs.");
     for text in ["What does \"## My request for Codex:\" mean?", "# Context from my IDE setup:\nnothing"] {
         assert_eq!(split_ide_context(text.to_owned()), (text.to_owned(), None));
     }

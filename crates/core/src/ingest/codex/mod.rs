@@ -44,7 +44,7 @@ use token_totals::CodexTokenMeter;
 use user_prompts::CodexPromptQueue;
 use wrapped_commands::BackgroundCommands;
 
-pub(super) use message_author::find_sure_non_user_speaker;
+pub(super) use message_author::{find_sure_non_user_speaker, split_ide_context};
 pub(super) use step_numbering::{CodexLineContext, CodexStepEmitter};
 pub(super) use token_totals::{has_grown, parse_codex_usage};
 pub(super) use turn_items::{TypedItem, error_message, parse_typed_item as typed_item};

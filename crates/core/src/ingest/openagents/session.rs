@@ -105,7 +105,13 @@ impl OpenAgentsSessionReader {
             _ => Speaker::System,
         };
         let mut message = json_fields::take_object(&mut line, "message").unwrap_or_default();
-        let content = ChatContent::from_value(message.get_mut("content").map(Value::take).unwrap_or_default());
+        let mut content = ChatContent::from_user_value(message.get_mut("content").map(Value::take).unwrap_or_default());
+        let attached = std::mem::take(&mut content.attached);
+        if !attached.is_empty() {
+            self.teller.emit_message(Speaker::System, attached, at, sink);
+        }
+        // Nothing tells what stands beside a result from the result itself.
+        let speaker = if content.outputs.is_empty() { speaker } else { Speaker::System };
         self.emit_message(speaker, content, None, at, sink);
     }
 
@@ -219,7 +225,7 @@ impl OpenAgentsSessionReader {
         at: Option<Timestamp>,
         sink: &mut dyn EventSink,
     ) {
-        let ChatContent { text, reasoning, calls, outputs } = content;
+        let ChatContent { text, reasoning, calls, outputs, .. } = content;
         for (id, mut output) in outputs {
             output.at = at;
             self.teller.emit_output(&id, None, output, sink);
