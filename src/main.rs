@@ -3,6 +3,8 @@
 use std::panic;
 use std::process::ExitCode;
 
+// The façade names what is linked instead of the shared libgcc (see build.rs); without this line nothing of it is linked.
+use archivist as _;
 use archivist_cli::{self as cli, ProcessContext};
 
 fn main() -> ExitCode {

@@ -8,6 +8,17 @@ use serde_json::{Value, json};
 use crate::support::{Output, World, text};
 
 #[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_program_loads_no_shared_libgcc_where_the_linker_has_the_other() {
+    let answer = std::process::Command::new("cc").arg("-print-file-name=libgcc_eh.a").output();
+    let has_archive = answer.is_ok_and(|answer| answer.stdout.starts_with(b"/"));
+    let program = fs::read(env!("CARGO_BIN_EXE_archivist")).unwrap();
+    let name = b"libgcc_s.so";
+    let loads_shared = program.windows(name.len()).any(|bytes| bytes == name);
+    assert!(!has_archive || !loads_shared, "see build.rs: nothing of the façade is linked");
+}
+
+#[test]
 fn errors_say_what_to_do_next() {
     let world = World::new();
     assert_snapshot!(world.run(&["show", "m-404"]), @"
