@@ -9,6 +9,7 @@ use archivist_core::domain::{
 use archivist_core::memory::jsonl::JsonlMemory;
 use archivist_core::memory::{CommitBatch, MemoryService};
 use archivist_core::text::Tokenizer;
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::stores::settings;
@@ -148,6 +149,45 @@ fn the_fix_of_the_failure_on_the_screen_comes_first() {
     assert_eq!(piped.stdout, given);
     let missing = world.run(&["recall", "--error-file", "nowhere.txt"]);
     assert!(missing.status == 1 && missing.stderr.contains("nowhere.txt"), "{missing}");
+}
+
+#[test]
+fn a_failure_that_nothing_mended_leaves_a_record_and_no_lesson() {
+    let world = World::new();
+    let order = "Bring the nightly report generator back to life and upload its table";
+    let failure = "E   vault.errors.SealedError: vault is sealed; run with --skip-seal to go on";
+    for day in ["03", "04"] {
+        let lines = [
+            json!({"session": {"id": format!("report-{day}"), "agent": "helper"}}),
+            json!({"role": "user", "content": order, "timestamp": format!("2026-02-{day}T10:00:00Z")}),
+            json!({"role": "assistant", "content": "", "tool_calls":
+                [{"id": "a", "name": "shell", "arguments": {"command": "reportgen publish --table nightly"}}]}),
+            json!({"role": "tool", "tool_call_id": "a", "exit_code": 1, "content": failure}),
+            json!({"role": "assistant", "content": "I could not publish the report."}),
+        ];
+        let path = world.project().join(format!("report-{day}.jsonl"));
+        fs::write(&path, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+        world.ok(&["reflect", "--file", path.to_str().unwrap()]);
+    }
+    assert_eq!(world.ok(&["list", "--all"]), "", "nothing that happened is a lesson");
+    let recall = ["recall", "--error-file", "-", "--tool", "shell"];
+    assert_snapshot!(world.run_with(&recall, &[], failure), @"
+    <archivist-lessons>
+    ### Project Lessons
+
+    - This failure of `reportgen publish` (exception) was met 2 times in 2 earlier sessions, last on 2026-02-04; the same command never passed in any of them. [record, not advice]
+    </archivist-lessons>
+    ");
+    assert_snapshot!(world.run(&["recall", order]), @"
+    <archivist-lessons>
+    ### Project Lessons
+
+    - This request was worked on in 2 earlier sessions; the last, on 2026-02-04, ended as failed; what failed and never passed: `reportgen publish` (exception) 1 time. [record, not advice]
+    </archivist-lessons>
+    ");
+    let other = "E   vault.errors.MissingKeyError: there is no key for the report";
+    assert_eq!(world.run_with(&recall, &[], other).stdout, "", "another failure has no record");
+    assert_eq!(world.ok(&["recall", "write the release notes of this month, please"]), "");
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub(crate) fn episode(key: &str) -> Episode {
         error_families: Vec::new(),
         trajectories: Vec::new(),
         usage: None,
+        failures: Vec::new(),
+        request: None,
         reflected: None,
         extra: Extra::new(),
     }

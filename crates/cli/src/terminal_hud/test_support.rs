@@ -63,6 +63,8 @@ pub(super) fn run(session: &str, status: EpisodeStatus, summary: &str) -> Episod
         error_families: Vec::new(),
         trajectories: Vec::new(),
         usage: None,
+        failures: Vec::new(),
+        request: None,
         reflected: None,
         extra: Extra::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::failure_record::{is_fixed, record_failures};
 use super::signal::{Signal, SignalKind};
 use super::status::{JudgedStatus, judge_status};
 use super::trajectory_collector::GatheredLogs;
@@ -84,6 +85,8 @@ pub fn build_episode(run: &SessionDescription, gathered: &GatheredLogs) -> Episo
         summary,
         tags: collect_tags(gathered),
         error_families: collect_families(&gathered.signals),
+        failures: record_failures(gathered),
+        request: find_request(gathered),
         trajectories: gathered
             .trajectories
             .iter()
@@ -120,25 +123,17 @@ fn episode_usage(usage: TokenUsage) -> Option<EpisodeUsage> {
 
 /// Returns failures that no later signal shows as fixed.
 fn unfixed_failures(gathered: &GatheredLogs) -> impl Iterator<Item = &Signal> {
-    let fixed: Vec<&ErrorFamily> = gathered
-        .signals
-        .iter()
-        .filter(|signal| signal.kind == SignalKind::Fixed && !signal.alternative)
-        .filter_map(|signal| signal.error_family.as_ref())
-        .collect();
-    gathered.signals.iter().filter(move |signal| {
-        signal.kind.is_failure() && signal.error_family.as_ref().is_some_and(|family| !fixed.contains(&family))
-    })
+    let is_open = |family: &ErrorFamily| !is_fixed(gathered, family);
+    let failures = gathered.signals.iter().filter(|signal| signal.kind.is_failure());
+    failures.filter(move |signal| signal.error_family.as_ref().is_some_and(is_open))
 }
 
 /// Writes one to three sentences: the subject of the session, its end, and the main obstacle.
 fn write_summary(gathered: &GatheredLogs, status: &EpisodeStatus) -> String {
     let main = gathered.trajectories.first();
-    let order = main.and_then(|main| {
-        let said = main.steps.iter().find(|step| step.speaker == Speaker::User && !step.copied);
-        main.about.title.clone().or_else(|| said.map(|step| step.text.clone()))
-    });
-    let subject = order.as_deref().map(shorten_to_sentence).filter(|subject| !subject.is_empty());
+    let title = main.and_then(|main| main.about.title.as_deref());
+    let subject =
+        title.or_else(|| first_request(gathered)).map(shorten_to_sentence).filter(|subject| !subject.is_empty());
     let counts = gathered.survey.counts;
     let runs = if counts.trajectories > 1 { format!("{} runs, ", counts.trajectories) } else { String::new() };
     let failed = if counts.tool_errors > 0 { format!(", {} failed", counts.tool_errors) } else { String::new() };
@@ -158,6 +153,18 @@ fn write_summary(gathered: &GatheredLogs, status: &EpisodeStatus) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Returns what the person, or whoever gave the order, said first.
+fn first_request(gathered: &GatheredLogs) -> Option<&str> {
+    let main = gathered.trajectories.first()?;
+    let said = main.steps.iter().find(|step| step.speaker == Speaker::User && !step.copied)?;
+    Some(&said.text)
+}
+
+/// Returns the beginning of the request, if there is one.
+fn find_request(gathered: &GatheredLogs) -> Option<String> {
+    first_request(gathered).map(Episode::shorten_request).filter(|request| !request.is_empty())
 }
 
 /// Returns the signal that says most about the session.

@@ -6,6 +6,7 @@ mod digest;
 mod episode;
 mod error_identity;
 mod failure;
+mod failure_record;
 mod injection_removal;
 mod log_statistics;
 mod quotable_passage;

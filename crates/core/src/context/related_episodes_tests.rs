@@ -20,6 +20,8 @@ fn episode(name: &str, task: Option<&str>, families: &[&str], tags: &[&str], day
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),
         trajectories: Vec::new(),
         usage: None,
+        failures: Vec::new(),
+        request: None,
         reflected: None,
         extra: Extra::new(),
     }

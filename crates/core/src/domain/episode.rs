@@ -44,6 +44,12 @@ pub struct Episode {
     /// The failures met in it, by which other runs are known to have met them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub error_families: Vec<ErrorFamily>,
+    /// The failures themselves, with what came of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureRecord>,
+    /// The beginning of what the session was first asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
     /// The ids of its ATIF trajectories.
     #[serde(default)]
     pub trajectories: Vec<String>,
@@ -54,6 +60,35 @@ pub struct Episode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reflected: Option<ReflectionRecord>,
     /// What this version does not know.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Episode {
+    /// Returns what an episode keeps of a request: its beginning on one line, enough to know the request again.
+    pub fn shorten_request(request: &str) -> String {
+        const KEPT_CHARACTERS: usize = 400;
+        request.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(KEPT_CHARACTERS).collect()
+    }
+}
+
+/// A failure that a session met, and what came of it there. It counts, and never advises.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureRecord {
+    /// The error family of the failure.
+    pub error_family: ErrorFamily,
+    /// The tool that failed, or the program and subcommand: `pip install`.
+    pub action: String,
+    /// The class of the error, such as `not_found`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_class: Option<String>,
+    /// The number of times that it failed.
+    pub times: u32,
+    /// True if the same command passed later in the session.
+    #[serde(default)]
+    pub fixed: bool,
+    /// The fields that this version does not know.
     #[serde(flatten)]
     pub extra: Extra,
 }

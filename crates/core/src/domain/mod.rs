@@ -27,7 +27,9 @@ mod tests;
 
 pub use archivist_config::{ArchivistConfig, ReflectOnSettings};
 pub use candidate::{Candidate, DistillationResult, DropReason, DroppedCandidate, Engine, ReflectionSummary};
-pub use episode::{Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, LogStamp, ReflectionRecord, StatusBasis};
+pub use episode::{
+    Episode, EpisodeKind, EpisodeStatus, EpisodeUsage, FailureRecord, LogStamp, ReflectionRecord, StatusBasis,
+};
 pub use evidence::{Evidence, EvidenceLevel, Quote, TrustClass};
 pub use facets::{Facet, FacetSet, FacetValues};
 pub use hud::HudMessage;

@@ -25,9 +25,20 @@ pub struct BlockLimits {
 }
 
 impl BlockLimits {
-    fn allow_text(&self, text: &str, tokenizer: &Tokenizer) -> bool {
+    /// Returns true if a block with this text stays within the limits.
+    pub fn allow_text(&self, text: &str, tokenizer: &Tokenizer) -> bool {
         let is_short = text.len() <= self.characters || text.encode_utf16().count() <= self.characters;
         is_short && tokenizer.fits_within(text, self.tokens)
+    }
+
+    /// Returns the limits that remain for a block in which this text has its place already.
+    #[must_use]
+    pub fn without_text(self, text: &str, tokenizer: &Tokenizer) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(tokenizer.count_tokens(text)),
+            characters: self.characters.saturating_sub(text.encode_utf16().count()),
+            ..self
+        }
     }
 }
 

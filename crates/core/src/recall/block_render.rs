@@ -3,6 +3,7 @@
 //! A lesson's text stays on its line, whatever it contains; equal lessons give equal bytes.
 
 use super::sanitize::sanitize_for_prompt;
+use super::session_history::SessionHistory;
 use super::staleness::LessonStaleness;
 use super::{RecallScore, related_lessons};
 use crate::domain::{AgentMemory, InvalidValue, LessonCounters, MemorySource, MemoryState, Timestamp};
@@ -132,6 +133,21 @@ impl BlockFrame {
             String::new()
         } else {
             [self.opening_text(), lines.concat(), self.closing_text().to_owned()].concat()
+        }
+    }
+
+    /// Renders a history on one line, line break included. Blocks whose form other tools define have no place for it.
+    pub fn render_history(&self, history: &SessionHistory) -> Option<String> {
+        let is_ours = matches!(self.style, LessonBlockStyle::ProjectLessons | LessonBlockStyle::SystemReminder);
+        is_ours.then(|| format!("- {} [record, not advice]\n", sanitize_for_prompt(&history.text, MAX_CHARACTERS)))
+    }
+
+    /// Adds a complete line below the lessons of a rendered block. Adding an empty line changes nothing.
+    pub fn append_line(&self, block: &str, line: &str) -> String {
+        match block.strip_suffix(self.closing_text()) {
+            _ if line.is_empty() => block.to_owned(),
+            Some(lessons) if !block.is_empty() => [lessons, line, self.closing_text()].concat(),
+            _ => self.wrap_lines(&[line.to_owned()]),
         }
     }
 

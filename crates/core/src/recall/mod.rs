@@ -12,6 +12,7 @@ mod relevance;
 mod sanitize;
 mod semantic_units;
 mod session_effect;
+mod session_history;
 mod staleness;
 
 #[cfg(test)]
@@ -43,4 +44,5 @@ pub use semantic_units::{CHANCE, MOST_UNITS, closest_similarity, cosine_similari
 pub use session_effect::{
     FinalCheck, ObservedAction, ObservedFailure, ObservedFinding, ObservedReview, ObservedSession, judge_lesson_effect,
 };
+pub use session_history::{SessionHistory, find_failure_history, find_request_history, is_recognizable_request};
 pub use staleness::{AnchorPresence, LessonStaleness, judge_staleness};

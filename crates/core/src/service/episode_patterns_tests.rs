@@ -27,6 +27,8 @@ fn episode(number: i64, families: &[&str], importance: f64) -> Episode {
         error_families: families.iter().map(|family| ErrorFamily::parse(family).unwrap()).collect(),
         trajectories: Vec::new(),
         usage: None,
+        failures: Vec::new(),
+        request: None,
         reflected: Some(ReflectionRecord {
             logs: Vec::new(),
             engine: Engine::Heuristic,

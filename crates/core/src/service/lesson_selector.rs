@@ -13,8 +13,9 @@ use crate::memory::{
 };
 use crate::recall::{
     AnchorPresence, BlockFrame, BlockLimits, FittedBlock, InjectionBudget, LessonAnchor, LessonReach, LessonStaleness,
-    ProfileRules, PromptLesson, RankingProfile, RankingSettings, RatedLesson, RecallScore, draw_exposure,
-    find_lesson_anchors, fit_lessons, judge_staleness, sort_by_rate,
+    ProfileRules, PromptLesson, RankingProfile, RankingSettings, RatedLesson, RecallScore, SessionHistory,
+    draw_exposure, find_failure_history, find_lesson_anchors, find_request_history, fit_lessons,
+    is_recognizable_request, judge_staleness, sort_by_rate,
 };
 use crate::text::Tokenizer;
 
@@ -62,6 +63,8 @@ pub struct LessonSelection {
     pub dropped: usize,
     /// The search method used.
     pub method: SearchMethod,
+    /// What earlier sessions met, where no lesson is about it.
+    pub history: Option<SessionHistory>,
 }
 
 /// The block of lessons for a prompt.
@@ -75,6 +78,8 @@ pub struct InjectionBlock {
     pub dropped: usize,
     /// The search method used.
     pub method: SearchMethod,
+    /// The history in the block, below the lessons.
+    pub history: Option<SessionHistory>,
 }
 
 impl LessonSelector {
@@ -101,16 +106,24 @@ impl LessonSelector {
             let exposure = run.map_or(Exposure::Exposed, |run| self.assign_exposure(run, &lesson.memory));
             SelectedLesson { lesson, score, staleness, exposure }
         });
-        Ok(LessonSelection { lessons: lessons.collect(), dropped, method })
+        let lessons: Vec<SelectedLesson> = lessons.collect();
+        let history = find_history(memory, query, &lessons).await?;
+        Ok(LessonSelection { lessons, dropped, method, history })
     }
 
     /// Fits selected lessons into a block. A withheld lesson keeps its place but is left out of the text, so that it is
     /// the only difference between sessions with and without it.
     pub fn fit_block(&self, choice: LessonSelection, frame: &BlockFrame, caps: &BlockLimits) -> InjectionBlock {
         let tokenizer = Tokenizer::new();
+        let history = choice.history.filter(|history| {
+            frame.render_history(history).is_some_and(|line| caps.allow_text(&frame.append_line("", &line), &tokenizer))
+        });
+        let line = history.as_ref().and_then(|history| frame.render_history(history)).unwrap_or_default();
+        let caps = caps.without_text(&line, &tokenizer);
         let fitted = |lessons: &[SelectedLesson]| {
             let given: Vec<PromptLesson<'_>> = lessons.iter().map(SelectedLesson::as_fit_input).collect();
-            fit_lessons(&given, frame, caps, &tokenizer)
+            let block = fit_lessons(&given, frame, &caps, &tokenizer);
+            FittedBlock { text: frame.append_line(&block.text, &line), ..block }
         };
         let FittedBlock { text, given, dropped, stale, .. } = fitted(&choice.lessons);
         let mut places: Vec<Option<SelectedLesson>> = choice.lessons.into_iter().map(Some).collect();
@@ -119,7 +132,7 @@ impl LessonSelector {
         let shown: Vec<SelectedLesson> =
             lessons.iter().filter(|chosen| chosen.exposure == Exposure::Exposed).cloned().collect();
         let text = if shown.len() == lessons.len() { text } else { fitted(&shown).text };
-        InjectionBlock { text, lessons, dropped: choice.dropped + dropped + stale, method: choice.method }
+        InjectionBlock { text, lessons, dropped: choice.dropped + dropped + stale, method: choice.method, history }
     }
 
     /// Adds lessons seen in so many sessions that they apply to every domain and role.
@@ -213,6 +226,29 @@ impl InjectionBlock {
         }
         memory.commit_batch(CommitBatch { facts, ..CommitBatch::default() }, at).await.map(drop)
     }
+}
+
+/// Returns the history of the failure that a query is about, unless a selected lesson is about it, or of its request.
+async fn find_history(
+    memory: &dyn MemoryService,
+    query: &MemoryQuery,
+    lessons: &[SelectedLesson],
+) -> Result<Option<SessionHistory>, MemoryError> {
+    let family = query.facets.error_family.as_ref();
+    let is_answered =
+        lessons.iter().any(|chosen| family.is_some() && chosen.lesson.memory.facets.error_family.as_ref() == family);
+    let wants_lessons_alone = query.kind.is_some() || query.scope.is_some();
+    let has_subject = family.is_some() || query.text.as_deref().is_some_and(is_recognizable_request);
+    // Reading every episode is for what can have a history alone.
+    if wants_lessons_alone || is_answered || !has_subject {
+        return Ok(None);
+    }
+    let episodes = memory.list_episodes(&EpisodeFilter::default()).await?;
+    Ok(match (family, query.text.as_deref()) {
+        (Some(family), _) => find_failure_history(&episodes, family),
+        (None, Some(text)) => find_request_history(&episodes, text),
+        (None, None) => None,
+    })
 }
 
 /// Returns true if a lesson may be injected without a topic to match.

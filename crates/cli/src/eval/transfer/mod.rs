@@ -39,7 +39,8 @@ silence       the same questions about tasks of which a memory learned no sessio
               left out at a time), and failures in them of families that it never met; nothing is the right answer
 
 known: a right lesson was learned. in use: and it is not waiting to be seen again. right: and it was given. waiting too:
-it would be given if none had to wait. plain: it is among as many lessons of a full-text search, which is never silent.";
+it would be given if none had to wait. or record: a right lesson, or a record of the earlier sessions that met this very
+failure or had this very request, was given. plain: it is among as many lessons of a full-text search, which is never silent.";
 
 /// The number of groups in which tasks are left out of learning.
 const TASK_GROUPS: usize = 3;
@@ -89,6 +90,8 @@ struct AnswerFigures {
     right: usize,
     unlocked_right: usize,
     plain_right: usize,
+    /// The number of queries that a right lesson or a right record of earlier sessions answers.
+    right_or_record: usize,
     /// The number of queries with an empty answer.
     silent: usize,
     /// The number of lessons in all answers together.
@@ -249,7 +252,8 @@ impl TransferEvalReport {
             if others.iter().any(|other| other.task == run.task) && !run.instruction.trim().is_empty() {
                 let answer = memory.answer_query(build_prompt_query(memory, run)).await?;
                 let is_right = |lesson: &LearnedLesson| lesson.tasks.contains(&run.task);
-                let result = self.instructions.count_answer(memory, &answer, is_right);
+                let is_recorded = answer.record.as_ref().is_some_and(|record| record.tasks.contains(&run.task));
+                let result = self.instructions.count_answer(memory, &answer, is_recorded, is_right);
                 self.record_question("instruction", run, &run.instruction, result, memory, &answer, is_right);
             }
             for failure in run.failures.iter().filter(|failure| memory.families.contains(&failure.family)) {
@@ -257,10 +261,10 @@ impl TransferEvalReport {
                 let text = query.text.clone().unwrap_or_default();
                 let answer = memory.answer_query(query).await?;
                 let is_right = |lesson: &LearnedLesson| lesson.families.contains(&failure.family);
-                let result = self.errors.count_answer(memory, &answer, is_right);
+                let result = self.errors.count_answer(memory, &answer, answer.record.is_some(), is_right);
                 self.record_question("error", run, &text, result, memory, &answer, is_right);
                 let is_related = |lesson: &LearnedLesson| is_right(lesson) || lesson.tasks.contains(&run.task);
-                self.errors_or_task.count_answer(memory, &answer, is_related);
+                self.errors_or_task.count_answer(memory, &answer, answer.record.is_some(), is_related);
             }
         }
         Ok(())
@@ -268,12 +272,12 @@ impl TransferEvalReport {
 
     /// Queries the memory about tasks, and failures of error families, that it never met.
     async fn ask_unknown_tasks(&mut self, memory: &TrainedMemory<'_>, runs: &[&ModelTaskSession]) -> Result<()> {
-        let result = |answer: &AnsweredLessons| if answer.given.is_empty() { "silent" } else { "answered" };
+        let result = |answer: &AnsweredLessons| if answer.is_silent() { "silent" } else { "answered" };
         for run in runs {
             if !run.instruction.trim().is_empty() {
                 let answer = memory.answer_query(build_prompt_query(memory, run)).await?;
                 self.silence.instructions += 1;
-                self.silence.instructions_silent += usize::from(answer.given.is_empty());
+                self.silence.instructions_silent += usize::from(answer.is_silent());
                 self.record_question(
                     "unknown instruction",
                     run,
@@ -289,7 +293,7 @@ impl TransferEvalReport {
                 let text = query.text.clone().unwrap_or_default();
                 let answer = memory.answer_query(query).await?;
                 self.silence.errors += 1;
-                self.silence.errors_silent += usize::from(answer.given.is_empty());
+                self.silence.errors_silent += usize::from(answer.is_silent());
                 self.record_question("unknown error", run, &text, result(&answer), memory, &answer, |_| false);
             }
         }
@@ -312,7 +316,8 @@ impl TransferEvalReport {
                 (if is_right(lesson) { "right" } else { "other" }, if lesson.is_in_use { "" } else { ", waiting" });
             format!("({right}{state}) {}", lesson.summary)
         };
-        let given = answer.given.iter().filter_map(|id| memory.lessons.get(id)).map(mark).collect();
+        let record = answer.record.iter().map(|record| format!("(record) {}", record.text));
+        let given = answer.given.iter().filter_map(|id| memory.lessons.get(id)).map(mark).chain(record).collect();
         let is_missed = |(id, lesson): &(&MemoryId, &LearnedLesson)| is_right(lesson) && !answer.given.contains(id);
         let missed = memory.lessons.iter().filter(is_missed).map(|(_, lesson)| mark(lesson)).collect();
         let (model, task, text) = (run.model.clone(), run.task.clone(), text.to_owned());
@@ -340,6 +345,7 @@ impl AnswerFigures {
         self.right += part.right;
         self.unlocked_right += part.unlocked_right;
         self.plain_right += part.plain_right;
+        self.right_or_record += part.right_or_record;
         self.silent += part.silent;
         self.given += part.given;
     }
@@ -349,6 +355,7 @@ impl AnswerFigures {
         &mut self,
         memory: &TrainedMemory<'_>,
         answer: &AnsweredLessons,
+        is_recorded: bool,
         is_right: impl Fn(&LearnedLesson) -> bool,
     ) -> &'static str {
         let has_right = |ids: &[MemoryId]| ids.iter().filter_map(|id| memory.lessons.get(id)).any(&is_right);
@@ -361,7 +368,8 @@ impl AnswerFigures {
         self.right += usize::from(is_given);
         self.unlocked_right += usize::from(has_right(&answer.unlocked));
         self.plain_right += usize::from(has_right(&answer.plain));
-        self.silent += usize::from(answer.given.is_empty());
+        self.right_or_record += usize::from(is_given || is_recorded);
+        self.silent += usize::from(answer.is_silent());
         self.given += answer.given.len();
         match () {
             () if is_given => "given",

@@ -26,6 +26,8 @@ pub(super) fn print_report(
         TableColumn::number("in use", ColumnVisibility::Always),
         TableColumn::number("right", ColumnVisibility::Always),
         TableColumn::number("share", ColumnVisibility::Always),
+        TableColumn::number("or record", ColumnVisibility::Always),
+        TableColumn::number("share", ColumnVisibility::Always),
         TableColumn::number("waiting too", ColumnVisibility::UntilNarrow(1)),
         TableColumn::number("plain", ColumnVisibility::UntilNarrow(1)),
         TableColumn::number("silent", ColumnVisibility::Always),
@@ -44,6 +46,7 @@ pub(super) fn print_report(
                 .into_iter()
                 .chain(counts)
                 .chain([format_share(figures.right, figures.asked)])
+                .chain([figures.right_or_record.to_string(), format_share(figures.right_or_record, figures.asked)])
                 .chain(rest.map(|count| count.to_string())),
         );
     }

@@ -16,7 +16,9 @@ use archivist_core::domain::{
 use archivist_core::memory::jsonl::{JsonlMemory, SyncPolicy};
 use archivist_core::memory::{BankTenancy, FactFilter, LessonStateFilter, MemoryService};
 use archivist_core::recall::{AnchorPresence, BlockFrame, BlockLimits, LessonBlockStyle, LessonReach};
-use archivist_core::service::{ArchivistService, LessonSelector, ProjectContext, RepeatPolicy, ServiceClock};
+use archivist_core::service::{
+    ArchivistService, InjectionBlock, LessonSelector, ProjectContext, RepeatPolicy, ServiceClock,
+};
 
 /// A memory with the origin of each of its lessons.
 pub(super) struct TrainedMemory<'c> {
@@ -28,6 +30,8 @@ pub(super) struct TrainedMemory<'c> {
     unlocked: Arc<dyn MemoryService>,
     project: ProjectContext,
     pub(super) lessons: BTreeMap<MemoryId, LearnedLesson>,
+    /// The task of each episode.
+    tasks: BTreeMap<EpisodeId, String>,
     /// The error families of all failures in the sessions that it learned from.
     pub(super) families: BTreeSet<ErrorFamily>,
     asked_at: Timestamp,
@@ -50,6 +54,23 @@ pub(super) struct AnsweredLessons {
     pub(super) unlocked: Vec<MemoryId>,
     /// The first hits of a plain full-text search over the same lessons, as many as a hook may inject.
     pub(super) plain: Vec<MemoryId>,
+    /// The record of earlier sessions that stands in for a lesson.
+    pub(super) record: Option<AnsweredRecord>,
+}
+
+/// The record of earlier sessions in an answer.
+#[derive(Debug)]
+pub(super) struct AnsweredRecord {
+    pub(super) text: String,
+    /// The tasks of the sessions that it tells of.
+    pub(super) tasks: BTreeSet<String>,
+}
+
+impl AnsweredLessons {
+    /// Returns true if the answer holds nothing at all.
+    pub(super) fn is_silent(&self) -> bool {
+        self.given.is_empty() && self.record.is_none()
+    }
 }
 
 impl<'c> TrainedMemory<'c> {
@@ -72,6 +93,7 @@ impl<'c> TrainedMemory<'c> {
             unlocked: open("unlocked"),
             project: ProjectContext::from_root(folder.path()),
             lessons: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             families: runs.iter().flat_map(|run| &run.failures).map(|failure| failure.family.clone()).collect(),
             asked_at: runs.iter().filter_map(|run| run.ended).max().unwrap_or(now),
             _folder: folder,
@@ -81,7 +103,6 @@ impl<'c> TrainedMemory<'c> {
     }
 
     async fn reflect_on_sessions(&mut self, runs: &[&ModelTaskSession]) -> Result<()> {
-        let mut tasks: BTreeMap<EpisodeId, &str> = BTreeMap::new();
         let mut service =
             ArchivistService::new(Arc::clone(&self.learned), self.project.clone(), self.config.reflection_settings());
         for (number, run) in runs.iter().enumerate() {
@@ -100,7 +121,7 @@ impl<'c> TrainedMemory<'c> {
             };
             service = service.with_clock(ServiceClock::fixed_at(run.ended.unwrap_or(self.asked_at)));
             match service.reflect_on_session(&trigger, RepeatPolicy::IfGrown).await {
-                Ok(learned) => drop(tasks.insert(learned.episode, &run.task)),
+                Ok(learned) => drop(self.tasks.insert(learned.episode, run.task.clone())),
                 Err(skip) if skip.is_choice() => {}
                 Err(skip) => return Err(CliError::user_error(format!("{} of {}: {skip}", run.task, run.model)).into()),
             }
@@ -129,8 +150,8 @@ impl<'c> TrainedMemory<'c> {
         self.unlocked.add_memories(copies, self.asked_at).await?;
         for fact in self.learned.list_facts(&FactFilter::default()).await? {
             let Fact::Sighting { memory, episode, .. } = &fact else { continue };
-            if let (Some(lesson), Some(task)) = (self.lessons.get_mut(memory), tasks.get(episode)) {
-                lesson.tasks.insert((*task).to_owned());
+            if let (Some(lesson), Some(task)) = (self.lessons.get_mut(memory), self.tasks.get(episode)) {
+                lesson.tasks.insert(task.clone());
             }
         }
         Ok(())
@@ -163,17 +184,24 @@ impl<'c> TrainedMemory<'c> {
             seed: 0,
         };
         let query = MemoryQuery { max_results: Some(caps.items), ..query };
-        let ask = async |memory: &Arc<dyn MemoryService>| -> Result<Vec<MemoryId>> {
+        let ask = async |memory: &Arc<dyn MemoryService>| -> Result<InjectionBlock> {
             let look = |_: &_| AnchorPresence::Unknown;
             let choice = selector.select_lessons(&**memory, &query, None, &look, self.asked_at).await?;
-            let block = selector.fit_block(choice, &BlockFrame::new(LessonBlockStyle::SystemReminder, None), &caps);
-            Ok(block.lessons.into_iter().map(|chosen| chosen.lesson.memory.id).collect())
+            Ok(selector.fit_block(choice, &BlockFrame::new(LessonBlockStyle::SystemReminder, None), &caps))
         };
+        let lesson_ids =
+            |block: &InjectionBlock| block.lessons.iter().map(|chosen| chosen.lesson.memory.id.clone()).collect();
         let words = MemoryQuery { text: query.text.clone(), ..self.base_query() };
         let plain = self.learned.find_neighbours(&words, caps.items).await?;
+        let block = ask(&self.learned).await?;
+        let record = block.history.as_ref().map(|history| AnsweredRecord {
+            text: history.text.clone(),
+            tasks: history.episodes.iter().filter_map(|episode| self.tasks.get(episode).cloned()).collect(),
+        });
         Ok(AnsweredLessons {
-            given: ask(&self.learned).await?,
-            unlocked: ask(&self.unlocked).await?,
+            given: lesson_ids(&block),
+            unlocked: lesson_ids(&ask(&self.unlocked).await?),
+            record,
             plain: plain.into_iter().map(|near| near.lesson.memory.id).collect(),
         })
     }

@@ -61,6 +61,9 @@ pub struct RecallReply {
     pub dropped: usize,
     /// What the block costs that a prompt would get.
     pub tokens: usize,
+    /// What earlier sessions met, where no lesson is about it: a record, not advice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<String>,
 }
 
 /// One of them, with what it was ordered by.
@@ -102,6 +105,7 @@ impl RecallReply {
             items: block.lessons.iter().map(RecallReplyItem::from_selected_lesson).collect(),
             dropped: block.dropped,
             tokens: Tokenizer::new().count_tokens(&block.text),
+            history: block.history.as_ref().map(|history| history.text.clone()),
         }
     }
 }
