@@ -66,6 +66,8 @@ mod frozen;
 mod full_disk;
 mod giving;
 mod hook;
+#[cfg(unix)]
+mod hook_patience;
 mod hud;
 #[cfg(unix)]
 mod hud_terminal;

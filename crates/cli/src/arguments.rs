@@ -132,6 +132,11 @@ pub(super) enum CliCommand {
 }
 
 impl CliCommand {
+    /// Returns true if an agent makes the call.
+    pub(super) fn is_hook(&self) -> bool {
+        matches!(self, Self::Other(OtherCommand::Hook(_)))
+    }
+
     /// Returns true if the command takes over the whole terminal.
     pub(super) fn takes_over_terminal(&self) -> bool {
         #[cfg(feature = "hud")]

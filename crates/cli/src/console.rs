@@ -14,8 +14,8 @@ const DEFAULT_COLUMNS: usize = 100;
 /// The least width; no table is readable below it, so narrower terminals are treated as this wide.
 const FEWEST_COLUMNS: usize = 20;
 
-/// The most bytes that are read from a hook's stdin.
-const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
+/// The most bytes that are read from stdin where its size is nobody's choice.
+const MAX_INPUT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -90,7 +90,7 @@ impl ColorMode {
 
 /// The input and output streams of one command.
 pub(super) struct Console {
-    input: Box<dyn Read>,
+    input: Box<dyn Read + Send>,
     output: BufWriter<Box<dyn Write>>,
     errors: Box<dyn Write>,
     output_paint: ColorMode,
@@ -224,10 +224,15 @@ impl Console {
         Ok(matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Returns stdin. The console reads nothing from it any more.
+    pub(super) fn take_input(&mut self) -> Box<dyn Read + Send> {
+        std::mem::replace(&mut self.input, Box::new(io::empty()))
+    }
+
     /// Reads stdin up to 64 MiB, and replaces bytes that are not UTF-8.
     pub(super) fn read_input_lossily(&mut self) -> Result<String, CliError> {
         let mut bytes = Vec::new();
-        let read = self.input.by_ref().take(MAX_PAYLOAD_BYTES).read_to_end(&mut bytes);
+        let read = self.input.by_ref().take(MAX_INPUT_BYTES).read_to_end(&mut bytes);
         read.map_err(|error| CliError::user_error(format!("cannot read stdin: {error}")))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }

@@ -11,6 +11,7 @@ mod process_context;
 
 mod arguments;
 mod facet_flags;
+mod hook_input;
 mod query_json;
 
 mod command_context;
@@ -95,7 +96,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
             done
         }),
     };
-    let flushed = console.flush();
+    // The agent of a hook must not notice that its end of the pipe, or its disk, takes nothing.
+    let flushed = console.flush().or_else(|error| if arguments.command.is_hook() { Ok(()) } else { Err(error) });
     let exit = done.and_then(|exit| flushed.map(|()| exit).map_err(anyhow::Error::from));
     exit.unwrap_or_else(|error| report_error(&error, &mut console)).into()
 }

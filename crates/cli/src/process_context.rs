@@ -19,7 +19,7 @@ pub struct ProcessContext {
     /// The random seed, which `--seed` replaces.
     pub seed: u64,
     /// The stream that texts and answers are read from.
-    pub input: Box<dyn Read>,
+    pub input: Box<dyn Read + Send>,
     /// True if a person can answer on the input stream.
     pub is_interactive: bool,
     /// The stream for data.

@@ -4,7 +4,8 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
@@ -12,13 +13,14 @@ use clap::Args;
 use crate::arguments::GlobalFlags;
 use crate::command_context::CommandContext;
 use crate::console::Console;
+use crate::hook_input::read_payload;
 use crate::hooks::{GUARD_VARIABLE, HookAgent, HookCall, HookEvent, interpret_hook, render_answer};
 use crate::session_trigger::trigger_for_session;
 use crate::worker_start::WorkerLauncher;
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
 use archivist_core::recall::{LessonBlockStyle, Point};
-use archivist_core::service::{Archivist, RecallRequest};
+use archivist_core::service::{Archivist, RecallRequest, RecallResult};
 use archivist_core::service::{Job, JobKind, JobQueue, JobUrgency, total_log_bytes};
 
 const EXAMPLES: &str = "\
@@ -75,8 +77,9 @@ impl HookCommand {
         let agent = HookAgent::parse(&self.agent)?;
         let payload = match &self.payload {
             Some(payload) => payload.clone(),
-            None => console.read_input_lossily()?,
+            None => read_payload(console.take_input())?,
         };
+        let began = Instant::now();
         match interpret_hook(agent, &self.event, &payload) {
             HookEvent::Ignored(why) => anyhow::bail!("ignored: {why}"),
             HookEvent::Ended(call) => {
@@ -99,18 +102,23 @@ impl HookCommand {
             }
             HookEvent::Started(call) => {
                 let at = HookContext::from_call(&call, globals, environment, now)?;
-                let given = match at.session.archivist.config().hooks.recall_at_start {
-                    true => at.inject_lessons(&call, &self.event, at.session.archivist.new_query(), console),
+                let hooks = &at.session.archivist.config().hooks;
+                let sweep = JobKind::Sweep { project_root: at.session.archivist.project().root_text() };
+                let spooled = at.spool_job(sweep, &call, &self.event, JobUrgency::Sweep);
+                let deadline = began + Duration::from_millis(hooks.start_deadline_millis.into());
+                let given = match hooks.recall_at_start {
+                    true => at.inject_lessons(&call, &self.event, at.session.archivist.new_query(), deadline, console),
                     false => Ok(()),
                 };
-                let sweep = JobKind::Sweep { project_root: at.session.archivist.project().root_text() };
-                at.enqueue_job(sweep, &call, &self.event, JobUrgency::Sweep).and(given)
+                spooled.and(at.ensure_worker()).and(given)
             }
             HookEvent::Prompted(call, prompt) => {
                 let at = HookContext::from_call(&call, globals, environment, now)?;
                 let question = MemoryQuery { text: Some(prompt), ..at.session.archivist.new_query() };
-                match at.session.archivist.config().hooks.recall_on_prompt {
-                    true => at.inject_lessons(&call, &self.event, question, console),
+                let hooks = &at.session.archivist.config().hooks;
+                let deadline = began + Duration::from_millis(hooks.deadline_millis.into());
+                match hooks.recall_on_prompt {
+                    true => at.inject_lessons(&call, &self.event, question, deadline, console),
                     false => Ok(()),
                 }
             }
@@ -153,12 +161,16 @@ impl<'s> HookContext<'s> {
 
     /// Writes the job into the queue, and starts a worker if none runs.
     fn enqueue_job(&self, kind: JobKind, call: &HookCall, event: &str, urgency: JobUrgency) -> Result<()> {
+        self.spool_job(kind, call, event, urgency)?;
+        self.ensure_worker()
+    }
+
+    fn spool_job(&self, kind: JobKind, call: &HookCall, event: &str, urgency: JobUrgency) -> Result<()> {
         let log_bytes = match &kind {
             JobKind::Reflect(trigger) => total_log_bytes(trigger, self.environment.home.as_deref()),
             JobKind::Sweep { .. } => None,
         };
-        let queue = JobQueue::for_memory(self.session.archivist.memory_dir());
-        queue.enqueue(&Job {
+        self.queue().enqueue(&Job {
             kind,
             agent: call.agent.to_string(),
             event: event.to_owned(),
@@ -169,24 +181,60 @@ impl<'s> HookContext<'s> {
             attempts: Vec::new(),
             extra: Extra::new(),
         })?;
-        if self.session.archivist.config().hooks.start_worker && !queue.has_worker() {
+        Ok(())
+    }
+
+    fn ensure_worker(&self) -> Result<()> {
+        if self.session.archivist.config().hooks.start_worker && !self.queue().has_worker() {
             WorkerLauncher::new(&self.session, self.globals, self.environment).launch_worker()?;
         }
         Ok(())
     }
 
-    /// Prints the lessons that match the query in the agent's own format, and records the injection.
-    fn inject_lessons(&self, call: &HookCall, event: &str, query: MemoryQuery, console: &mut Console) -> Result<()> {
+    fn queue(&self) -> JobQueue {
+        JobQueue::for_memory(self.session.archivist.memory_dir())
+    }
+
+    /// Prints the lessons that match the query in the agent's own format, and records the injection. If they are not
+    /// found in time, nothing is printed, and a worker brings the index up to date for the next hook.
+    fn inject_lessons(
+        &self,
+        call: &HookCall,
+        event: &str,
+        query: MemoryQuery,
+        deadline: Instant,
+        console: &mut Console,
+    ) -> Result<()> {
         let run = RunId::parse(call.session.as_str())?;
         let archivist = &self.session.archivist;
-        let asked = RecallRequest { run: Some(run.clone()), ..request_session_lessons(archivist, query) };
+        let request = RecallRequest { run: Some(run.clone()), ..request_session_lessons(archivist, query) };
+        let Some(found) = recall_until(deadline, archivist, request)? else {
+            self.ensure_worker()?;
+            anyhow::bail!("silent: no answer was found in time");
+        };
+        console.print_bytes(render_answer(call.agent, event, &found.block.text).as_bytes())?;
+        console.flush()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let found = archivist.recall_unrecorded(asked).await?;
-            console.print_bytes(render_answer(call.agent, event, &found.block.text).as_bytes())?;
-            console.flush()?;
-            Ok(archivist.record_injections(&found, &run, Some(&Point::from(event.to_owned()))).await?)
-        })
+        Ok(runtime.block_on(archivist.record_injections(&found, &run, Some(&Point::from(event.to_owned()))))?)
+    }
+}
+
+/// Recalls lessons in a thread of its own, and returns `None` if that takes too long. The thread ends with the process.
+fn recall_until(deadline: Instant, archivist: &Archivist, request: RecallRequest) -> Result<Option<RecallResult>> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let archivist = archivist.clone();
+    std::thread::Builder::new().name("recall".to_owned()).spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let found = runtime
+            .map_err(anyhow::Error::from)
+            .and_then(|runtime| Ok(runtime.block_on(archivist.recall_unrecorded(request))?));
+        // Nobody receives what arrives too late.
+        drop(sender.send(found));
+    })?;
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(found) => found.map(Some),
+        Err(mpsc::RecvTimeoutError::Timeout) => Ok(None),
+        Err(mpsc::RecvTimeoutError::Disconnected) => anyhow::bail!("the recall ended early"),
     }
 }
 

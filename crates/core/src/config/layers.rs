@@ -1,7 +1,6 @@
 //! Reads the layers, lowest first, and lays each over the one before. Every value remembers its layer.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -15,9 +14,13 @@ use super::error::ConfigProblem;
 use super::name_suggestion::normalise_name;
 use super::schema::join_key;
 use super::value_check::{ConfigKey, ConfigKeys, KeyLookup, section_value_problem};
+use crate::files::read_small_file;
 
 /// The built-in defaults, defined only in this file. They reach a process through the schema, as [`ConfigKeys`].
 const DEFAULTS: &str = include_str!("../../../../config/default.toml");
+
+/// The longest file of settings.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The effective values of all layers, and the problems found while reading them.
 pub(super) struct ConfigLayers {
@@ -89,7 +92,7 @@ impl ConfigLayers {
 
     fn add_file(&mut self, path: &Path, origin: fn(PathBuf) -> SettingOrigin, missing: MissingFilePolicy) {
         let origin = origin(path.to_path_buf());
-        let bytes = match fs::read(path) {
+        let bytes = match read_small_file(path, MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if is_absent(error.kind()) && missing == MissingFilePolicy::Fine => return,
             Err(error) => {

@@ -1,10 +1,13 @@
 //! Finds the project and its repository. Both are read from the file system; no git process is run.
 
 use std::fmt;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::git_remote::{find_remote_url, normalise_remote_url};
+use crate::files::read_small_file;
+
+/// The longest file of git's that is read for a repository's identity.
+const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The identity of a repository, the most reliable kind first. Two worktrees of a repository share it; two folders that
 /// only have the same name do not.
@@ -103,7 +106,7 @@ fn find_common_git_dir(folder: &Path) -> Option<PathBuf> {
 
 /// Returns the text of a small file, or `None` if it cannot be read: for an identity that equals a missing file.
 fn read_text(path: &Path) -> Option<String> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = read_small_file(path, MAX_GIT_FILE_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -1,5 +1,7 @@
 use tempfile::TempDir;
 
+use std::fs;
+
 use super::*;
 
 /// A file tree: a path that ends in `/` is a directory, any other a file with this text.

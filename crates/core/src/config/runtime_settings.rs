@@ -56,6 +56,12 @@ pub struct HookSettings {
     /// The most tokens that a hook prints.
     #[schemars(range(min = 50, max = 2_500))]
     pub max_tokens: u32,
+    /// After how long a hook at the start of a session says nothing rather than make the agent wait.
+    #[schemars(range(min = 1, max = 60_000))]
+    pub start_deadline_millis: u32,
+    /// After how long any other hook says nothing rather than make the agent wait.
+    #[schemars(range(min = 1, max = 60_000))]
+    pub deadline_millis: u32,
 }
 
 /// How the queue is worked off.

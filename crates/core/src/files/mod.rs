@@ -1,8 +1,11 @@
-//! The replacement of whole files, and the sync of folders. Every file that is replaced as a whole is replaced by this
-//! room, but for those of a bank: `memory/jsonl/` does each step through its own `Disk`, which tests make fail.
+//! The replacement of whole files, the sync of folders, and the reading of small files that anybody may have put there.
+//! Every file that is replaced as a whole is replaced by this room, but for those of a bank: `memory/jsonl/` does each
+//! step through its own `Disk`, which tests make fail.
 //!
-//! Appending, locking and reading do not belong here.
+//! Appending and locking do not belong here.
 
 mod file_replacement;
+mod small_file;
 
 pub use file_replacement::{FileReplacement, PreparedFile, sync_folder};
+pub use small_file::read_small_file;

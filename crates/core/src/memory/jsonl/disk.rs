@@ -169,6 +169,6 @@ fn is_same_file(path: &Path, file: &File) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_still_there(_path: &Path, _file: &File) -> bool {
+fn is_same_file(_path: &Path, _file: &File) -> bool {
     true
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{Archivist, RequestError};
 use crate::domain::{AgentMemory, Alias, EpisodeId, EvidenceLevel, Fact, FeedbackVerdict, MemoryId, RunId, Timestamp};
+use crate::files::read_small_file;
 use crate::judge::{FileCitation, classify_evidence};
 use crate::memory::{FactFilter, LessonName};
 use crate::service::{
@@ -222,8 +223,7 @@ fn citation_matches_file(citation: &FileCitation<'_>, root: &Path) -> bool {
     if !path.starts_with(&root) {
         return false;
     }
-    let is_fit = std::fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE_BYTES);
-    let Some(text) = is_fit.then(|| std::fs::read(&path).ok()).flatten() else { return false };
+    let Ok(text) = read_small_file(&path, MAX_FILE_BYTES) else { return false };
     let text = String::from_utf8_lossy(&text);
     let line = usize::try_from(citation.line).unwrap_or(usize::MAX);
     let (first, last) = (line.saturating_sub(1 + DRIFT), line.saturating_add(DRIFT));

@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::files::read_small_file;
 use crate::recall::{AnchorPresence, LessonAnchor};
 
 #[cfg(test)]
@@ -98,7 +98,7 @@ impl ProjectFileProbe {
             .iter()
             .filter(of_name)
             .take(MAX_FILES + 1)
-            .map(|file| read_small_file(&self.root.join(file)))
+            .map(|file| String::from_utf8(read_small_file(&self.root.join(file), MAX_READ_BYTES).ok()?).ok())
             .collect();
         if texts.iter().flatten().any(|text| holds(text)) {
             return AnchorPresence::Here;
@@ -114,14 +114,6 @@ impl ProjectFileProbe {
             ProjectFiles::Some(files) => (files, AnchorPresence::Unknown),
         }
     }
-}
-
-/// Reads a text file up to the size limit.
-fn read_small_file(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    let file = fs::File::open(path).ok()?;
-    file.take(MAX_READ_BYTES + 1).read_to_string(&mut text).ok()?;
-    (u64::try_from(text.len()).ok()? <= MAX_READ_BYTES).then_some(text)
 }
 
 /// Lists the files below a folder. Symbolic links are listed and not followed.

@@ -15,9 +15,13 @@ use super::error::QueueError;
 use super::job::JobName;
 use super::worker_token::WorkerToken;
 use crate::domain::Timestamp;
+use crate::files::read_small_file;
 
 /// The size limit of a job's file.
 pub(super) const MAX_JOB_BYTES: usize = 1024 * 1024;
+
+/// The longest `.gitignore` that is looked at.
+const MAX_GITIGNORE_BYTES: u64 = 1024 * 1024;
 
 /// The queue's folder in the directory of a memory.
 const QUEUE: &str = "queue";
@@ -120,8 +124,8 @@ impl QueueFolders {
 
     /// Writes a `.gitignore` into the queue, unless the memory's own one lists it already.
     fn hide_from_git(&self) {
-        let listed = std::fs::read_to_string(self.memory.join(".gitignore")).unwrap_or_default();
-        if listed.lines().any(|line| line.trim() == "queue/") {
+        let listed = read_small_file(&self.memory.join(".gitignore"), MAX_GITIGNORE_BYTES).unwrap_or_default();
+        if listed.split(|&byte| byte == b'\n').any(|line| line.trim_ascii() == b"queue/") {
             return;
         }
         if let Err(error) = std::fs::write(self.queue.join(".gitignore"), "*\n") {
