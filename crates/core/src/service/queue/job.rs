@@ -97,6 +97,11 @@ impl JobName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns true if it is the name of a job about this subject.
+    pub(super) fn is_about(&self, subject: &str) -> bool {
+        self.0.strip_prefix(subject).is_some_and(|rest| rest.starts_with(['-', '.']))
+    }
 }
 
 impl std::fmt::Display for JobName {

@@ -1,6 +1,6 @@
 //! A worker's view of the queue, and the choice of the job to claim.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) const WHY: &str = ".why";
 #[derive(Debug, Default)]
 pub(super) struct QueueSurvey {
     /// One group for each subject that no worker is busy with, the most urgent first.
-    ready: Vec<JobGroup>,
+    ready: VecDeque<JobGroup>,
     /// The times at which the leases of other workers end.
     leases: Vec<Timestamp>,
     broken: Vec<(PathBuf, JobName, String)>,
@@ -103,9 +103,15 @@ impl QueueSurvey {
                 groups.entry(job.job.kind.subject_key()).or_default().push(job);
             }
         }
-        survey.ready = groups.into_values().filter_map(JobGroup::from_jobs).collect();
-        survey.ready.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
+        let mut ready: Vec<JobGroup> = groups.into_values().filter_map(JobGroup::from_jobs).collect();
+        ready.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
+        survey.ready = ready.into();
         Ok(survey)
+    }
+
+    /// Returns the number of subjects that can be worked on, now or later.
+    pub(super) fn ready_count(&self) -> usize {
+        self.ready.len()
     }
 
     /// Returns when the next job is due or a lease ends; `None` if there is nothing to do.
@@ -114,36 +120,56 @@ impl QueueSurvey {
         waiting.chain(self.leases.iter().copied()).min().map(|at| at.max(now))
     }
 
-    /// Sets unreadable files aside, and claims the most urgent due job that no other worker claims first.
+    /// Sets unreadable files aside, and finishes what is finished already.
+    pub(super) fn tidy_up(&mut self, folders: &QueueFolders, now: Timestamp) {
+        for (path, name, why) in self.broken.drain(..) {
+            set_aside_broken(folders, &path, &name, &why);
+        }
+        // Nothing is deleted, since the other file may be on its way back at this moment.
+        let outdone = self.outdone.drain(..).map(|(from, to)| move_file(&from, &to));
+        // If the worker of a job whose time is ahead is alive, it sends a heartbeat before the lease ends.
+        let tidied = outdone.chain(self.ahead.drain(..).map(|path| touch_file(&path, now)));
+        for error in tidied.filter_map(Result::err) {
+            tracing::warn!(%error, "the queue could not be tidied up");
+        }
+    }
+
+    /// Claims the most urgent due job that no other worker claims first.
     pub(super) fn claim_next(
-        self,
+        &mut self,
+        folders: &QueueFolders,
+        token: &WorkerToken,
+        now: Timestamp,
+    ) -> Option<ClaimedJobFile> {
+        std::iter::from_fn(|| self.next_due_group(now)).find_map(|group| group.claim(folders, token, now))
+    }
+
+    /// Claims a job as [`claim_next`](Self::claim_next) does, some time after the scan: the job is read again. A subject
+    /// that a worker is busy with by now is left to the next scan, as is a job that a dead worker left.
+    pub(super) fn claim_remembered(
+        &mut self,
         folders: &QueueFolders,
         token: &WorkerToken,
         now: Timestamp,
     ) -> Result<Option<ClaimedJobFile>, QueueError> {
-        for (path, name, why) in &self.broken {
-            set_aside_broken(folders, path, name, why);
-        }
-        // Nothing is deleted, since the other file may be on its way back at this moment.
-        let outdone = self.outdone.iter().map(|(from, to)| move_file(from, to));
-        // If the worker of a job whose time is ahead is alive, it sends a heartbeat before the lease ends.
-        let tidied = outdone.chain(self.ahead.iter().map(|path| touch_file(path, now)));
-        for error in tidied.filter_map(Result::err) {
-            tracing::warn!(%error, "the queue could not be tidied up");
-        }
-        for group in self.ready.into_iter().filter(|group| due_at(&group.latest.job, now) <= now) {
-            match group.latest.claim_file(folders, token, now) {
-                Ok(Some(claimed)) => {
-                    for covered in &group.covered {
-                        covered.complete_as_covered(folders, claimed.name(), now);
-                    }
-                    return Ok(Some(claimed));
-                }
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "a job could not be taken"),
-            }
-        }
-        Ok(None)
+        let claimed = folders.list_entries(JobFolder::Claimed)?;
+        let busy: Vec<JobName> =
+            claimed.iter().filter_map(|entry| Some(parse_claimed_name(&entry.file_name)?.0)).collect();
+        let read_again = |mut group: JobGroup| {
+            let subject = group.latest.job.kind.subject_key();
+            let is_free =
+                group.latest.from == PreviousHolder::Nobody && !busy.iter().any(|name| name.is_about(&subject));
+            let record = read_job_file(folders, JobFolder::New, &group.latest.name).filter(|_| is_free)?.ok()?;
+            group.latest.job = record.into_task();
+            (due_at(&group.latest.job, now) <= now).then_some(group)
+        };
+        let due = std::iter::from_fn(|| self.next_due_group(now)).filter_map(read_again);
+        Ok({ due }.find_map(|group| group.claim(folders, token, now)))
+    }
+
+    fn next_due_group(&mut self, now: Timestamp) -> Option<JobGroup> {
+        let at = self.ready.iter().position(|group| due_at(&group.latest.job, now) <= now)?;
+        self.ready.remove(at)
     }
 
     /// Reads the job of a file. An unreadable file is remembered once it can no longer be a partial write.
@@ -174,6 +200,23 @@ impl JobGroup {
             covered.push(job);
         }
         Some(Self { latest, covered })
+    }
+
+    /// Claims the latest job, unless another worker does, and completes the others.
+    fn claim(self, folders: &QueueFolders, token: &WorkerToken, now: Timestamp) -> Option<ClaimedJobFile> {
+        match self.latest.claim_file(folders, token, now) {
+            Ok(claimed) => {
+                let claimed = claimed?;
+                for covered in &self.covered {
+                    covered.complete_as_covered(folders, claimed.name(), now);
+                }
+                Some(claimed)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a job could not be taken");
+                None
+            }
+        }
     }
 
     fn sort_key(&self) -> impl Ord + use<'_> {

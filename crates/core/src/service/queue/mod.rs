@@ -26,7 +26,8 @@ mod worker_slot;
 mod worker_token;
 
 use std::path::Path;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use self::job_choice::{QueueSurvey, has_whole_job, parse_claimed_name, read_job_file, set_aside_broken};
 use self::job_folder::{
@@ -63,10 +64,39 @@ mod failure_tests;
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The number of subjects from which a scan serves several claims. A shorter queue is scanned for each.
+const MANY_JOBS: usize = 64;
+
+/// How many times as long as it took a scan of a long queue serves.
+const SCANS_APART: u32 = 10;
+
 /// The job queue of one memory.
 #[derive(Debug, Clone)]
 pub struct JobQueue {
     folders: QueueFolders,
+    /// What a scan of a long queue found. It is shared by the clones of a queue.
+    remembered: Arc<Mutex<Option<RememberedSurvey>>>,
+}
+
+/// A survey that serves several claims: a scan of a long queue takes much longer than a claim.
+#[derive(Debug)]
+struct RememberedSurvey {
+    survey: QueueSurvey,
+    scanned_at: Instant,
+    scan_time: Duration,
+}
+
+impl RememberedSurvey {
+    fn scan(folders: &QueueFolders, lease: Duration, now: Timestamp) -> Result<Self, QueueError> {
+        let scanned_at = Instant::now();
+        let survey = QueueSurvey::scan_folders(folders, lease, now)?;
+        Ok(Self { survey, scanned_at, scan_time: scanned_at.elapsed() })
+    }
+
+    /// Returns true while another scan would take more than a tenth of the time.
+    fn is_fresh(&self) -> bool {
+        self.scanned_at.elapsed() < self.scan_time * SCANS_APART
+    }
 }
 
 /// The result of enqueueing a job.
@@ -81,7 +111,7 @@ pub enum EnqueueResult {
 impl JobQueue {
     /// Makes the queue of the memory in this directory, without touching any file.
     pub fn for_memory(memory: &Path) -> Self {
-        Self { folders: QueueFolders::for_memory(memory) }
+        Self { folders: QueueFolders::for_memory(memory), remembered: Arc::default() }
     }
 
     /// Returns the queue's folder.
@@ -134,12 +164,25 @@ impl JobQueue {
         lease: Duration,
         now: Timestamp,
     ) -> Result<Option<ClaimedJobFile>, QueueError> {
-        QueueSurvey::scan_folders(&self.folders, lease, now)?.claim_next(&self.folders, token, now)
+        if let Some(known) = self.lock_survey().as_mut().filter(|known| known.is_fresh()) {
+            let claimed = known.survey.claim_remembered(&self.folders, token, now)?;
+            if claimed.is_some() || known.survey.ready_count() >= MANY_JOBS {
+                return Ok(claimed);
+            }
+        }
+        let mut known = RememberedSurvey::scan(&self.folders, lease, now)?;
+        known.survey.tidy_up(&self.folders, now);
+        let claimed = known.survey.claim_next(&self.folders, token, now);
+        self.remember(known);
+        Ok(claimed)
     }
 
     /// Returns when the next job is due or a lease ends; `None` if there is nothing to do.
     pub fn next_due(&self, lease: Duration, now: Timestamp) -> Result<Option<Timestamp>, QueueError> {
-        Ok(QueueSurvey::scan_folders(&self.folders, lease, now)?.next_due(now))
+        let known = RememberedSurvey::scan(&self.folders, lease, now)?;
+        let due = known.survey.next_due(now);
+        self.remember(known);
+        Ok(due)
     }
 
     /// Lists all jobs of the queue: waiting ones first, the oldest first. It changes nothing.
@@ -170,6 +213,14 @@ impl JobQueue {
     /// Returns true if a worker runs. It costs a system call or two.
     pub fn has_worker(&self) -> bool {
         worker_slot::is_any_taken(self.folders.queue_dir())
+    }
+
+    fn lock_survey(&self) -> MutexGuard<'_, Option<RememberedSurvey>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, known: RememberedSurvey) {
+        *self.lock_survey() = Some(known).filter(|known| known.survey.ready_count() >= MANY_JOBS);
     }
 
     /// Locks one of `count` worker slots; `None` if all are taken.

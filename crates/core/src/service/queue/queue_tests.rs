@@ -238,3 +238,48 @@ fn looking_makes_nothing() {
     assert_eq!(queue.prune_done_jobs(LEASE, at(0)).unwrap(), 0);
     assert_eq!(names(memory.path()), [""; 0]);
 }
+
+/// Two workers with a scan of their own that is old by the time of most claims.
+#[test]
+fn a_long_queue_is_drained_and_every_job_is_done_once() {
+    let (memory, queue) = queue();
+    for number in 0..3 * MANY_JOBS {
+        queue.enqueue(&job(&format!("s-{number}"), 1)).unwrap();
+    }
+    let other = JobQueue::for_memory(memory.path());
+    let mut done = Vec::new();
+    for turn in 0.. {
+        let worker = if turn % 2 == 0 { &queue } else { &other };
+        let Some(claimed) = worker.claim_job(&token("one"), LEASE, at(1)).unwrap() else { break };
+        done.push(session(claimed.job()));
+        claimed.complete("well", at(1)).unwrap();
+    }
+    assert_eq!(done.len(), 3 * MANY_JOBS);
+    done.sort();
+    done.dedup();
+    assert_eq!(done.len(), 3 * MANY_JOBS);
+}
+
+#[test]
+fn what_happens_after_a_scan_is_seen_at_the_claim() {
+    let (_memory, queue) = queue();
+    for number in 0..3 * MANY_JOBS {
+        queue.enqueue(&Job { urgency: JobUrgency::Pause, ..job(&format!("s-{number:03}"), 1) }).unwrap();
+    }
+    let mut survey = QueueSurvey::scan_folders(&queue.folders, LEASE, at(0)).unwrap();
+    let claim = |survey: &mut QueueSurvey| survey.claim_remembered(&queue.folders, &token("one"), at(0)).unwrap();
+    // The first is gone, the session of the second is worked on, and the third must wait.
+    let first = queue.claim_job(&token("two"), LEASE, at(0)).unwrap().unwrap();
+    first.complete("well", at(0)).unwrap();
+    let second = queue.claim_job(&token("two"), LEASE, at(0)).unwrap().unwrap();
+    queue.enqueue(second.job()).unwrap();
+    let longer = Job { log_bytes: Some(2), ..second.job().clone() };
+    queue.enqueue(&longer).unwrap();
+    let third = queue.claim_job(&token("two"), LEASE, at(0)).unwrap().unwrap();
+    third.postpone(at(100), at(0)).unwrap();
+    let fourth = claim(&mut survey).unwrap();
+    let seen = [&first, &second, &third].map(|claimed| session(claimed.job()));
+    assert!(!seen.contains(&session(fourth.job())));
+    let left = std::iter::from_fn(|| claim(&mut survey)).count();
+    assert_eq!(left, 3 * MANY_JOBS - 4);
+}
