@@ -58,11 +58,15 @@ fn leaf(key: &str, rule: &Value) -> Option<String> {
     let choices = rule.get("enum").and_then(Value::as_array).into_iter().flatten();
     let choices: Vec<&str> = choices.filter_map(Value::as_str).collect();
     Some(format!(
-        "ConfigKey {{ key: {key:?}, default: {default}, secrecy: Secrecy::{secrecy}, is_users: {is_users}, \
+        "ConfigKey {{ key: {key:?}, default: {default}, secrecy: Secrecy::{secrecy}, setters: KeySetters::{setters}, \
          kind: ConfigValueKind::{kind}, choices: &{choices:?}, least: {least}, above: {above}, most: {most}, \
          fewest_chars: {fewest_chars} }}",
         secrecy = if is_secret { "Secret" } else { "Open" },
-        is_users = text("x-set-by") == Some("user"),
+        setters = match text("x-set-by") {
+            Some("user-file") => "UserFile",
+            Some(_) => "User",
+            None => "Anyone",
+        },
         least = bound("minimum"),
         above = bound("exclusiveMinimum"),
         most = bound("maximum"),

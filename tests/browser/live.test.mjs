@@ -66,7 +66,7 @@ describe("the panel, live", { skip: skip() }, () => {
 
   it("keeps an open lesson up to date while somebody else decides about it", async () => {
     const [{ alias }] = (await world.json("list")).filter(({ summary }) => summary.includes("redis"));
-    await world.cli("promote", alias);
+    await world.decide("promote", alias);
     await page.locator("#drawer .state-active").waitFor({ timeout: 3000 });
   });
 

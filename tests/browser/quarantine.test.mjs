@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
 import { seed } from "./seed.mjs";
-import { launch, openPage, skip, World } from "./world.mjs";
+import { launch, openPage, skip, TOKEN, World } from "./world.mjs";
 
 const MATTER = "npm ci installs are slow, go through the build cache proxy";
 
@@ -34,6 +34,11 @@ describe("quarantine", { skip: skip() }, () => {
   it("lets an approved lesson be given to agents", async () => {
     assert.equal(await world.cli("recall", MATTER, "--tool", "bash"), "", "it is held back until then");
     await page.getByRole("button", { name: "Approve m-101" }).click();
+    await page.getByLabel("Token").fill("a guess");
+    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("did not take the token").waitFor();
+    await page.getByLabel("Token").fill(TOKEN);
+    await page.getByRole("button", { name: "Go on" }).click();
     await page.locator(".card", { hasText: "HTTP_PROXY" }).waitFor({ state: "detached" });
     assert.match(await world.cli("recall", MATTER, "--tool", "bash"), /HTTP_PROXY/);
   });

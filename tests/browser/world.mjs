@@ -1,7 +1,7 @@
 // A project of its own with a memory, a server and a browser, thrown away afterwards.
 
 import { execFile, spawn } from "node:child_process";
-import { appendFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,9 @@ const run = promisify(execFile);
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const PROGRAM = process.env.ARCHIVIST_BIN ? path.resolve(process.env.ARCHIVIST_BIN) : null;
 export const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+/** What the server asks for where a person decides. */
+export const TOKEN = "only-a-person-knows-this";
 
 /** Why the tests cannot run here, or `false`. Where they must run, that is an error. */
 export function skip() {
@@ -48,7 +51,7 @@ export class World {
 
   get #options() {
     // Nothing of whoever runs the tests is to be seen in them, and the times of the page are the same everywhere.
-    const env = { PATH: process.env.PATH, HOME: this.home, TZ: "UTC" };
+    const env = { PATH: process.env.PATH, HOME: this.home, TZ: "UTC", ARCHIVIST_TOKEN: TOKEN };
     return { cwd: this.project, env, maxBuffer: 64 * 1024 * 1024 };
   }
 
@@ -65,6 +68,14 @@ export class World {
   /** Adds lines to a file of the memory, as somebody with an editor would. */
   async append(file, ...records) {
     await appendFile(path.join(this.memory, file), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  }
+
+  /** Decides what takes a person at a terminal, as a script may that its owner allows to. */
+  async decide(...args) {
+    const settings = path.join(this.home, ".config", "archivist");
+    await mkdir(settings, { recursive: true });
+    await writeFile(path.join(settings, "config.toml"), "[decisions]\nwithoutTerminal = true\n");
+    return this.cli(...args);
   }
 
   /** Starts the server, on a free port if none is named, and answers with its address. */

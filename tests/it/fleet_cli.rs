@@ -19,7 +19,9 @@ impl Fleet {
     fn new() -> Option<Self> {
         let shared = shared()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Some(Self { world: World::new(), url: runtime.block_on(database(shared, "cli")) })
+        let world = World::new();
+        world.let_scripts_decide();
+        Some(Self { world, url: runtime.block_on(database(shared, "cli")) })
     }
 
     fn migrated() -> Option<Self> {
@@ -98,6 +100,7 @@ fn a_minute_with_it_is_the_same_on_a_server() {
         &["list", "--json"],
     ];
     let files = World::new();
+    files.let_scripts_decide();
     let log = "fixtures/logs/generic/billing.jsonl";
     for world in [&files, &fleet.world] {
         std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(log), world.project().join("session.jsonl")).unwrap();

@@ -145,8 +145,10 @@ impl Team {
             .unwrap();
         let (before, behind) = owner.split_once("://").unwrap();
         let host = behind.split_once('@').map_or(behind, |(_, host)| host);
+        let world = World::new();
+        world.let_scripts_decide();
         let team = Self {
-            world: World::new(),
+            world,
             names: Names::of(word, "", "", ""),
             url: format!("{before}://{role}:x@{host}"),
             role,
@@ -159,8 +161,10 @@ impl Team {
 
     /// A stranger's machine: another role in this team's project.
     pub(crate) fn entered_by(&self, stranger: &Self) -> Self {
+        let world = World::new();
+        world.let_scripts_decide();
         Self {
-            world: World::new(),
+            world,
             names: Names::of_nobody(),
             role: stranger.role.clone(),
             key: self.key.clone(),

@@ -27,9 +27,15 @@ struct Seen {
 
 impl Terminal {
     pub(crate) fn open(world: &World, variables: &[(&str, &str)]) -> Self {
+        Self::start(world, &["hud"], variables)
+    }
+
+    /// Runs a command in a terminal.
+    pub(crate) fn start(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 80, ..PtySize::default() }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_archivist"));
-        command.args(["hud", "--now", NOW]);
+        command.args(arguments);
+        command.args(["--now", NOW]);
         command.cwd(world.project());
         command.env_clear();
         command.env("HOME", world.home());
@@ -75,6 +81,19 @@ impl Terminal {
             assert!(begin.elapsed() < PATIENCE, "{what}, but it is\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Waits for the end of the command, and returns its exit code and what it printed.
+    pub(crate) fn finish(mut self) -> (u32, String) {
+        let status = self.child.wait().unwrap();
+        drop(self.keyboard);
+        (status.exit_code(), self.seen.lock().unwrap().screen.screen().contents())
+    }
+
+    /// Ends the command.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     fn signal(&self, name: &str) {

@@ -34,6 +34,8 @@ mod cli_projects;
 mod cli_recall;
 mod contract;
 mod crash;
+#[cfg(unix)]
+mod decisions;
 mod demo;
 mod distill;
 mod docs;

@@ -59,6 +59,9 @@ fn what_an_agent_records_is_given_to_nobody_before_a_person_approves_it() {
     let hook =
         world.run_with(&["hook", "generic", "session-start"], &[("ARCHIVIST__HOOKS__START_WORKER", "false")], &hook);
     assert!(!hook.stdout.contains("evil"), "{hook}");
+    let refused = world.run(&["approve", &name]);
+    assert_eq!(refused.status, 1, "an agent has no terminal: {refused}");
+    world.let_scripts_decide();
     world.ok(&["approve", &name]);
     for answer in everywhere(&mut agent) {
         assert!(answer.to_string().contains("evil"), "{answer}");

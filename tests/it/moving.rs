@@ -30,6 +30,7 @@ fn notes_of_claude_code_are_shown_first_and_then_taken_in() {
     assert_snapshot!(world.run(&["import", &notes]), @"claude-memory: 0 lessons new, 3 known");
     // Nobody here has seen them yet, so nobody is given them.
     assert_eq!(world.ok(&["recall", "integration tests against a real database or a mock"]), "");
+    world.let_scripts_decide();
     world.ok(&["promote", "m-001"]);
     let given = world.ok(&["recall", "integration tests against a real database or a mock"]);
     assert!(given.contains("never against a mock"), "{given}");

@@ -64,7 +64,7 @@ fn lessons_are_written_and_decided_about() {
         "archived"
     );
     assert_eq!(server.post("/v1/lessons/m-001/restore", r#"{"version": 1}"#).json()["state"], "active");
-    assert_eq!(server.post("/v1/lessons/m-001/promote", "").json()[0]["state"], "active");
+    assert_eq!(server.decide("/v1/lessons/m-001/promote", "").json()[0]["state"], "active");
     assert_eq!(server.post("/v1/lessons/m-001/reject", "{}").json()[0]["stateReason"], "rejected");
     let versions = server.get("/v1/lessons/m-001/history").json();
     assert_eq!(versions.as_array().unwrap().len(), 5);
@@ -85,7 +85,7 @@ fn lessons_are_written_and_decided_about() {
         ("/v1/reflect", r#"{"files": ["/etc/passwd"]}"#, 404),
         ("/v1/reflect", r#"{"files": ["../../etc/passwd"]}"#, 404),
     ] {
-        let answer = server.post(path, body);
+        let answer = server.decide(path, body);
         assert_eq!(answer.status, status, "{path} {body}: {answer:?}");
         if status >= 400 {
             assert!(answer.head.contains("application/problem+json"), "{answer:?}");

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::support::World;
 
+/// The token that a person knows, and no agent.
+const PERSONS_TOKEN: &str = "only-a-person-knows-this";
+
 /// A server in a world of its own, gone when the test ends.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -40,7 +43,11 @@ impl Server {
     pub(crate) fn start_with(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_archivist"));
         command.args(["serve", "--port", "0"]).args(arguments).current_dir(world.project());
-        command.env_clear().env("HOME", world.home()).envs(variables.iter().copied());
+        command
+            .env_clear()
+            .env("HOME", world.home())
+            .env("ARCHIVIST_TOKEN", PERSONS_TOKEN)
+            .envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -90,6 +97,12 @@ impl Server {
 
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.ask("POST", path, &[("Content-Type", "application/json")], body)
+    }
+
+    /// Posts what a person decides.
+    pub(crate) fn decide(&self, path: &str, body: &str) -> Answer {
+        let token = format!("Bearer {PERSONS_TOKEN}");
+        self.ask("POST", path, &[("Content-Type", "application/json"), ("Authorization", &token)], body)
     }
 
     /// Whether it still answers.

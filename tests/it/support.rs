@@ -47,6 +47,13 @@ impl World {
         self.project().join(".openagents/memory")
     }
 
+    /// Lets commands decide what takes a person at a terminal otherwise.
+    pub(crate) fn let_scripts_decide(&self) {
+        let folder = self.home().join(".config/archivist");
+        std::fs::create_dir_all(&folder).expect("a folder for settings");
+        std::fs::write(folder.join("config.toml"), "[decisions]\nwithoutTerminal = true\n").expect("settings");
+    }
+
     /// Runs a command in the project.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.run_with(arguments, &[], "")

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::arguments::GlobalFlags;
 use super::cli_error::CliError;
+use super::console::Console;
 use archivist_core::config::{self, ConfigLoadRequest, LoadedConfig, ProcessEnvironment};
 use archivist_core::domain::Timestamp;
 use archivist_core::service::{Archivist, ServiceClock};
@@ -94,6 +95,17 @@ impl CommandContext {
             now,
             seed,
         })
+    }
+}
+
+impl CommandContext {
+    /// Refuses what a person decides where no person is at a terminal: an agent that runs commands has none.
+    pub(super) fn require_person(&self, console: &Console) -> Result<(), CliError> {
+        if console.is_person_there() || self.archivist.config().decisions.without_terminal {
+            return Ok(());
+        }
+        Err(CliError::user_error("this is for a person to decide, and no person is at a terminal")
+            .with_hint("run it in a terminal; for scripts set `decisions.withoutTerminal` in your own settings file"))
     }
 }
 

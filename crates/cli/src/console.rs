@@ -97,6 +97,8 @@ pub(super) struct Console {
     errors_paint: ColorMode,
     columns: usize,
     talk: StderrVerbosity,
+    /// True if a person is at both ends: stdin and stderr are terminals.
+    is_attended: bool,
     /// These tell whether a person can answer questions, and whether one watches stderr.
     is_asked: bool,
     is_watched: bool,
@@ -112,6 +114,7 @@ impl Console {
             output_paint: ColorMode::for_stream(choice, process.output.reader, environment),
             errors_paint: ColorMode::for_stream(choice, process.errors.reader, environment),
             columns: measure_columns(process.output.reader, environment),
+            is_attended: process.is_interactive && matches!(process.errors.reader, OutputTarget::Terminal(_)),
             is_asked: process.is_interactive && talk == StderrVerbosity::Normal,
             is_watched: matches!(process.errors.reader, OutputTarget::Terminal(_)) && talk == StderrVerbosity::Normal,
             has_screen: matches!(process.output.reader, OutputTarget::Terminal(_)),
@@ -199,6 +202,11 @@ impl Console {
     pub(super) fn print_hint(&mut self, text: &str) {
         let label = self.errors_paint.apply_style(TextStyle::Cyan, "hint:");
         self.write_stderr_line(&format!("{label} {}", one_line(text)));
+    }
+
+    /// Returns true if a person is at a terminal, whether or not messages are wanted.
+    pub(super) fn is_person_there(&self) -> bool {
+        self.is_attended
     }
 
     /// Returns true if a person watches stderr and did not give `--quiet`.

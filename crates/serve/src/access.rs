@@ -27,6 +27,8 @@ pub struct AccessPolicy {
     names: Vec<String>,
     /// The hash of the token, which is compared in constant time.
     token: Option<blake3::Hash>,
+    /// The hash of the token that decisions need.
+    decision_token: Option<blake3::Hash>,
     writes: WriteAccess,
     reads: ReadAccess,
 }
@@ -67,6 +69,8 @@ pub(super) enum Permission {
     Public,
     Read,
     Write,
+    /// What only a person decides. An agent on the same machine may read and write, and does not know the token.
+    Decide,
 }
 
 impl AccessPolicy {
@@ -94,9 +98,21 @@ impl AccessPolicy {
         Ok(Self {
             names: names.map(|name| name.to_ascii_lowercase()).collect(),
             token: token.map(|token| blake3::hash(token.as_bytes())),
+            decision_token: token.map(|token| blake3::hash(token.as_bytes())),
             writes,
             reads: if is_local { ReadAccess::Open } else { ReadAccess::Token },
         })
+    }
+
+    /// Makes this the token of decisions, for a server that has none. It is shown to the person who starts the server.
+    #[must_use]
+    pub fn with_decision_token(self, token: &str) -> Self {
+        Self { decision_token: Some(blake3::hash(token.as_bytes())), ..self }
+    }
+
+    /// Returns true if decisions are possible: there is a token that a person can know.
+    pub fn has_decision_token(&self) -> bool {
+        self.decision_token.is_some()
     }
 
     /// Returns the effective rule for writes, so that clients can know it beforehand.
@@ -115,13 +131,18 @@ impl AccessPolicy {
         let needs_token = match wanted {
             Permission::Public => false,
             Permission::Read => self.reads == ReadAccess::Token,
-            Permission::Write if self.writes == WriteAccess::Closed => {
+            Permission::Write | Permission::Decide if self.writes == WriteAccess::Closed => {
                 return Err(HttpProblem::new(StatusCode::FORBIDDEN, "this server changes nothing")
                     .with_hint("`serve.writes` says so; use the command line"));
             }
             Permission::Write => self.write_access() == WriteAccess::Token,
+            Permission::Decide if !self.has_decision_token() => {
+                return Err(HttpProblem::new(StatusCode::FORBIDDEN, "this is for a person to decide")
+                    .with_hint("decide at a terminal, or name a token in `serve.tokenFile`"));
+            }
+            Permission::Decide => return check_token(request, self.decision_token),
         };
-        if needs_token { self.check_token(request) } else { Ok(()) }
+        if needs_token { check_token(request, self.token) } else { Ok(()) }
     }
 
     /// Returns the host name of the request, if it is one of the server's own.
@@ -166,19 +187,19 @@ impl AccessPolicy {
     fn is_own_name(&self, name: &str) -> bool {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name.trim_end_matches('.')))
     }
+}
 
-    fn check_token(&self, request: &Parts) -> Result<(), HttpProblem> {
-        let given = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let given = given.and_then(|value| value.split_once(' '));
-        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        // All bytes of two hashes of equal length are compared, so that the time reveals nothing.
-        let is_right = |token: &str| self.token.is_some_and(|known| known == blake3::hash(token.as_bytes()));
-        match given {
-            Some(token) if is_right(token) => Ok(()),
-            Some(_) => Err(HttpProblem::new(StatusCode::UNAUTHORIZED, "the token is wrong")),
-            None => Err(HttpProblem::new(StatusCode::UNAUTHORIZED, "a token is needed")
-                .with_hint("send it as `Authorization: Bearer TOKEN`")),
-        }
+fn check_token(request: &Parts, known: Option<blake3::Hash>) -> Result<(), HttpProblem> {
+    let given = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.split_once(' '));
+    let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+    // All bytes of two hashes of equal length are compared, so that the time reveals nothing.
+    let is_right = |token: &str| known.is_some_and(|known| known == blake3::hash(token.as_bytes()));
+    match given {
+        Some(token) if is_right(token) => Ok(()),
+        Some(_) => Err(HttpProblem::new(StatusCode::UNAUTHORIZED, "the token is wrong")),
+        None => Err(HttpProblem::new(StatusCode::UNAUTHORIZED, "a token is needed")
+            .with_hint("send it as `Authorization: Bearer TOKEN`")),
     }
 }
 

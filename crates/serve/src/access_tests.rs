@@ -87,6 +87,24 @@ fn tokens_are_asked_for_where_they_are_needed() {
 }
 
 #[test]
+fn what_a_person_decides_needs_a_token_that_a_person_knows() {
+    let bearer = |token| [("host", "localhost"), ("authorization", token)];
+    let none = [("host", "localhost")];
+    let access = local(None, WriteAccess::Open);
+    assert_eq!(check(&access, Permission::Decide, &none), 403);
+    assert_eq!(check(&access, Permission::Decide, &bearer("Bearer ")), 403);
+    let access = access.with_decision_token("shown");
+    assert_eq!(check(&access, Permission::Write, &none), 200, "what anybody may write stays open");
+    for access in [access, local(Some("shown"), WriteAccess::Open), local(Some("shown"), WriteAccess::Token)] {
+        assert_eq!(check(&access, Permission::Decide, &none), 401);
+        assert_eq!(check(&access, Permission::Decide, &bearer("Bearer guessed")), 401);
+        assert_eq!(check(&access, Permission::Decide, &bearer("Bearer shown")), 200);
+    }
+    let access = local(Some("shown"), WriteAccess::Closed);
+    assert_eq!(check(&access, Permission::Decide, &bearer("Bearer shown")), 403);
+}
+
+#[test]
 fn a_server_that_others_can_reach_has_a_token() {
     let refused = |address: &str, token, writes| {
         AccessPolicy::new(address.parse().unwrap(), &[], token, writes).unwrap_err().to_string()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -20,6 +20,9 @@ const LASTING: [&str; 3] = ["/v1/events", "/v1/events/socket", "/mcp"];
 /// The paths of requests that only read, although they have a body.
 const ASKING: [&str; 2] = ["/v1/recall", "/mcp"];
 
+/// The routes of what only a person decides.
+const DECIDING: [&str; 2] = ["/v1/lessons/{id}/approve", "/v1/lessons/{id}/promote"];
+
 /// The security headers of every response.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -33,7 +36,8 @@ pub(super) async fn guard_request(State(served): State<Arc<ServerState>>, reques
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let is_chunked = request.headers().contains_key(header::TRANSFER_ENCODING);
-    let mut response = pass_request(&served, request, next).await.unwrap_or_else(IntoResponse::into_response);
+    let passed = pass_request(&served, route.as_deref(), request, next).await;
+    let mut response = passed.unwrap_or_else(IntoResponse::into_response);
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -45,7 +49,12 @@ pub(super) async fn guard_request(State(served): State<Arc<ServerState>>, reques
     response
 }
 
-async fn pass_request(served: &Arc<ServerState>, request: Request, next: Next) -> Result<Response, HttpProblem> {
+async fn pass_request(
+    served: &Arc<ServerState>,
+    route: Option<&str>,
+    request: Request,
+    next: Next,
+) -> Result<Response, HttpProblem> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     served.limits.admit_request(peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), Instant::now())?;
     let path = request.uri().path().to_owned();
@@ -54,6 +63,7 @@ async fn pass_request(served: &Arc<ServerState>, request: Request, next: Next) -
         "/" | "/v1/health" => Permission::Public,
         path if path.starts_with("/panel/") => Permission::Public,
         path if is_read_method(&parts.method) || ASKING.contains(&path) => Permission::Read,
+        _ if parts.method == Method::POST && route.is_some_and(|route| DECIDING.contains(&route)) => Permission::Decide,
         _ => Permission::Write,
     };
     served.access.check_request(&parts, wanted)?;

@@ -16,12 +16,14 @@ const PROMOTE_EXAMPLES: &str = "\
 Examples:
   archivist promote m-007
 
-A promoted lesson is given from now on and does not grow old.";
+A promoted lesson is given from now on and does not grow old. It takes a person at a terminal.";
 
 const APPROVE_EXAMPLES: &str = "\
 Examples:
   archivist list --all
-  archivist approve m-012";
+  archivist approve m-012
+
+It takes a person at a terminal; for scripts, set `decisions.withoutTerminal` in your own settings file.";
 
 const REJECT_EXAMPLES: &str = "\
 Examples:
@@ -76,12 +78,14 @@ struct LessonArgument {
 
 impl PromoteCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        session.require_person(console)?;
         self.lesson.apply_decision(LessonDecision::Promote, session, console).await
     }
 }
 
 impl ApproveCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
+        session.require_person(console)?;
         self.lesson.apply_decision(LessonDecision::Approve, session, console).await
     }
 }

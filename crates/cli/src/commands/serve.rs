@@ -57,6 +57,7 @@ impl ServeCommand {
         }
         let address = self.listen_address(&session.archivist.config().serve)?;
         let access = build_access(&session.archivist.config().serve, environment, address)?;
+        let access = if access.has_decision_token() { access } else { show_decision_token(access, console)? };
         let served = build_server_state(session, globals, environment, access)?;
         build_runtime()?.block_on(async {
             let listener = TcpListener::bind(address).await.map_err(|error| {
@@ -99,6 +100,19 @@ fn build_access(
     AccessPolicy::new(address.ip(), &settings.other_names(), token.as_deref(), writes).map_err(|error| {
         CliError::user_error(error.to_string()).with_hint("put one into a file and name it in `serve.tokenFile`")
     })
+}
+
+/// Tells the person who starts a server without a token what decisions in the panel ask for. Where no person is at a
+/// terminal, nobody can decide over HTTP.
+fn show_decision_token(access: AccessPolicy, console: &mut Console) -> Result<AccessPolicy, CliError> {
+    if !console.is_person_there() || access.write_access() == WriteAccess::Closed {
+        return Ok(access);
+    }
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| CliError::user_error(format!("no random numbers: {error}")))?;
+    let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    console.print_note(&format!("to approve or promote lessons, the panel asks for this token: {token}"));
+    Ok(access.with_decision_token(&token))
 }
 
 /// Returns the state that the server answers from.

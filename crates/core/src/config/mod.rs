@@ -41,7 +41,9 @@ pub use self::model_settings::{
 };
 pub use self::postgres_settings::PostgresSettings;
 pub use self::project_discovery::{RepoIdentity, find_root as find_project_root, identify_repository};
-pub use self::runtime_settings::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
+pub use self::runtime_settings::{
+    DecisionSettings, EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings,
+};
 pub use self::schema::config_schema;
 pub use self::server_settings::{ServeSettings, TelemetrySettings, WriteAccessChoice};
 pub use self::settings::{

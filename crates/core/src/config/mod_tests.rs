@@ -116,7 +116,9 @@ proptest! {
             Err(error) => {
                 let why = error.to_string();
                 // One threshold may be fine by itself and not beside the other.
-                let is_refused = why.starts_with(&format!("`{key}` must be ")) || why.contains("must not be above");
+                let is_refused = why.starts_with(&format!("`{key}` must be "))
+                    || why.contains("must not be above")
+                    || why.contains("by the user's own file alone");
                 prop_assert!(is_refused, "{}", why);
             }
         }

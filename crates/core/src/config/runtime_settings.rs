@@ -64,6 +64,15 @@ pub struct HookSettings {
     pub deadline_millis: u32,
 }
 
+/// What only a person decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionSettings {
+    /// Whether lessons are approved and promoted without a terminal, too.
+    #[schemars(extend("x-set-by" = "user-file"))]
+    pub without_terminal: bool,
+}
+
 /// How the queue is worked off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

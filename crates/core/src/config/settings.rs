@@ -14,7 +14,9 @@ use super::injection_settings::{InjectionBudgetSettings, InjectionPointsSettings
 use super::judge_settings::{AuditSettings, FeedbackSettings, JudgeSettings, LifecycleSettings, TriggerSettings};
 use super::model_settings::{DistillSettings, ModelSettings};
 use super::postgres_settings::PostgresSettings;
-use super::runtime_settings::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
+use super::runtime_settings::{
+    DecisionSettings, EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings,
+};
 use super::server_settings::{ServeSettings, TelemetrySettings};
 use crate::domain::ArchivistConfig;
 use crate::memory::BankTenancy;
@@ -57,6 +59,8 @@ pub struct Config {
     pub progress: ProgressSettings,
     /// What hooks of agents do.
     pub hooks: HookSettings,
+    /// What only a person decides.
+    pub decisions: DecisionSettings,
     /// How the queue is worked off.
     pub worker: WorkerSettings,
     /// A model that tells how close two texts are in meaning.

@@ -84,14 +84,25 @@ pub(super) struct ConfigKey {
     pub(super) key: &'static str,
     default: DefaultValue,
     pub(super) secrecy: Secrecy,
-    /// True if a project's files may not set this key: its field carries `#[schemars(extend("x-set-by" = "user"))]`.
-    is_users: bool,
+    /// The layers that may set this key: its field carries `#[schemars(extend("x-set-by" = …))]`, or none.
+    setters: KeySetters,
     kind: ConfigValueKind,
     choices: &'static [&'static str],
     least: Option<f64>,
     above: Option<f64>,
     most: Option<f64>,
     fewest_chars: u64,
+}
+
+/// The layers that may set a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeySetters {
+    /// Every layer may set it.
+    Anyone,
+    /// Every layer but a project's files: `"user"`.
+    User,
+    /// The user's own file alone: `"user-file"`. Whoever can run the program can set its environment and its flags.
+    UserFile,
 }
 
 /// The types of values in use. A test fails if the schema comes to hold another one.
@@ -125,12 +136,7 @@ impl ConfigKey {
 
     /// Returns the value in this key's own type, or the problem with it.
     pub(super) fn check_value(&self, found: ValueKind, origin: &SettingOrigin) -> Result<ValueKind, ConfigProblem> {
-        if self.is_users && matches!(origin, SettingOrigin::Project(_) | SettingOrigin::ProjectJson(_)) {
-            return Err(ConfigProblem::with_hint(
-                format!("`{}` may not be set by a project, found in {origin}", self.key),
-                format!("set it in the user file, with --config, or with {}", variable_for_key(self.key)),
-            ));
-        }
+        self.check_setter(origin)?;
         let value = match (self.kind, found) {
             (ConfigValueKind::Number, ValueKind::I64(number)) => ValueKind::Float(number as f64),
             (ConfigValueKind::Number, ValueKind::U64(number)) => ValueKind::Float(number as f64),
@@ -145,6 +151,22 @@ impl ConfigKey {
             _ => false,
         };
         if accepted { Ok(value) } else { Err(self.value_problem(&value, origin)) }
+    }
+
+    fn check_setter(&self, origin: &SettingOrigin) -> Result<(), ConfigProblem> {
+        let is_project = matches!(origin, SettingOrigin::Project(_) | SettingOrigin::ProjectJson(_));
+        let is_user_file = matches!(origin, SettingOrigin::Default | SettingOrigin::User(_));
+        match self.setters {
+            KeySetters::User if is_project => Err(ConfigProblem::with_hint(
+                format!("`{}` may not be set by a project, found in {origin}", self.key),
+                format!("set it in the user file, with --config, or with {}", variable_for_key(self.key)),
+            )),
+            KeySetters::UserFile if !is_user_file => Err(ConfigProblem::with_hint(
+                format!("`{}` may be set by the user's own file alone, found in {origin}", self.key),
+                "set it in the user file".to_owned(),
+            )),
+            KeySetters::Anyone | KeySetters::User | KeySetters::UserFile => Ok(()),
+        }
     }
 
     /// Reads a value in this key's type from a source that only has text. Text that cannot be read is returned as a

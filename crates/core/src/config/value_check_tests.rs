@@ -7,7 +7,7 @@ const PLAIN: ConfigKey = ConfigKey {
     key: "name",
     default: DefaultValue::Text(""),
     secrecy: Secrecy::Open,
-    is_users: false,
+    setters: KeySetters::Anyone,
     kind: ConfigValueKind::Text,
     choices: &[],
     least: None,
