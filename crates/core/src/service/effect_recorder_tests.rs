@@ -126,11 +126,11 @@ fn harmful(id: &MemoryId) -> Vec<Fact> {
 async fn a_lesson_that_does_harm_is_deprecated_and_says_why() {
     let (world, id) = taught().await;
     write(&world, harmful(&id)).await;
-    let moved = world.service().refresh_lesson_states().await.unwrap();
+    let moved = world.service().refresh_lesson_states(world.folder.path()).await.unwrap();
     assert_eq!((moved.len(), &moved[0].id, &moved[0].state), (1, &id, &Some(MemoryState::Deprecated)));
     let reason = moved[0].state_reason.as_deref().unwrap();
     assert!(reason.starts_with("does harm: came back in "), "{reason}");
-    assert_eq!(world.service().refresh_lesson_states().await.unwrap(), []);
+    assert_eq!(world.service().refresh_lesson_states(world.folder.path()).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_person_who_stands_behind_a_lesson_outweighs_the_runs() {
     active.state = Some(MemoryState::Active);
     world.memory.add_memories(vec![active], before()).await.unwrap();
     write(&world, harmful(&id)).await;
-    assert_eq!(world.service().refresh_lesson_states().await.unwrap(), []);
+    assert_eq!(world.service().refresh_lesson_states(world.folder.path()).await.unwrap(), []);
 }
 
 /// Events of an orchestrator's run, with a review or without.

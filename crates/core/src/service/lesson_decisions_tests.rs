@@ -23,7 +23,7 @@ async fn a_promoted_lesson_is_given_at_once_and_stays() {
             .await
             .unwrap();
     }
-    assert_eq!(service.refresh_lesson_states().await.unwrap(), []);
+    assert_eq!(service.refresh_lesson_states(world.folder.path()).await.unwrap(), []);
     assert_eq!(world.lessons().await[0].memory.state, Some(MemoryState::Active));
 }
 
@@ -94,10 +94,10 @@ async fn silence_ends_a_lesson_and_a_sighting_brings_it_back() {
             .await
             .unwrap();
     }
-    let moved = service.refresh_lesson_states().await.unwrap();
+    let moved = service.refresh_lesson_states(world.folder.path()).await.unwrap();
     assert_eq!(moved.len(), 1, "{moved:?}");
     assert_eq!(moved[0].state, Some(MemoryState::Deprecated));
-    assert_eq!(service.refresh_lesson_states().await.unwrap(), [], "once is enough");
+    assert_eq!(service.refresh_lesson_states(world.folder.path()).await.unwrap(), [], "once is enough");
     let lines = serde_json::to_string(&redis()).unwrap().replace("2026-02-12", "2026-02-20");
     let again = world.session("again", &serde_json::from_str::<Vec<serde_json::Value>>(&lines).unwrap());
     service.reflect_on_session(&again, RepeatPolicy::IfGrown).await.unwrap();

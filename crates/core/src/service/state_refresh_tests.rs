@@ -71,3 +71,23 @@ async fn what_people_want_or_stand_behind_stays() {
 async fn an_empty_memory_has_nothing_to_lose() {
     assert_eq!(World::new().service().decay_lessons(&run("run-1")).await.unwrap(), []);
 }
+
+#[tokio::test]
+async fn a_large_memory_is_refreshed_once_a_day_and_a_small_one_each_time() {
+    let world = aged(10).await;
+    let stamp = world.folder.path().join(REFRESH_STAMP);
+    let refresh = async || world.service().refresh_lesson_states(world.folder.path()).await.unwrap().len();
+    for (at, expected) in [(now(), 0), (now() - TimeDelta::hours(23), 0), (now() - TimeDelta::hours(25), 1)] {
+        write_stamp(&stamp, at).unwrap();
+        assert_eq!(refresh().await, expected, "{at}");
+    }
+    let world = aged(10).await;
+    let stamp = world.folder.path().join(REFRESH_STAMP);
+    std::fs::write(&stamp, "no stamp").unwrap();
+    assert_eq!(world.service().refresh_lesson_states(world.folder.path()).await.unwrap().len(), 1);
+    assert_eq!(std::fs::read_to_string(&stamp).unwrap(), "no stamp", "a small memory leaves none");
+    // A clock that was wrong once stops nothing.
+    let world = aged(10).await;
+    write_stamp(&world.folder.path().join(REFRESH_STAMP), now() + TimeDelta::hours(1)).unwrap();
+    assert_eq!(world.service().refresh_lesson_states(world.folder.path()).await.unwrap().len(), 1);
+}

@@ -23,7 +23,7 @@ use crate::memory::{CommitBatch, CommitReceipt, MemoryError};
 const CHECKPOINT_BYTES: u64 = 128 * 1024;
 
 /// The files that do not belong into a clone of the repository.
-const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\n";
+const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\nrefreshed.json\n";
 
 /// The durability of a commit when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

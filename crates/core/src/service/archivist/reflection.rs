@@ -101,7 +101,7 @@ impl Archivist {
     /// process that reflected.
     pub async fn finish_reflections(&self) {
         if let Ok(service) = self.reflection_service()
-            && let Err(skip) = service.refresh_lesson_states().await
+            && let Err(skip) = service.refresh_lesson_states(&self.memory_dir).await
         {
             tracing::warn!(why = %skip, "older lessons were not looked after");
         }
