@@ -62,9 +62,10 @@ export class World {
     return JSON.parse(await this.cli(...args, "--json"));
   }
 
-  /** Adds lines to a file of the memory, as somebody with an editor would. */
+  /** Adds lines to a file of the memory, as somebody with an editor would who answers for them. */
   async append(file, ...records) {
     await appendFile(path.join(this.memory, file), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    await this.cli("trust", "--quiet");
   }
 
   /** Starts the server, on a free port if none is named, and answers with its address. */

@@ -59,6 +59,11 @@ impl World {
         output.stdout
     }
 
+    /// Trusts the project's repository, as a person does who has looked at what it brings along.
+    pub(crate) fn trust(&self) {
+        self.ok(&["trust", "--quiet"]);
+    }
+
     /// Runs a command with these variables set and this text on stdin.
     pub(crate) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)], input: &str) -> Output {
         self.finish(self.command(arguments).envs(variables.iter().copied()), input)

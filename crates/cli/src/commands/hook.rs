@@ -19,7 +19,7 @@ use archivist_core::config::ProcessEnvironment;
 use archivist_core::domain::{EpisodeStatus, Extra, MemoryQuery, ReflectionScenario, RunId, Timestamp};
 use archivist_core::recall::{LessonBlockStyle, Point};
 use archivist_core::service::{Archivist, RecallRequest};
-use archivist_core::service::{Job, JobKind, JobQueue, JobUrgency, total_log_bytes};
+use archivist_core::service::{Job, JobKind, JobUrgency, total_log_bytes};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -138,6 +138,9 @@ impl<'s> HookContext<'s> {
         let directory = call.directory.as_ref().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
         there.current_dir = directory.unwrap_or(there.current_dir);
         let session = CommandContext::open_with_patience(globals, &there, now, LOCK_PATIENCE)?;
+        if let [first, rest @ ..] = session.ignored_settings.as_slice() {
+            log_hook_error(environment, now, &format!("ignored: {} (and {} more)", first.message, rest.len()));
+        }
         Ok(Self { session, environment, globals, now })
     }
 
@@ -157,7 +160,7 @@ impl<'s> HookContext<'s> {
             JobKind::Reflect(trigger) => total_log_bytes(trigger, self.environment.home.as_deref()),
             JobKind::Sweep { .. } => None,
         };
-        let queue = JobQueue::for_memory(self.session.archivist.memory_dir());
+        let queue = self.session.archivist.file_queue();
         queue.enqueue(&Job {
             kind,
             agent: call.agent.to_string(),
@@ -179,6 +182,10 @@ impl<'s> HookContext<'s> {
     fn inject_lessons(&self, call: &HookCall, event: &str, query: MemoryQuery, console: &mut Console) -> Result<()> {
         let run = RunId::parse(call.session.as_str())?;
         let archivist = &self.session.archivist;
+        if archivist.is_memory_strange() {
+            let why = format!("{} was not begun here: see `archivist trust`", archivist.memory_dir().display());
+            log_hook_error(self.environment, self.now, &why);
+        }
         let asked = RecallRequest { run: Some(run.clone()), ..request_session_lessons(archivist, query) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {

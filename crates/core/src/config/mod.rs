@@ -16,6 +16,7 @@ mod model_settings;
 mod name_suggestion;
 mod postgres_settings;
 mod project_discovery;
+mod project_rules;
 mod runtime_settings;
 mod schema;
 mod server_settings;
@@ -40,7 +41,7 @@ pub use self::model_settings::{
     SpendCapSettings,
 };
 pub use self::postgres_settings::PostgresSettings;
-pub use self::project_discovery::{RepoIdentity, find_root as find_project_root, identify_repository};
+pub use self::project_discovery::{RepoIdentity, find_root as find_project_root, find_trust_key, identify_repository};
 pub use self::runtime_settings::{EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings};
 pub use self::schema::config_schema;
 pub use self::server_settings::{ServeSettings, TelemetrySettings, WriteAccessChoice};
@@ -107,6 +108,8 @@ pub struct LoadedConfig {
     pub config: Config,
     /// Every setting with its origin, sorted by key.
     pub values: Vec<EffectiveSetting>,
+    /// What the project's own files say without effect, because they may not say it.
+    pub ignored: Vec<ConfigProblem>,
 }
 
 /// Reads all layers and merges them, or returns every problem found in any of them.
@@ -130,7 +133,7 @@ pub fn load_config(request: &ConfigLoadRequest) -> Result<LoadedConfig, ConfigEr
             secrecy: held.secrecy,
         })
         .collect();
-    Ok(LoadedConfig { config, values })
+    Ok(LoadedConfig { config, values, ignored: layers.ignored })
 }
 
 /// Returns the violations of rules between keys, or between a key and the environment, checked on the effective values.
@@ -283,6 +286,9 @@ fn insert_at_key(table: &mut config::Map<String, config::Value>, key: &str, valu
     }
 }
 
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod place;
 #[cfg(test)]
 #[path = "mod_tests.rs"]
 mod tests;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::git_remote::{find_remote_url, normalise_remote_url};
+use crate::trust::{RepositoryKey, RepositoryKind};
 
 /// The identity of a repository, the most reliable kind first. Two worktrees of a repository share it; two folders that
 /// only have the same name do not.
@@ -29,6 +30,19 @@ impl RepoIdentity {
             RepoIdentity::GitDir(path) | RepoIdentity::Path(path) => path.to_str().map(str::to_owned),
         }
     }
+}
+
+/// Returns the identity under which the repository of a project is trusted, or `None` for a path that is not Unicode. No
+/// setting has a say in it, since settings come with the repository.
+pub fn find_trust_key(root: &Path) -> Option<RepositoryKey> {
+    let identity = identify_repository(root, "");
+    let kind = match identity {
+        RepoIdentity::Explicit(_) => return None,
+        RepoIdentity::Remote(_) => RepositoryKind::Remote,
+        RepoIdentity::GitDir(_) => RepositoryKind::GitDir,
+        RepoIdentity::Path(_) => RepositoryKind::Path,
+    };
+    Some(RepositoryKey { kind, identity: identity.text()? })
 }
 
 impl fmt::Display for RepoIdentity {

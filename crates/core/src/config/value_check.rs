@@ -123,14 +123,18 @@ impl ConfigKey {
         }
     }
 
-    /// Returns the value in this key's own type, or the problem with it.
-    pub(super) fn check_value(&self, found: ValueKind, origin: &SettingOrigin) -> Result<ValueKind, ConfigProblem> {
-        if self.is_users && matches!(origin, SettingOrigin::Project(_) | SettingOrigin::ProjectJson(_)) {
-            return Err(ConfigProblem::with_hint(
+    /// Returns the problem if a project may not set this key.
+    pub(super) fn user_key_problem(&self, origin: &SettingOrigin) -> Option<ConfigProblem> {
+        self.is_users.then(|| {
+            ConfigProblem::with_hint(
                 format!("`{}` may not be set by a project, found in {origin}", self.key),
                 format!("set it in the user file, with --config, or with {}", variable_for_key(self.key)),
-            ));
-        }
+            )
+        })
+    }
+
+    /// Returns the value in this key's own type, or the problem with it.
+    pub(super) fn check_value(&self, found: ValueKind, origin: &SettingOrigin) -> Result<ValueKind, ConfigProblem> {
         let value = match (self.kind, found) {
             (ConfigValueKind::Number, ValueKind::I64(number)) => ValueKind::Float(number as f64),
             (ConfigValueKind::Number, ValueKind::U64(number)) => ValueKind::Float(number as f64),

@@ -2,12 +2,12 @@ use std::sync::Barrier;
 
 use tempfile::TempDir;
 
-use super::test_support::{LEASE, at, job, names, session, shown, sweep, token};
+use super::test_support::{LEASE, at, job, names, queue_in, session, shown, sweep, token};
 use super::*;
 
 fn queue() -> (TempDir, JobQueue) {
     let memory = TempDir::new().unwrap();
-    let queue = JobQueue::for_memory(memory.path());
+    let queue = queue_in(memory.path());
     (memory, queue)
 }
 
