@@ -67,7 +67,7 @@ fn a_made_up_seal_is_none() {
     write_lesson(memory.path());
     let seal = memory.path().join(SEAL_FILE);
     let valid = std::fs::read_to_string(&seal).unwrap();
-    for made_up in ["", "\n", &"0".repeat(SEAL_DIGITS), &valid[1..], "\u{0}"] {
+    for made_up in ["", "\n", &"0".repeat(SEAL_DIGITS), &valid.replacen(char::is_alphanumeric, "", 1), "\u{0}"] {
         std::fs::write(&seal, made_up).unwrap();
         assert_eq!(folder.find_origin(), Elsewhere, "{made_up:?}");
     }

@@ -254,7 +254,7 @@ pub(super) enum FoundJobFile {
     /// There is none.
     Missing,
     /// It is a complete job of this machine.
-    Ours(JobRecord),
+    Ours(Box<JobRecord>),
     /// It is a complete job that this machine did not write.
     Unsealed,
     /// It is no complete job, for this reason.
@@ -278,7 +278,7 @@ pub(super) fn read_job_file(
         Err(why) => return Ok(FoundJobFile::Broken(why)),
     };
     Ok(match find_author(bytes.get(..record.job_bytes).unwrap_or_default(), &folders.key)? {
-        JobAuthor::Ours => FoundJobFile::Ours(record),
+        JobAuthor::Ours => FoundJobFile::Ours(Box::new(record)),
         JobAuthor::Unknown => FoundJobFile::Unsealed,
     })
 }
@@ -291,7 +291,7 @@ pub(super) fn has_whole_job(folders: &QueueFolders, place: JobFolder, name: &Job
 /// Marks a job dead that this machine did not write.
 pub(super) fn bury_unsealed_job(folders: &QueueFolders, path: &Path, name: &JobName, now: Timestamp) {
     let note = JobEvent::marked_dead(UNSEALED, now).to_line().map_err(QueueError::Encode);
-    let moved = folders.create_folder(JobFolder::Dead).and_then(|()| note).and_then(|note| {
+    let moved = folders.create_folder(JobFolder::Dead).and(note).and_then(|note| {
         append_text(path, &note, now)?;
         move_file(path, &folders.job_path(JobFolder::Dead, name))
     });
