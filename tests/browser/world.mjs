@@ -65,9 +65,10 @@ export class World {
     return JSON.parse(await this.cli(...args, "--json"));
   }
 
-  /** Adds lines to a file of the memory, as somebody with an editor would. */
+  /** Adds lines to a file of the memory, as somebody with an editor would who answers for them. */
   async append(file, ...records) {
     await appendFile(path.join(this.memory, file), records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    await this.decide("trust", "--quiet");
   }
 
   /** Decides what takes a person at a terminal, as a script may that its owner allows to. */

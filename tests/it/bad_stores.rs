@@ -32,6 +32,7 @@ fn a_directory_where_the_lessons_should_be_is_named() {
     let world = World::new();
     fs::create_dir_all(world.memory()).unwrap();
     make_directory(&world.memory().join("lessons.jsonl"));
+    world.trust();
     assert_snapshot!(world.run(&["list"]), @"
     ! error: cannot read ~/project/.openagents/memory/lessons.jsonl: it is not a file
     ! hint: something else stands where a file or a directory is needed; move it away
@@ -132,6 +133,7 @@ fn a_link_that_leads_nowhere_does_not_make_the_file_there() {
         fs::create_dir_all(world.memory()).unwrap();
         let nowhere = world.home().join("nowhere");
         std::os::unix::fs::symlink(&nowhere, world.memory().join(name)).unwrap();
+        world.trust();
         let output = world.run(&["add", "Added later"]);
         let said = format!("error: ~/project/.openagents/memory/{name} is a symbolic link;");
         assert!(output.status == 1 && output.stderr.starts_with(&said), "{output}");

@@ -36,6 +36,7 @@ fn a_batch_is_planned_agreed_to_done_and_then_there_is_nothing_left() {
     for number in 0..6 {
         write(&world, number, met(number));
     }
+    world.trust();
     assert_snapshot!(world.run(&["batch", "--days", "3650", "--dry-run"]), @"! 6 sessions to reflect on, no model is asked");
     let priced = world.run_with(&["batch", "--days", "3650"], &asking("http://127.0.0.1:9/v1"), "").to_string();
     // How long a log is depends on where the project lies.
@@ -74,6 +75,7 @@ fn the_same_sessions_clock_and_seed_give_the_same_bytes_however_many_at_once() {
         for number in 0..40 {
             write(&world, number, met(number));
         }
+        world.trust();
         // The order in which files are found must not matter either.
         world.ok(&["batch", "--days", "3650", "--yes", "--concurrency", concurrency]);
         seen.push(files(&world));
@@ -106,6 +108,7 @@ fn a_batch_that_was_killed_asks_nothing_twice() {
     for number in 0..SESSIONS {
         write(&world, number, Met::Routine);
     }
+    world.trust();
     for kill_after in [400, 700] {
         let mut child = world
             .command(&["batch", "--days", "3650", "--yes", "--concurrency", "8"])
@@ -139,6 +142,7 @@ fn an_endpoint_that_is_down_is_told_and_the_heuristics_stand_in() {
     let endpoint = Endpoint::answering([ResponseTemplate::new(503)]);
     let world = World::new();
     write(&world, 0, met(0));
+    world.trust();
     let url = endpoint.url();
     let variables: Vec<(&str, &str)> =
         asking(&url).into_iter().chain([("ARCHIVIST__MODEL__MAX_ATTEMPTS", "1")]).collect();

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use archivist_core::service::{Job, JobQueue};
+use archivist_core::trust::MachineKey;
 use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
@@ -207,7 +209,7 @@ fn workers_killed_at_random_lose_nothing_and_count_nothing_twice() {
         let world = World::new();
         for number in 0..SESSIONS {
             let (session, path) = write(&world, number, met(number));
-            put_in_queue(&world, &session, text(&path), number);
+            put_in_queue(&world, &session, text(&path));
         }
         world
     };
@@ -257,15 +259,15 @@ fn workers_killed_at_random_lose_nothing_and_count_nothing_twice() {
 }
 
 /// A job as a hook writes it; a thousand processes would take longer than what is to be shown.
-fn put_in_queue(world: &World, session: &str, log: &str, number: usize) {
-    let folder = world.memory().join("queue/new");
-    std::fs::create_dir_all(&folder).unwrap();
+fn put_in_queue(world: &World, session: &str, log: &str) {
+    let state = world.home().join(".local/state/archivist");
+    let queue = JobQueue::for_memory(&world.memory(), MachineKey::in_state_dir(Some(&state)));
     let job = json!({
         "errand": {"reflect": {"scenario": "session_complete", "projectRoot": world.project(), "sessionId": session,
             "logPaths": [log]}},
         "agent": "generic", "event": "session-end", "urgency": "over", "enqueuedAt": "2026-03-01T11:00:00Z",
     });
-    std::fs::write(folder.join(format!("{number:016x}-1.json")), job.to_string() + "\n").unwrap();
+    queue.enqueue(&serde_json::from_value::<Job>(job).unwrap()).unwrap();
 }
 
 fn open_jobs(world: &World) -> usize {

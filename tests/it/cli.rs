@@ -231,6 +231,7 @@ fn episodes_are_listed() {
     let new = episode("ep-2", "2026-02-28T12:00:00Z", "Logged in\nat last");
     fs::create_dir_all(world.memory()).unwrap();
     fs::write(world.memory().join("episodes.jsonl"), format!("{old}\n{new}\n")).unwrap();
+    world.trust();
     assert_snapshot!(world.run(&["episodes"]), @"
     Session  Task     Kind          Status  Age  Summary
     s-ep-2   auth-42  subagent_run  failed  24h  Logged in at last

@@ -166,6 +166,7 @@ fn show_tells_everything() {
     });
     std::fs::create_dir_all(world.memory()).unwrap();
     std::fs::write(world.memory().join("lessons.jsonl"), format!("{record}\n")).unwrap();
+    world.trust();
     assert_snapshot!(world.run_with(&["show", "m-001"], &[("COLUMNS", "80")], ""), @"
     m-001  curl needs --fail, or an error page passes for an answer and everything
            after it is built on sand, which takes an hour to find

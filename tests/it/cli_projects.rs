@@ -13,6 +13,10 @@ fn a_project_that_moves_keeps_its_memory() {
     let moved = world.home().join("moved");
     fs::rename(world.project(), &moved).unwrap();
     fs::create_dir(world.project()).unwrap();
+    let listed = world.ok(&["list", "--project", text(&moved)]);
+    assert!(listed.contains("Prefer rg"), "{listed}");
+    // Another path is another folder: a person says that it is the same.
+    world.decide(&["trust", text(&moved)]);
     let recalled = world.ok(&["recall", "grep", "--project", text(&moved)]);
     assert!(recalled.contains("Prefer rg"), "{recalled}");
     assert_eq!(stored(&world.home().join("moved/.openagents/memory/lessons.jsonl"))["projectRoot"], Value::Null);
@@ -51,7 +55,8 @@ fn a_memory_outside_the_project_keeps_projects_apart() {
 fn a_memory_is_outside_however_the_path_is_written() {
     let world = World::new();
     world.ok(&["add", "From above", "--memory-dir", "../common"]);
-    fs::write(world.project().join(".openagents/archivist.toml"), "[memory]\ndir = \"new/../../configured\"\n")
+    fs::create_dir_all(world.home().join(".config/archivist")).unwrap();
+    fs::write(world.home().join(".config/archivist/config.toml"), "[memory]\ndir = \"new/../../configured\"\n")
         .unwrap();
     world.ok(&["add", "By configuration"]);
     for folder in ["common", "configured"] {

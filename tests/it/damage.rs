@@ -30,10 +30,11 @@ pub(crate) fn lines<'a>(records: impl IntoIterator<Item = &'a Value>) -> Vec<u8>
     records.into_iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
 }
 
-/// Puts a file into the project's memory.
+/// Puts a file into the project's memory, and answers for it.
 pub(crate) fn put(world: &World, name: &str, bytes: impl AsRef<[u8]>) {
     fs::create_dir_all(world.memory()).unwrap();
     fs::write(world.memory().join(name), bytes).unwrap();
+    world.trust();
 }
 
 /// The files of a memory as they were at some moment.

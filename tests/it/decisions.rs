@@ -26,7 +26,8 @@ fn without_a_terminal_nothing_is_decided() {
     let settings = world.project().join(".openagents/archivist.toml");
     std::fs::write(&settings, "[decisions]\nwithoutTerminal = true\n").unwrap();
     let refused = world.run(&["promote", "m-001"]);
-    assert!(refused.status != 0 && refused.stderr.contains("by the user's own file alone"), "{refused}");
+    assert!(refused.status == 1 && refused.stderr.contains("may not be set by a project"), "{refused}");
+    assert!(refused.stderr.contains("this is for a person to decide"), "{refused}");
     std::fs::rename(&settings, world.project().join("own.toml")).unwrap();
     let refused = world.run(&["promote", "m-001", "--config", "own.toml"]);
     assert!(refused.status != 0 && refused.stderr.contains("by the user's own file alone"), "{refused}");

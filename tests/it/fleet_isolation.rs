@@ -92,6 +92,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("mcp", "asked by an agent below"),
     ("demo", "works in a temporary project of its own"),
     ("init", "changes the settings of agents"),
+    ("trust", "is about repositories on this machine, and not about what a server holds"),
     ("inspect", "reads logs that it is handed"),
     ("archeflow", "keeps files below the project"),
     ("config", "shows settings"),

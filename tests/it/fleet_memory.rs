@@ -13,12 +13,12 @@ use archivist_core::memory::{
     BankTenancy, CommitBatch, EpisodeFilter, FactFilter, LessonName, LessonStateFilter, LessonUsage, MemoryError,
     MemoryService,
 };
-use archivist_core::service::{FleetJobSource, FleetQueue, JobQueue, JobSource as _, WorkerReach, WorkerToken};
+use archivist_core::service::{FleetJobSource, FleetQueue, JobSource as _, WorkerReach, WorkerToken};
 use tokio_postgres::NoTls;
 
 use crate::postgres_proxy::{Fault, Proxy};
 use crate::postgres_server::{Cluster, database, shared, sql, unique};
-use crate::samples::{at, day, episode, id, job, lesson, name_of, project_query, ranking, run};
+use crate::samples::{at, day, episode, id, job, lesson, name_of, project_query, queue_in, ranking, run};
 use crate::stores::{Postgres, Store, server_at};
 
 fn bank(server: &Arc<PostgresServer>, key: &str) -> PostgresMemory {
@@ -258,7 +258,7 @@ async fn two_projects_and_two_roles_see_nothing_of_each_other() {
                 // A worker for all projects works for those that it may see.
                 let spool = tempfile::tempdir().unwrap();
                 let own = FleetQueue::new(Arc::clone(&server), key);
-                let all = FleetJobSource::new(own, JobQueue::for_memory(spool.path()), WorkerReach::All, 9);
+                let all = FleetJobSource::new(own, queue_in(spool.path()), WorkerReach::All, 9);
                 let lease = Duration::from_secs(60);
                 let taken = all.claim_job(&WorkerToken::new_unique(), lease, at()).await.unwrap().unwrap();
                 assert_eq!(taken.bank_key(), Some(key));

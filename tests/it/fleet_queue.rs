@@ -9,14 +9,14 @@ use archivist_core::domain::Timestamp;
 use archivist_core::memory::MemoryError;
 use archivist_core::memory::postgres::{PostgresServer, PostgresServerSettings, migrate_schema};
 use archivist_core::service::{
-    ClaimedJob, EnqueueResult, FleetJobSource, FleetQueue, Job, JobFolder, JobKind, JobOwnership, JobQueue, JobSource,
+    ClaimedJob, EnqueueResult, FleetJobSource, FleetQueue, Job, JobFolder, JobKind, JobOwnership, JobSource,
     JobUrgency, QueueError, WorkerReach, WorkerToken,
 };
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
 use crate::postgres_server::{Cluster, shared, unique};
-use crate::samples::{job, name_of};
+use crate::samples::{job, name_of, queue_in};
 
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -66,7 +66,7 @@ impl Fleet {
     /// A worker's look at it, with a spool of its own.
     pub(crate) fn source(&self, bank: &str, reach: WorkerReach, per_project: u32) -> (FleetJobSource, TempDir) {
         let spool = TempDir::new().unwrap();
-        (FleetJobSource::new(self.queue(bank), JobQueue::for_memory(spool.path()), reach, per_project), spool)
+        (FleetJobSource::new(self.queue(bank), queue_in(spool.path()), reach, per_project), spool)
     }
 }
 
@@ -274,7 +274,7 @@ async fn what_hooks_wrote_waits_while_the_server_is_away() {
     let fleet = Fleet::at(cluster.url("postgres"), Duration::from_millis(300));
     migrate_schema(&fleet.server).await.unwrap();
     let spool = TempDir::new().unwrap();
-    let files = JobQueue::for_memory(spool.path());
+    let files = queue_in(spool.path());
     let source = FleetJobSource::new(fleet.queue("shop"), files.clone(), WorkerReach::Own, 8);
     let waiting = || files.list_jobs(LEASE, chrono::Utc::now()).unwrap().len();
     for number in 0..3 {

@@ -47,6 +47,7 @@ fn with(lessons: Vec<(AgentMemory, u64)>) -> World {
     let memories = lessons.into_iter().map(|(memory, _)| memory).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(memory.commit_batch(CommitBatch { memories, facts, ..CommitBatch::default() }, at())).unwrap();
+    world.trust();
     world
 }
 

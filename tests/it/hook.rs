@@ -178,6 +178,7 @@ fn sessions_that_nobody_told_of_are_found_when_the_next_one_starts() {
     for number in 0..3 {
         write(&world, number, Met::Failure(number));
     }
+    world.trust();
     hook(&world, "claude-code", "session-start", &claude(&world, "SessionStart", "s-9", "a.jsonl"));
     // What was written a moment ago may still go on, unless nobody waits for it to be quiet.
     let variables = [ALONE[0], ALONE[1], ("ARCHIVIST__WORKER__QUIET_SECONDS", "0")];

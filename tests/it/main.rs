@@ -101,4 +101,6 @@ mod serve_security;
 mod telemetry;
 mod tidy;
 mod transfer;
+mod trust;
+mod trust_links;
 mod yardsticks;

@@ -38,6 +38,7 @@ impl Guarded {
             allow(&path, 0o755);
         }
         allow(&world.memory().join("lessons.jsonl"), 0o644);
+        allow(&world.home().join(".local/state/archivist/trusted-repositories.json"), 0o644);
         let guarded = Self { world, binary, runs_as_root };
         let reachable = guarded.command(&["--version"]).output().is_ok();
         if !reachable {

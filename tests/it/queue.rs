@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use insta::assert_snapshot;
 use tempfile::TempDir;
 
-use crate::samples::{at, job};
+use crate::samples::{at, job, make_key, queue_in};
 
 const CHILD_DIRECTORY: &str = "ARCHIVIST_TEST_QUEUE_DIRECTORY";
 const CHILD_PART: &str = "ARCHIVIST_TEST_QUEUE_PART";
@@ -72,7 +72,7 @@ async fn child() {
         return;
     };
     let directory = Path::new(&directory);
-    let queue = JobQueue::for_memory(directory);
+    let queue = queue_in(directory);
     match part.as_str() {
         "work" => {
             let handler = Effects(directory);
@@ -128,7 +128,7 @@ fn count(queue: &JobQueue, place: JobFolder) -> usize {
 #[test]
 fn workers_killed_at_any_moment_lose_no_job() {
     let directory = TempDir::new().unwrap();
-    let queue = JobQueue::for_memory(directory.path());
+    let queue = queue_in(directory.path());
     for number in 0..JOBS {
         assert_eq!(queue.enqueue(&job(&format!("s{number}"), 10)).unwrap(), EnqueueResult::New);
     }
@@ -176,7 +176,7 @@ fn many_who_ask_for_the_same_at_once_get_it_once() {
     std::thread::sleep(Duration::from_millis(300));
     fs::write(directory.path().join("go"), "").unwrap();
     let new: usize = children.into_iter().map(|child| said(child, "new jobs: ").parse::<usize>().unwrap()).sum();
-    let queue = JobQueue::for_memory(directory.path());
+    let queue = queue_in(directory.path());
     assert_eq!((new, count(&queue, JobFolder::New)), (SESSIONS, SESSIONS));
     assert!(queue.list_jobs(LEASE, at()).unwrap().iter().all(|listed| listed.job.is_ok()));
 }
@@ -186,6 +186,7 @@ fn many_who_ask_for_the_same_at_once_get_it_once() {
 fn a_job_for_which_there_is_no_space_is_refused_and_leaves_no_trace() {
     for blocks in 0..3 {
         let directory = TempDir::new().unwrap();
+        make_key(directory.path());
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &script]).arg(std::env::current_exe().unwrap());
@@ -198,7 +199,7 @@ fn a_job_for_which_there_is_no_space_is_refused_and_leaves_no_trace() {
             "cannot write ~/queue/new/NAME: File too large (os error 27) / \
              free some space and ask again; nothing was half written"
         );
-        let queue = JobQueue::for_memory(directory.path());
+        let queue = queue_in(directory.path());
         assert_eq!(count(&queue, JobFolder::New), 0, "{blocks} blocks");
         assert_eq!(queue.enqueue(&job("a", 10)).unwrap(), EnqueueResult::New);
     }
@@ -214,6 +215,7 @@ fn a_directory_that_may_not_be_written_is_named() {
     let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     let memory = directory.path().join("memory");
     fs::create_dir(&memory).unwrap();
+    let key = make_key(&memory);
     let mut program = std::env::current_exe().unwrap();
     // Permissions do not count for root, so that root's test is run by somebody who owns nothing.
     let runs_as_root = fs::metadata(&memory).unwrap().uid() == 0;
@@ -227,6 +229,7 @@ fn a_directory_that_may_not_be_written_is_named() {
     allow(&memory, 0o555);
     let mut child = command(&program, &memory, "once");
     if runs_as_root {
+        std::os::unix::fs::chown(&key, Some(65534), Some(65534)).unwrap();
         child.uid(65534).gid(65534);
     }
     let Ok(child) = child.spawn() else {
@@ -235,5 +238,6 @@ fn a_directory_that_may_not_be_written_is_named() {
     };
     assert_snapshot!(said(child, "came to: "), @"cannot create ~/queue: Permission denied (os error 13) / allow reading and writing there, or choose another directory with --memory-dir");
     allow(&memory, 0o755);
-    assert_eq!(fs::read_dir(&memory).unwrap().count(), 0);
+    let there: Vec<_> = fs::read_dir(&memory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(there, [key]);
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::fleet_queue::{Fleet, at_second};
-use crate::samples::{job, name_of};
+use crate::samples::{job, name_of, queue_in};
 
 const LEASE: Duration = Duration::from_millis(800);
 
@@ -28,7 +28,7 @@ struct World {
 async fn worlds() -> Vec<World> {
     let files = || {
         let directory = TempDir::new().unwrap();
-        (JobQueue::for_memory(directory.path()), directory)
+        (queue_in(directory.path()), directory)
     };
     let (queue, directory) = files();
     let source = Box::new(queue.clone());

@@ -6,12 +6,24 @@ use archivist_core::domain::{
     ReflectionTrigger, RunId, SessionId, Timestamp,
 };
 use archivist_core::recall::RankingSettings;
-use archivist_core::service::{Job, JobKind, JobUrgency};
+use archivist_core::service::{Job, JobKind, JobQueue, JobUrgency};
+use archivist_core::trust::{MachineKey, SealPurpose};
 
 pub(crate) const PROJECT: &str = "/project";
 
 pub(crate) fn at() -> Timestamp {
     day(0)
+}
+
+/// The queue of a memory, with the key of a machine beside it.
+pub(crate) fn queue_in(memory: &std::path::Path) -> JobQueue {
+    JobQueue::for_memory(memory, MachineKey::in_state_dir(Some(memory)))
+}
+
+/// Makes the key beside the queue of a memory, and returns its path.
+pub(crate) fn make_key(memory: &std::path::Path) -> std::path::PathBuf {
+    MachineKey::in_state_dir(Some(memory)).seal_bytes(SealPurpose::Job, b"").unwrap();
+    memory.join("machine.key")
 }
 
 /// So many days after the first of January 2026.

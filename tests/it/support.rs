@@ -54,6 +54,19 @@ impl World {
         std::fs::write(folder.join("config.toml"), "[decisions]\nwithoutTerminal = true\n").expect("settings");
     }
 
+    /// Runs a command that takes a person, gives its stdout, and leaves the settings as they were.
+    pub(crate) fn decide(&self, arguments: &[&str]) -> String {
+        let settings = self.home().join(".config/archivist/config.toml");
+        let before = std::fs::read(&settings).ok();
+        self.let_scripts_decide();
+        let said = self.ok(arguments);
+        match before {
+            Some(before) => std::fs::write(&settings, before).expect("settings"),
+            None => std::fs::remove_file(&settings).expect("settings"),
+        }
+        said
+    }
+
     /// Runs a command in the project.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.run_with(arguments, &[], "")
@@ -64,6 +77,11 @@ impl World {
         let output = self.run(arguments);
         assert_eq!(output.status, 0, "{arguments:?} failed:\n{output}");
         output.stdout
+    }
+
+    /// Trusts the project's repository, as a person does who has looked at what it brings along.
+    pub(crate) fn trust(&self) {
+        self.decide(&["trust", "--quiet"]);
     }
 
     /// Runs a command with these variables set and this text on stdin.

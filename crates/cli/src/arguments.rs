@@ -11,7 +11,8 @@ use super::console::{ColorChoice, StderrVerbosity};
 use crate::commands::migrate;
 use crate::commands::{
     add, archeflow, audit, audit_check, batch, config, decisions, demo, effect, episodes, feedback, forget, history,
-    hook, import_export, init, inspect, list, maintenance, prompt, recall, reference_texts, reflect, show, why, worker,
+    hook, import_export, init, inspect, list, maintenance, prompt, recall, reference_texts, reflect, show, trust, why,
+    worker,
 };
 #[cfg(feature = "serve")]
 use crate::commands::{mcp, serve};
@@ -228,6 +229,8 @@ pub(super) enum OtherCommand {
     Demo(demo::DemoCommand),
     /// Put hooks into the settings of agents, or take them out again
     Init(init::InitCommand),
+    /// Trust a repository, so that what it brings along is used
+    Trust(trust::TrustCommand),
     /// Say what session logs hold: steps, failures, fixes, corrections, cost
     Inspect(inspect::InspectCommand),
     /// Take what an agent's hook says; always ends with 0

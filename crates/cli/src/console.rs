@@ -214,6 +214,11 @@ impl Console {
         self.is_watched
     }
 
+    /// Returns true if there is a person who can answer questions.
+    pub(super) fn is_person_asked(&self) -> bool {
+        self.is_asked
+    }
+
     /// Asks a yes-or-no question and returns the answer. Without a person to answer, it returns an error.
     pub(super) fn ask_confirmation(&mut self, question: &str) -> Result<bool, CliError> {
         if !self.is_asked {

@@ -43,7 +43,7 @@ use std::process::ExitCode;
 
 use self::arguments::{CliArguments, CliCommand, GlobalFlags, MemoryCommand, OtherCommand, ReflectingCommand};
 use self::cli_error::{CliError, CommandExit, report_error};
-use self::command_context::CommandContext;
+use self::command_context::{CommandContext, warn_about_ignored, warn_about_strange_memory};
 use self::console::{ColorChoice, ColorMode, Console, StderrVerbosity, is_broken_pipe};
 use self::telemetry::TelemetryExporter;
 use self::text_format::one_line;
@@ -78,7 +78,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
     let observe = |telemetry: Option<&TelemetryExporter>| {
         tracing_setup::install_subscriber(talk, globals.verbose, paint, telemetry);
     };
-    let open = || CommandContext::open(globals, &environment, now, seed);
+    let warn = |session: CommandContext, console: &mut Console| {
+        warn_about_ignored(&session.ignored_settings, console);
+        warn_about_strange_memory(&session.archivist, console);
+        session
+    };
     let done = match &arguments.command {
         CliCommand::Other(command) => {
             observe(None);
@@ -86,9 +90,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, process: ProcessContex
         }
         CliCommand::Memory(command) => {
             observe(None);
-            open().and_then(|session| run_with_memory(command, &session, &mut console))
+            CommandContext::open_for_person(globals, &environment, now, seed)
+                .map(|session| warn(session, &mut console))
+                .and_then(|session| run_with_memory(command, &session, &mut console))
         }
-        CliCommand::Reflecting(command) => open().and_then(|session| {
+        CliCommand::Reflecting(command) => CommandContext::open(globals, &environment, now, seed).and_then(|session| {
+            let session = warn(session, &mut console);
             let telemetry = TelemetryExporter::open(&session.archivist.config().telemetry)?;
             observe(telemetry.as_ref());
             let done = run_reflecting(command, &session, globals, &environment, &mut console);
@@ -136,7 +143,8 @@ fn run_other(
 ) -> anyhow::Result<CommandExit> {
     match command {
         OtherCommand::Demo(command) => command.run(environment, console),
-        OtherCommand::Init(command) => command.run(&arguments.globals, environment, console),
+        OtherCommand::Init(command) => command.run(&arguments.globals, environment, now, console),
+        OtherCommand::Trust(command) => command.run(&arguments.globals, environment, now, console),
         OtherCommand::Inspect(command) => command.run(&arguments.globals, environment, now, seed, console),
         OtherCommand::Hook(command) => {
             command.run(&arguments.globals, environment, now, console);

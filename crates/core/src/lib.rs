@@ -13,6 +13,7 @@
 pub mod domain;
 pub mod files;
 pub mod text;
+pub mod trust;
 
 pub mod ingest;
 pub mod redact;

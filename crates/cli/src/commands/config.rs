@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::GlobalFlags;
 use crate::cli_error::CommandExit;
-use crate::command_context::LoadedProject;
+use crate::command_context::{LoadedProject, warn_about_ignored};
 use crate::console::{Console, TextStyle};
 use crate::text_format::one_line;
 use archivist_core::config::{self, EffectiveSetting, ProcessEnvironment};
@@ -53,7 +53,9 @@ impl ConfigCommand {
         match self {
             Self::Schema => console.print_json(&config::config_schema())?,
             Self::Show(show) => {
-                let settings = LoadedProject::find_and_load(globals, environment)?.loaded.values;
+                let loaded = LoadedProject::find_and_load(globals, environment)?.loaded;
+                warn_about_ignored(&loaded.ignored, console);
+                let settings = loaded.values;
                 if show.json {
                     console.print_json(&show.as_json(&settings))?;
                 } else {

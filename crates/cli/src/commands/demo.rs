@@ -21,11 +21,12 @@ use crate::console::{Console, TextStyle};
 use crate::lesson_format::display_name;
 use crate::session_trigger::{build_runtime, trigger_for_files};
 use crate::text_format::{one_line, wrap_words};
-use archivist_core::config::ProcessEnvironment;
+use archivist_core::config::{ProcessEnvironment, find_trust_key};
 use archivist_core::domain::{AgentMemory, DropReason, DroppedCandidate, MemoryState, Quote, Timestamp, TrustClass};
 use archivist_core::memory::{EpisodeFilter, LessonName};
 use archivist_core::service::RequestError;
 use archivist_core::service::{ReflectionReport, RepeatPolicy};
+use archivist_core::trust::{RepositoryKind, TrustedRepositories};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +63,7 @@ const SESSIONS: [BundledSession; 4] = [
 const PROJECT_INSTRUCTIONS: &str = include_str!("../../../../examples/demo/AGENTS.md");
 
 /// The settings of the bundled project: a fixed key, so that nothing depends on its path.
+const PROJECT_KEY: &str = "shop";
 const PROJECT_SETTINGS: &str = "[project]\nkey = \"shop\"\n";
 
 /// The morning after the last session, in seconds since 1970. A fixed day makes the output reproducible.
@@ -136,6 +138,7 @@ impl DemoCommand {
             Some(directory) => {
                 let root = prepare_directory(&environment.current_dir.join(directory))?;
                 let report = reflect_on_bundled_sessions(&root, now)?;
+                trust_kept_project(&root, environment, now);
                 DemoReport { kept: Some(root.display().to_string()), ..report }
             }
             None => reflect_in_temporary_directory(now)?,
@@ -174,6 +177,14 @@ fn prepare_directory(directory: &Path) -> Result<PathBuf> {
     Ok(directory.canonicalize().map_err(cannot)?)
 }
 
+/// Trusts the project that is kept, unless it lies in a repository of somebody's.
+fn trust_kept_project(root: &Path, environment: &ProcessEnvironment, now: Timestamp) {
+    let Some(key) = find_trust_key(root).filter(|key| key.kind == RepositoryKind::Path) else { return };
+    if let Err(error) = TrustedRepositories::in_state_dir(environment.state_dir().as_deref()).add(key, now) {
+        tracing::warn!(%error, "the project that is kept could not be trusted");
+    }
+}
+
 /// Writes the bundled project into the directory, reflects on its sessions in order, and recalls the lessons that the
 /// next session would get.
 fn reflect_on_bundled_sessions(root: &Path, now: Timestamp) -> Result<DemoReport> {
@@ -181,8 +192,12 @@ fn reflect_on_bundled_sessions(root: &Path, now: Timestamp) -> Result<DemoReport
     write_project(root, &logs).with_context(|| format!("cannot write to {}", root.display()))?;
     let mut globals = GlobalFlags::default().for_project(root);
     globals.now = Some(now);
-    let environment = ProcessEnvironment { current_dir: root.to_owned(), ..ProcessEnvironment::default() };
-    let session = CommandContext::open(&globals, &environment, now, 0)?;
+    // What the settings say of the project counts only where it is trusted, and here nobody is asked.
+    let variables = vec![("ARCHIVIST__PROJECT__KEY".to_owned(), PROJECT_KEY.to_owned())];
+    let environment = ProcessEnvironment { home: None, variables, current_dir: root.to_owned() };
+    // The demonstration answers for the memory that it makes: it leaves no key on this machine.
+    globals.memory_dir = Some(root.join(".openagents/memory"));
+    let session = CommandContext::open_for_person(&globals, &environment, now, 0)?;
     let service = session.archivist.reflection_service()?;
     build_runtime()?.block_on(async {
         let mut sessions = Vec::new();

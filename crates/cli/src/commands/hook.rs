@@ -146,6 +146,9 @@ impl<'s> HookContext<'s> {
         let directory = call.directory.as_ref().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_dir());
         there.current_dir = directory.unwrap_or(there.current_dir);
         let session = CommandContext::open_with_patience(globals, &there, now, LOCK_PATIENCE)?;
+        if let [first, rest @ ..] = session.ignored_settings.as_slice() {
+            log_hook_error(environment, now, &format!("ignored: {} (and {} more)", first.message, rest.len()));
+        }
         Ok(Self { session, environment, globals, now })
     }
 
@@ -192,7 +195,7 @@ impl<'s> HookContext<'s> {
     }
 
     fn queue(&self) -> JobQueue {
-        JobQueue::for_memory(self.session.archivist.memory_dir())
+        self.session.archivist.file_queue()
     }
 
     /// Prints the lessons that match the query in the agent's own format, and records the injection. If they are not
@@ -207,6 +210,10 @@ impl<'s> HookContext<'s> {
     ) -> Result<()> {
         let run = RunId::parse(call.session.as_str())?;
         let archivist = &self.session.archivist;
+        if archivist.is_memory_strange() {
+            let why = format!("{} was not begun here: see `archivist trust`", archivist.memory_dir().display());
+            log_hook_error(self.environment, self.now, &why);
+        }
         let request = RecallRequest { run: Some(run.clone()), ..request_session_lessons(archivist, query) };
         let Some(found) = recall_until(deadline, archivist, request)? else {
             self.ensure_worker()?;

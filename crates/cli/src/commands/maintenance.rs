@@ -83,23 +83,12 @@ impl StatusCommand {
             }
             print_bank(bank, console)?;
         }
-        print_jobs(queue, is_in_a_fleet(session), console)?;
+        print_jobs(queue, console)?;
         Ok(CommandExit::Done)
     }
 }
 
-/// Returns true if the jobs are on a server.
-fn is_in_a_fleet(session: &CommandContext) -> bool {
-    #[cfg(feature = "postgres")]
-    return session.archivist.server().is_some();
-    #[cfg(not(feature = "postgres"))]
-    return {
-        let _ = session;
-        false
-    };
-}
-
-fn print_jobs(queue: JobQueueStatus, is_in_a_fleet: bool, console: &mut Console) -> Result<(), CliError> {
+fn print_jobs(queue: JobQueueStatus, console: &mut Console) -> Result<(), CliError> {
     let JobQueueStatus { is_worked, jobs } = queue;
     let (done, mut open): (Vec<JobReport>, _) = jobs.into_iter().partition(|job| job.place == JobFolder::Done);
     if done.is_empty() && open.is_empty() {
@@ -137,10 +126,7 @@ fn print_jobs(queue: JobQueueStatus, is_in_a_fleet: bool, console: &mut Console)
     }
     table.print_to(console)?;
     if open.iter().any(|job| job.place == JobFolder::Dead) {
-        console.print_note(match is_in_a_fleet {
-            true => "hint: `archivist worker --once --retry-dead` tries dead jobs again",
-            false => "hint: a dead job is tried again when its file is moved from queue/dead to queue/new",
-        });
+        console.print_note("hint: `archivist worker --once --retry-dead` tries dead jobs again");
     }
     Ok(())
 }

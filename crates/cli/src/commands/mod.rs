@@ -30,5 +30,6 @@ pub(crate) mod reflect;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod trust;
 pub(crate) mod why;
 pub(crate) mod worker;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
-use crate::command_context::LoadedProject;
+use crate::command_context::{LoadedProject, warn_about_ignored};
 use crate::console::{Console, TextStyle};
 use archivist_core::config::ProcessEnvironment;
 use archivist_core::distill::PromptSet;
@@ -52,6 +52,7 @@ impl PromptCommand {
             load_prompts(None)?
         } else {
             let LoadedProject { loaded, .. } = LoadedProject::find_and_load(globals, environment)?;
+            warn_about_ignored(&loaded.ignored, console);
             load_prompts(loaded.config.distill.prompt_path(environment.home.as_deref()).as_deref())?
         };
         show.print_prompts(&prompts, console)?;

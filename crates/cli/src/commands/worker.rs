@@ -19,7 +19,7 @@ use archivist_core::service::{Archivist, RequestError, ServiceClock};
 #[cfg(feature = "postgres")]
 use archivist_core::service::{FleetJobSource, WorkerReach};
 use archivist_core::service::{
-    Job, JobFolder, JobQueue, JobSource, ListedJob, QueueError, QueueWorker, ReflectionJobHandler, WorkerEndReason,
+    Job, JobAuthor, JobFolder, JobSource, ListedJob, QueueError, QueueWorker, ReflectionJobHandler, WorkerEndReason,
     WorkerLifetime, WorkerPace, WorkerReport,
 };
 
@@ -59,7 +59,7 @@ impl WorkerCommand {
     ) -> Result<CommandExit> {
         let archivist = &session.archivist;
         let source = self.open_job_source(archivist)?;
-        let open = |bank: &str, root: &Path| open_other_project(session, globals, environment, (bank, root));
+        let open = |bank: Option<&str>, root: &Path| open_other_project(session, globals, environment, (bank, root));
         let handler = ReflectionJobHandler::new(
             archivist,
             Box::new(move |bank, root| open(bank, root).map_err(|error| format!("{error:#}"))),
@@ -73,7 +73,15 @@ impl WorkerCommand {
         let until = if self.once { WorkerLifetime::Empty } else { WorkerLifetime::Forever };
         let worked = build_runtime()?.block_on(async {
             if self.retry_dead {
-                requeue_dead_jobs(archivist).await?;
+                let strange = requeue_dead_jobs(archivist).await?;
+                if strange > 0 {
+                    console.print_warning(&format!(
+                        "{} not tried again, because this machine did not write {}",
+                        format_count(strange, "job", "jobs"),
+                        if strange == 1 { "it" } else { "them" }
+                    ));
+                    console.print_hint("`archivist trust` says that this repository is trusted");
+                }
             }
             let worked = worker.run(until, watch_stop_signal()).await;
             handler.finish_all_projects().await;
@@ -86,7 +94,7 @@ impl WorkerCommand {
 
     /// Returns the source of the jobs: the server of a fleet, else files.
     fn open_job_source(&self, archivist: &Archivist) -> Result<Box<dyn JobSource>, CliError> {
-        let files = JobQueue::for_memory(archivist.memory_dir());
+        let files = archivist.file_queue();
         #[cfg(feature = "postgres")]
         if let Some(own) = archivist.fleet_queue() {
             let reach = if self.all_projects { WorkerReach::All } else { WorkerReach::Own };
@@ -104,40 +112,50 @@ impl WorkerCommand {
     }
 }
 
-/// Opens another project of the fleet at its own path with its own settings. Where the path is missing on this machine, or
-/// holds a project with another bank, this worker's settings and memory directory are used.
+/// Opens another project at its own path with its own settings. Where the path is missing on this machine, or holds a
+/// project with another bank, this worker's settings are used. Projects that share a directory share it here, too.
 fn open_other_project(
     session: &CommandContext,
     globals: &GlobalFlags,
     environment: &ProcessEnvironment,
-    (bank, root): (&str, &Path),
+    (bank, root): (Option<&str>, &Path),
 ) -> Result<Archivist> {
-    let CommandContext { now, seed, ref archivist } = *session;
+    let CommandContext { now, seed, ref archivist, .. } = *session;
     if root.is_dir() {
         let there = ProcessEnvironment { current_dir: root.to_owned(), ..environment.clone() };
-        let opened = CommandContext::open(&globals.for_project(root), &there, now, seed)?;
+        let shared = bank.is_none().then(|| archivist.memory_dir().to_owned());
+        let mut flags = globals.for_project(root);
+        flags.memory_dir = shared;
+        let opened = CommandContext::open(&flags, &there, now, seed)?;
         let other = opened.archivist.with_shared_server(archivist);
-        if other.bank_key() == bank {
+        if bank.is_none_or(|bank| other.bank_key() == bank) {
             return Ok(other);
         }
     }
     let mut config = archivist.config().clone();
-    config.project.key = bank.to_owned();
+    config.project.key = bank.unwrap_or_default().to_owned();
     config.memory.dir = archivist.memory_dir().display().to_string();
     let clock = globals.now.map_or_else(ServiceClock::from_system_time, ServiceClock::fixed_at);
     let builder = Archivist::builder(root).config(config).environment(environment.clone()).clock(clock).seed(seed);
     Ok(builder.build()?.with_shared_server(archivist))
 }
 
-/// Submits every dead job again.
-async fn requeue_dead_jobs(archivist: &Archivist) -> Result<(), QueueError> {
+/// Submits every dead job again, but those that this machine did not write only if the repository is trusted. Returns
+/// the number of those that were left.
+async fn requeue_dead_jobs(archivist: &Archivist) -> Result<usize, QueueError> {
     let (intake, now) = (archivist.job_submitter(), chrono::Utc::now());
-    for ListedJob { place, job, .. } in archivist.list_jobs().await? {
-        if let (JobFolder::Dead, Ok(job)) = (place, job) {
-            intake.submit_job(&Job { attempts: Vec::new(), ..job }, now).await?;
+    let is_trusted = archivist.is_repository_trusted();
+    let mut strange = 0;
+    for ListedJob { place, job, author, .. } in archivist.list_jobs().await? {
+        match (place, job) {
+            (JobFolder::Dead, Ok(_)) if author == JobAuthor::Unknown && !is_trusted => strange += 1,
+            (JobFolder::Dead, Ok(job)) => {
+                intake.submit_job(&Job { attempts: Vec::new(), ..job }, now).await?;
+            }
+            _ => {}
         }
     }
-    Ok(())
+    Ok(strange)
 }
 
 fn describe_work(worked: &WorkerReport) -> String {

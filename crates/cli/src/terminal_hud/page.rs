@@ -108,7 +108,7 @@ pub(super) fn render_job(job: &JobReport, columns: u16, ink: HudTheme) -> Vec<Li
     sheet.add_entry("File", &job.name);
     if job.place == JobFolder::Dead {
         sheet.add_gap();
-        sheet.add_text("It is tried again when its file is moved from queue/dead to queue/new.", ink.faint_style());
+        sheet.add_text("`archivist worker --once --retry-dead` tries it again.", ink.faint_style());
     }
     sheet.into_lines()
 }

@@ -90,6 +90,11 @@ impl fmt::Display for SettingOrigin {
 }
 
 impl SettingOrigin {
+    /// Returns true if the layer comes with the project, whoever wrote it.
+    pub(super) fn is_of_project(&self) -> bool {
+        matches!(self, SettingOrigin::Project(_) | SettingOrigin::ProjectJson(_))
+    }
+
     /// Returns the layer as a file, for problems of the file as a whole.
     pub(super) fn as_file(&self) -> SettingOrigin {
         match self {

@@ -30,6 +30,13 @@ impl ConfigProblem {
 }
 
 impl ConfigError {
+    /// Makes the error for a memory inside of a project that is reached by a symbolic link.
+    pub fn linked_memory(link: &std::path::Path) -> Self {
+        let message = format!("{} is a symbolic link; no memory is read or written through it", link.display());
+        let hint = "put a real folder there, or name another directory by `memory.dir` in the user file".to_owned();
+        Self { problems: vec![ConfigProblem::with_hint(message, hint)] }
+    }
+
     /// Makes the error for a setting that this build cannot serve, because it lacks a feature.
     pub fn missing_feature(key: &str, feature: &str) -> Self {
         let message = format!("`{key}` is set, and this program was built without the feature `{feature}`");

@@ -12,6 +12,7 @@ use super::displayed_setting::{Secrecy, SettingOrigin};
 use super::environment_variables::{path_from_variable, variable_for_key};
 use super::error::ConfigProblem;
 use super::name_suggestion::normalise_name;
+use super::project_rules::{self, ProjectRules};
 use super::schema::join_key;
 use super::value_check::{ConfigKey, ConfigKeys, KeyLookup, section_value_problem};
 use crate::files::read_small_file;
@@ -26,7 +27,10 @@ const MAX_FILE_BYTES: u64 = 1024 * 1024;
 pub(super) struct ConfigLayers {
     pub(super) values: BTreeMap<&'static str, LayerValue>,
     pub(super) problems: Vec<ConfigProblem>,
+    /// What the project's own files say and may not say. It has no effect.
+    pub(super) ignored: Vec<ConfigProblem>,
     keys: ConfigKeys,
+    project_rules: ProjectRules,
 }
 
 /// One value that passed its check, with its origin.
@@ -39,15 +43,24 @@ pub(super) struct LayerValue {
 
 /// Reads every layer of the request.
 pub(super) fn read_layers(request: &ConfigLoadRequest) -> ConfigLayers {
-    let mut layers = ConfigLayers::from_defaults(ConfigKeys::OF_THE_CONFIGURATION);
     let environment = &request.environment;
+    let project_rules = ProjectRules::for_project(&request.project_root, environment.state_dir());
+    let mut layers = ConfigLayers::from_defaults(ConfigKeys::OF_THE_CONFIGURATION, project_rules);
     let openagents = request.project_root.join(".openagents");
 
     if let Some(path) = user_file_path(request) {
         layers.add_file(&path, SettingOrigin::User, MissingFilePolicy::Fine);
     }
-    layers.add_file(&openagents.join("archivist.toml"), SettingOrigin::Project, MissingFilePolicy::Fine);
-    layers.add_file(&openagents.join("project.json"), SettingOrigin::ProjectJson, MissingFilePolicy::Fine);
+    for (file, origin) in [
+        ("archivist.toml", SettingOrigin::Project as fn(PathBuf) -> SettingOrigin),
+        ("project.json", SettingOrigin::ProjectJson),
+    ] {
+        let path = openagents.join(file);
+        match project_rules::find_link_problem(&openagents, &path) {
+            Some(problem) => layers.ignored.push(problem),
+            None => layers.add_file(&path, origin, MissingFilePolicy::Fine),
+        }
+    }
     if let Some(path) = &request.config_file {
         layers.add_file(&environment.current_dir.join(path), SettingOrigin::Given, MissingFilePolicy::Wrong);
     }
@@ -80,14 +93,14 @@ enum MissingFilePolicy {
 }
 
 impl ConfigLayers {
-    fn from_defaults(keys: ConfigKeys) -> Self {
+    fn from_defaults(keys: ConfigKeys, project_rules: ProjectRules) -> Self {
         let held = |leaf: &ConfigKey| LayerValue {
             value: leaf.default_value(),
             origin: SettingOrigin::Default,
             secrecy: leaf.secrecy,
         };
         let values = keys.leaves.iter().map(|leaf| (leaf.key, held(leaf))).collect();
-        Self { values, problems: Vec::new(), keys }
+        Self { values, problems: Vec::new(), ignored: Vec::new(), keys, project_rules }
     }
 
     fn add_file(&mut self, path: &Path, origin: fn(PathBuf) -> SettingOrigin, missing: MissingFilePolicy) {
@@ -199,6 +212,12 @@ impl ConfigLayers {
     }
 
     fn set_value(&mut self, leaf: &ConfigKey, value: ValueKind, origin: SettingOrigin) {
+        if origin.is_of_project()
+            && let Some(problem) = self.project_rules.find_problem(leaf, &value, &origin)
+        {
+            self.ignored.push(problem);
+            return;
+        }
         match leaf.check_value(value, &origin) {
             Ok(value) => {
                 let held = LayerValue { value, origin, secrecy: leaf.secrecy };

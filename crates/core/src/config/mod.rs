@@ -16,6 +16,7 @@ mod model_settings;
 mod name_suggestion;
 mod postgres_settings;
 mod project_discovery;
+mod project_rules;
 mod runtime_settings;
 mod schema;
 mod server_settings;
@@ -40,7 +41,7 @@ pub use self::model_settings::{
     SpendCapSettings,
 };
 pub use self::postgres_settings::PostgresSettings;
-pub use self::project_discovery::{RepoIdentity, find_root as find_project_root, identify_repository};
+pub use self::project_discovery::{RepoIdentity, find_root as find_project_root, find_trust_key, identify_repository};
 pub use self::runtime_settings::{
     DecisionSettings, EmbeddingSettings, HookSettings, HudSettings, ProgressSettings, WorkerSettings,
 };
@@ -109,6 +110,8 @@ pub struct LoadedConfig {
     pub config: Config,
     /// Every setting with its origin, sorted by key.
     pub values: Vec<EffectiveSetting>,
+    /// What the project's own files say without effect, because they may not say it.
+    pub ignored: Vec<ConfigProblem>,
 }
 
 /// Reads all layers and merges them, or returns every problem found in any of them.
@@ -132,7 +135,7 @@ pub fn load_config(request: &ConfigLoadRequest) -> Result<LoadedConfig, ConfigEr
             secrecy: held.secrecy,
         })
         .collect();
-    Ok(LoadedConfig { config, values })
+    Ok(LoadedConfig { config, values, ignored: layers.ignored })
 }
 
 /// Returns the violations of rules between keys, or between a key and the environment, checked on the effective values.
@@ -285,6 +288,9 @@ fn insert_at_key(table: &mut config::Map<String, config::Value>, key: &str, valu
     }
 }
 
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod place;
 #[cfg(test)]
 #[path = "mod_tests.rs"]
 mod tests;

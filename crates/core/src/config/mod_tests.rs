@@ -5,7 +5,7 @@ use super::*;
 
 fn request(flags: &[(&str, &str)]) -> ConfigLoadRequest {
     let flags = flags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let environment = ProcessEnvironment { home: Some("/nowhere/home".into()), ..ProcessEnvironment::default() };
+    let environment = ProcessEnvironment { home: Some("/dev/null/home".into()), ..ProcessEnvironment::default() };
     ConfigLoadRequest { environment, project_root: "/nowhere/project".into(), flags, ..ConfigLoadRequest::default() }
 }
 

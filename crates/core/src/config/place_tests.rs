@@ -76,6 +76,12 @@ impl Place {
         assert_eq!(self.shortened(&error.to_string()), expected);
     }
 
+    /// What the project says without effect, while everything else is loaded.
+    pub(super) fn check_ignored(&self, expected: &str) {
+        let ignored = ConfigError { problems: self.loaded().ignored };
+        assert_eq!(self.shortened(&ignored.to_string()), expected);
+    }
+
     fn shortened(&self, text: &str) -> String {
         text.replace(&format!("{}/", self.folder.path().display()), "")
     }

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::git_remote::{find_remote_url, normalise_remote_url};
 use crate::files::read_small_file;
+use crate::trust::{RepositoryKey, RepositoryKind};
 
 /// The longest file of git's that is read for a repository's identity.
 const MAX_GIT_FILE_BYTES: u64 = 1024 * 1024;
@@ -32,6 +33,19 @@ impl RepoIdentity {
             RepoIdentity::GitDir(path) | RepoIdentity::Path(path) => path.to_str().map(str::to_owned),
         }
     }
+}
+
+/// Returns the identity under which the repository of a project is trusted, or `None` for a path that is not Unicode. No
+/// setting has a say in it, since settings come with the repository.
+pub fn find_trust_key(root: &Path) -> Option<RepositoryKey> {
+    let identity = identify_repository(root, "");
+    let kind = match identity {
+        RepoIdentity::Explicit(_) => return None,
+        RepoIdentity::Remote(_) => RepositoryKind::Remote,
+        RepoIdentity::GitDir(_) => RepositoryKind::GitDir,
+        RepoIdentity::Path(_) => RepositoryKind::Path,
+    };
+    Some(RepositoryKey { kind, identity: identity.text()? })
 }
 
 impl fmt::Display for RepoIdentity {

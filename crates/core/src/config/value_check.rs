@@ -134,6 +134,19 @@ impl ConfigKey {
         }
     }
 
+    /// Returns the problem if a project may not set this key.
+    pub(super) fn user_key_problem(&self, origin: &SettingOrigin) -> Option<ConfigProblem> {
+        let hint = match self.setters {
+            KeySetters::Anyone => return None,
+            KeySetters::User => {
+                format!("set it in the user file, with --config, or with {}", variable_for_key(self.key))
+            }
+            KeySetters::UserFile => "set it in the user file".to_owned(),
+        };
+        let message = format!("`{}` may not be set by a project, found in {origin}", self.key);
+        Some(ConfigProblem::with_hint(message, hint))
+    }
+
     /// Returns the value in this key's own type, or the problem with it.
     pub(super) fn check_value(&self, found: ValueKind, origin: &SettingOrigin) -> Result<ValueKind, ConfigProblem> {
         self.check_setter(origin)?;
@@ -153,20 +166,16 @@ impl ConfigKey {
         if accepted { Ok(value) } else { Err(self.value_problem(&value, origin)) }
     }
 
+    /// Refuses the layers, other than a project's files, that may not set this key.
     fn check_setter(&self, origin: &SettingOrigin) -> Result<(), ConfigProblem> {
-        let is_project = matches!(origin, SettingOrigin::Project(_) | SettingOrigin::ProjectJson(_));
         let is_user_file = matches!(origin, SettingOrigin::Default | SettingOrigin::User(_));
-        match self.setters {
-            KeySetters::User if is_project => Err(ConfigProblem::with_hint(
-                format!("`{}` may not be set by a project, found in {origin}", self.key),
-                format!("set it in the user file, with --config, or with {}", variable_for_key(self.key)),
-            )),
-            KeySetters::UserFile if !is_user_file => Err(ConfigProblem::with_hint(
-                format!("`{}` may be set by the user's own file alone, found in {origin}", self.key),
-                "set it in the user file".to_owned(),
-            )),
-            KeySetters::Anyone | KeySetters::User | KeySetters::UserFile => Ok(()),
+        if self.setters != KeySetters::UserFile || is_user_file {
+            return Ok(());
         }
+        Err(ConfigProblem::with_hint(
+            format!("`{}` may be set by the user's own file alone, found in {origin}", self.key),
+            "set it in the user file".to_owned(),
+        ))
     }
 
     /// Reads a value in this key's type from a source that only has text. Text that cannot be read is returned as a

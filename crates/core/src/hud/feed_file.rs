@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::HudSink;
 use crate::domain::HudMessage;
-use crate::files::FileReplacement;
+use crate::files::{FileReplacement, is_link};
 
 #[cfg(test)]
 #[path = "feed_file_tests.rs"]
@@ -52,6 +52,7 @@ impl FileFeedSink {
     }
 
     fn append_line(&self, line: &[u8]) -> io::Result<()> {
+        refuse_linked_folder(&self.path)?;
         if let Some(folder) = self.path.parent()
             && !folder.exists()
         {
@@ -124,6 +125,7 @@ impl FileFeedReader {
     /// Returns the messages since the last call, up to a bounded amount; an empty list means that there are no more.
     /// Lines that cannot be parsed are skipped.
     pub fn read_new_messages(&mut self) -> io::Result<Vec<FeedMessage>> {
+        refuse_linked_folder(&self.path)?;
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -147,6 +149,15 @@ impl FileFeedReader {
             }
         }
         Ok(told)
+    }
+}
+
+/// Returns an error if the folder of a feed or its file is a symbolic link: it may have come with a repository, and lead
+/// anywhere.
+fn refuse_linked_folder(path: &Path) -> io::Result<()> {
+    match [Some(path), path.parent()].into_iter().flatten().find(|path| is_link(path)) {
+        Some(link) => Err(io::Error::other(format!("{} is a symbolic link", link.display()))),
+        None => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{DistillationResult, EpisodeId, LogStamp};
+use crate::files::is_link;
 
 #[cfg(test)]
 #[path = "batch_journal_tests.rs"]
@@ -50,8 +51,12 @@ enum JournalLine {
 }
 
 impl BatchJournal {
-    /// Opens a journal with everything that an earlier batch left in it. A truncated line is ignored.
+    /// Opens a journal with everything that an earlier batch left in it. A truncated line is ignored, and a link is
+    /// refused.
     pub fn open(path: &Path) -> io::Result<Self> {
+        if is_link(path) {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
         let text = match std::fs::read(path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

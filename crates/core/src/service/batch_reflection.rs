@@ -66,7 +66,7 @@ struct RunningReflection {
 impl ArchivistService {
     /// Finds the sessions since this time that were not reflected on, or whose logs have grown.
     pub async fn plan_batch(&self, since: Timestamp) -> Result<BatchPlan, SkipReason> {
-        let (places, window) = (self.project.places.clone(), SessionWindow { since: Some(since), until: None });
+        let (places, window) = (self.project.unnamed_places(), SessionWindow { since: Some(since), until: None });
         let found = super::reflection_service::run_blocking(move || discover_sessions(&places, window)).await?;
         let mut plan = BatchPlan::default();
         plan.problems.extend(found.problems.iter().map(|one| format!("{}: {}", one.path.display(), one.why)));

@@ -26,7 +26,7 @@ async fn endpoint() -> MockServer {
 
 fn environment(variables: &[(&str, &str)]) -> ProcessEnvironment {
     let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    ProcessEnvironment { home: Some("/nowhere/home".into()), variables: environment, ..ProcessEnvironment::default() }
+    ProcessEnvironment { home: Some("/dev/null/home".into()), variables: environment, ..ProcessEnvironment::default() }
 }
 
 fn settings(flags: &[(&str, &str)]) -> EmbeddingSettings {
@@ -71,7 +71,7 @@ async fn lessons_and_questions_are_sent_without_secrets_and_found_by_meaning() {
     let url = format!("{}/v1", server.uri());
     let flags = [("embeddings.baseUrl", url.as_str()), ("embeddings.model", "small")];
     let request = ConfigLoadRequest {
-        environment: environment(&[]),
+        environment: ProcessEnvironment { home: Some(folder.path().to_owned()), ..environment(&[]) },
         project_root: folder.path().to_owned(),
         flags: flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         ..ConfigLoadRequest::default()

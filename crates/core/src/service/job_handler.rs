@@ -24,10 +24,10 @@ const SWEPT_SESSIONS: usize = 50;
 /// The most other projects that are kept open. They share their connections.
 const OPEN_PROJECTS: usize = 256;
 
-/// Opens the memory of another project by its bank and its root, or tells why it cannot.
-pub type OpenProject<'o> = Box<dyn Fn(&str, &Path) -> Result<Archivist, String> + Send + Sync + 'o>;
+/// Opens the memory of another project by its root and, in a fleet, its bank, or tells why it cannot.
+pub type OpenProject<'o> = Box<dyn Fn(Option<&str>, &Path) -> Result<Archivist, String> + Send + Sync + 'o>;
 
-/// Handles the jobs of a worker: those of its own project and, in a fleet, of any other.
+/// Handles the jobs of a worker: those of its own project and of any other in its fleet or in its memory's directory.
 pub struct ReflectionJobHandler<'o> {
     own: Archivist,
     service: Arc<ArchivistService>,
@@ -36,10 +36,10 @@ pub struct ReflectionJobHandler<'o> {
     others: Mutex<VecDeque<OtherProject>>,
 }
 
-/// Another project of the fleet, as its jobs name it.
+/// Another project, as its jobs name it.
 #[derive(Debug, Clone)]
 struct OtherProject {
-    bank: String,
+    bank: Option<String>,
     root: PathBuf,
     archivist: Archivist,
 }
@@ -53,12 +53,18 @@ impl std::fmt::Debug for ReflectionJobHandler<'_> {
 #[async_trait]
 impl JobHandler for ReflectionJobHandler<'_> {
     async fn handle_job(&self, job: &Job) -> JobOutcome {
-        handle_job(&self.service, &self.own, job).await
+        self.handle_job_for_bank(None, job).await
     }
 
     async fn handle_job_for_bank(&self, bank: Option<&str>, job: &Job) -> JobOutcome {
-        let Some(bank) = bank.filter(|bank| *bank != self.own.bank_key()) else { return self.handle_job(job).await };
         let root = job.kind.project_root();
+        let is_own = match bank {
+            Some(bank) => bank == self.own.bank_key(),
+            None => self.own.is_project_root(Path::new(root)),
+        };
+        if is_own {
+            return handle_job(&self.service, &self.own, job).await;
+        }
         let opened = self.open_other(bank, Path::new(root));
         let opened = opened.and_then(|(archivist, closed)| {
             let service = archivist.reflection_service().map_err(|error| error.to_string())?;
@@ -77,7 +83,7 @@ impl JobHandler for ReflectionJobHandler<'_> {
 }
 
 impl<'o> ReflectionJobHandler<'o> {
-    /// Makes the handler of a worker. `open_project` is asked for the other projects of a fleet.
+    /// Makes the handler of a worker. `open_project` is asked for the other projects of a fleet or of a directory.
     pub fn new(own: &Archivist, open_project: OpenProject<'o>) -> Result<Self, RequestError> {
         Ok(Self { own: own.clone(), service: own.reflection_service()?, open_project, others: Mutex::default() })
     }
@@ -92,13 +98,13 @@ impl<'o> ReflectionJobHandler<'o> {
     }
 
     /// Returns another project, and the least recently used one if it must be closed for it.
-    fn open_other(&self, bank: &str, root: &Path) -> Result<(Archivist, Option<Archivist>), String> {
+    fn open_other(&self, bank: Option<&str>, root: &Path) -> Result<(Archivist, Option<Archivist>), String> {
         let mut others = self.lock_others();
-        let known = others.iter().position(|other| other.bank == bank && other.root == root);
+        let known = others.iter().position(|other| other.bank.as_deref() == bank && other.root == root);
         let other = match known.and_then(|at| others.remove(at)) {
             Some(other) => other,
             None => OtherProject {
-                bank: bank.to_owned(),
+                bank: bank.map(str::to_owned),
                 root: root.to_owned(),
                 archivist: (self.open_project)(bank, root)?,
             },

@@ -70,7 +70,7 @@ pub use memory_copy::{MemoryCopyReport, compare_memories, copy_memory};
 pub use model_client::{ModelClient, ModelSession};
 pub use project_context::{LessonOwner, ProjectContext, read_documents};
 pub use queue::{
-    ClaimedJob, ClaimedJobFile, EnqueueResult, FailedAttempt, Heartbeat, Job, JobFolder, JobKind, JobName,
+    ClaimedJob, ClaimedJobFile, EnqueueResult, FailedAttempt, Heartbeat, Job, JobAuthor, JobFolder, JobKind, JobName,
     JobOwnership, JobQueue, JobSource, JobSubmitter, JobUrgency, LeaseState, ListedJob, QueueError, WorkerSlot,
     WorkerToken,
 };

@@ -3,17 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::config::find_trust_key;
 use crate::distill::ProjectDocument;
 use crate::domain::{AgentMemory, Extra, MemoryQuery, MemoryScope};
-use crate::ingest::discover::SearchPlaces;
+use crate::ingest::discover::{ProjectLogs, SearchPlaces};
 use crate::ingest::strip_lesson_sections;
+use crate::trust::TrustedRepositories;
 
 #[cfg(test)]
 #[path = "project_context_tests.rs"]
 mod tests;
 
 /// A project whose sessions are reflected on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ProjectContext {
     /// The project's root directory.
     pub root: PathBuf,
@@ -25,6 +27,8 @@ pub struct ProjectContext {
     pub places: SearchPlaces,
     /// The home directory that `~/` refers to.
     pub home: Option<PathBuf>,
+    /// The repositories that the user trusts. Without a list, the caller answers for the project.
+    pub trusted_repositories: Option<TrustedRepositories>,
 }
 
 /// The owner of a lesson. In a memory inside the project the path is left out, since the project may move.
@@ -41,7 +45,18 @@ impl ProjectContext {
     pub fn from_root(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         let places = SearchPlaces { project: root.clone(), ..SearchPlaces::default() };
-        Self { root, repo_id: None, owner: LessonOwner::default(), places, home: None }
+        Self { root, repo_id: None, owner: LessonOwner::default(), places, home: None, trusted_repositories: None }
+    }
+
+    /// Returns the places to search for sessions that nobody named. What lies in the project itself may have come with
+    /// it, and is left out until its repository is trusted.
+    pub(super) fn unnamed_places(&self) -> SearchPlaces {
+        let is_trusted = |list: &TrustedRepositories| find_trust_key(&self.root).is_some_and(|key| list.contains(&key));
+        let project_logs = match &self.trusted_repositories {
+            Some(list) if !is_trusted(list) => ProjectLogs::LeftOut,
+            _ => ProjectLogs::Searched,
+        };
+        SearchPlaces { project_logs, ..self.places.clone() }
     }
 
     /// Returns the path as text. A path that is not valid Unicode is escaped, so that two paths never become equal.

@@ -80,6 +80,8 @@ pub enum RepeatPolicy {
 #[derive(Debug)]
 pub struct ArchivistService {
     pub(super) memory: Arc<dyn MemoryService>,
+    /// What a model is shown of the memory.
+    shown_memory: Arc<dyn MemoryService>,
     pub(super) project: ProjectContext,
     pub(super) settings: ReflectionSettings,
     pub(super) model_client: Option<Arc<ModelClient>>,
@@ -118,6 +120,7 @@ impl ArchivistService {
     /// Makes a service without a model and without a display.
     pub fn new(memory: Arc<dyn MemoryService>, project: ProjectContext, settings: ReflectionSettings) -> Self {
         Self {
+            shown_memory: Arc::clone(&memory),
             memory,
             project,
             settings,
@@ -139,6 +142,12 @@ impl ArchivistService {
     #[must_use]
     pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
         Self { embedder: Some(embedder), ..self }
+    }
+
+    /// Shows a model only what is in this memory, which may be less than what is compared and kept.
+    #[must_use]
+    pub fn with_shown_memory(self, shown_memory: Arc<dyn MemoryService>) -> Self {
+        Self { shown_memory, ..self }
     }
 
     /// Adds a display for progress messages.
@@ -322,12 +331,12 @@ impl ArchivistService {
         material: SessionLogs,
     ) -> Result<PreparedReflection, SkipReason> {
         let SessionLogs { logs, stamps } = material;
-        let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+        let episodes = self.shown_memory.list_episodes(&EpisodeFilter::default()).await?;
         let topics: Vec<&str> = logs.gathered.signals.iter().take(TOPICS).map(|signal| signal.text.as_str()).collect();
         let title = logs.gathered.trajectories.first().and_then(|main| main.about.title.clone());
         let text = if topics.is_empty() { title } else { Some(topics.join("\n")) };
-        let near =
-            self.memory.find_neighbours(&MemoryQuery { text, ..self.project.new_query() }, EXISTING_MEMORIES).await?;
+        let about = MemoryQuery { text, ..self.project.new_query() };
+        let near = self.shown_memory.find_neighbours(&about, EXISTING_MEMORIES).await?;
         let inputs = ReflectionInputs {
             run: self.describe_session(trigger),
             gathered: logs.gathered,
@@ -352,7 +361,7 @@ impl ArchivistService {
     ) -> DistillationResult {
         let Some(model_session) = &prepared.model_session else { return self.distill_without_model(prepared).await };
         let documents = self.load_documents().await;
-        let known = KnownLessons::new(&*self.memory, self.project.new_query());
+        let known = KnownLessons::new(&*self.shown_memory, self.project.new_query());
         let distiller = self.build_distiller(&documents);
         model_session.distill_context(&distiller, &prepared.context, &trigger.scenario, &known, self.clock.now()).await
     }

@@ -17,7 +17,7 @@ use crate::problem_response::HttpProblem;
 use archivist_core::domain::{ArchivistOutcome, Extra, ReflectionScenario, ReflectionTrigger, SessionId};
 use archivist_core::redact::Redactor;
 use archivist_core::service::RequestError;
-use archivist_core::service::{ArchivistService, EnqueueResult, JobQueue, LogSources, RepeatPolicy};
+use archivist_core::service::{ArchivistService, EnqueueResult, LogSources, RepeatPolicy};
 
 /// The sender that jobs of this endpoint name in the queue.
 const AGENT: &str = "api";
@@ -115,7 +115,7 @@ impl ServerState {
 
     fn enqueue_reflection(&self, trigger: ReflectionTrigger) -> Result<QueuedReflection, RequestError> {
         let session = trigger.session_id.clone();
-        let queue = JobQueue::for_memory(self.archivist.memory_dir());
+        let queue = self.archivist.file_queue();
         let job = self.archivist.build_job(trigger, AGENT, EVENT);
         let is_known = queue.enqueue(&job)? == EnqueueResult::Known;
         if !queue.has_worker()

@@ -40,7 +40,7 @@ impl McpServer {
             }
         };
         let refused = |refusal: RequestError| protocol_error(&refusal.into());
-        let archivist = &self.served.archivist;
+        let archivist = self.served.archivist.for_agents();
         let lessons =
             archivist.list_lessons(&LessonFilter::from_selection(LessonStateFilter::Given)).await.map_err(refused)?;
         let episodes = archivist.list_episodes(&EpisodeListFilter::default()).await.map_err(refused)?;
@@ -56,7 +56,7 @@ impl McpServer {
     pub(super) async fn load_resource(&self, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         let nothing = || ErrorData::resource_not_found(format!("there is no resource {}", sanitize_line(uri)), None);
         let refused = |refusal: RequestError| protocol_error(&refusal.into());
-        let archivist = &self.served.archivist;
+        let archivist = self.served.archivist.for_agents();
         if let Some(name) = uri.strip_prefix(LESSONS) {
             let name = LessonName::parse(name).map_err(|_| nothing())?;
             let lesson = archivist.get_lesson(&name).await.map_err(|error| refused(error.into()))?;

@@ -142,7 +142,7 @@ impl McpServer {
     async fn explain_lesson(&self, arguments: JsonObject) -> Done {
         let WhyArguments { lesson } = parse_arguments(arguments)?;
         let name = LessonName::parse(&lesson).map_err(|invalid| HttpProblem::bad_request(invalid.to_string()))?;
-        let mut report = self.served.archivist.explain_lesson(&name).await?;
+        let mut report = self.served.archivist.for_agents().explain_lesson(&name).await?;
         report.lesson.memory = prepare_for_agent(report.lesson.memory, &lesson)?;
         for related in &mut report.related {
             if related.other.state == Some(MemoryState::Quarantined) {

@@ -3,6 +3,7 @@
 mod diff;
 mod edited_file;
 mod managed_files;
+mod project_trust;
 mod undo_records;
 
 use std::path::{Path, PathBuf};
@@ -17,11 +18,12 @@ use self::managed_files::{ManagedFile, RemainingText};
 use self::undo_records::{UndoRecord, UndoRecordStore};
 use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
-use crate::command_context::LoadedProject;
+use crate::command_context::{LoadedProject, warn_about_ignored};
 use crate::console::Console;
 use crate::hooks::{HookAgent, HookPlan, RecallTiming};
 use crate::text_format::join_with_commas;
 use archivist_core::config::{AgentHomes, Config, ProcessEnvironment};
+use archivist_core::domain::Timestamp;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +34,8 @@ Examples:
 
 Without --agent: the agents that have a folder in the project, else those that have one in the
 home directory, else claude-code. Every change is shown before it is written; what is not ours
-stays as it is, byte for byte.";
+stays as it is, byte for byte. The repository is trusted from then on (see `archivist trust`); if it
+brought lessons or logs along, you are asked first.";
 
 /// The agents whose settings can hold hooks.
 const AGENTS: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::Gemini];
@@ -76,9 +79,11 @@ impl InitCommand {
         &self,
         globals: &GlobalFlags,
         environment: &ProcessEnvironment,
+        now: Timestamp,
         console: &mut Console,
     ) -> Result<CommandExit> {
         let LoadedProject { root, loaded } = LoadedProject::find_and_load(globals, environment)?;
+        warn_about_ignored(&loaded.ignored, console);
         let homes = loaded.config.sources.agent_homes(&root, environment);
         let records = UndoRecordStore::in_state_dir(environment.state_dir());
         let agents = self.select_agents(&root, &homes);
@@ -94,6 +99,9 @@ impl InitCommand {
             changes.iter().try_for_each(|change| change.file.check_writable())?;
             for change in &changes {
                 change.apply_change(&records)?;
+            }
+            if !self.remove && !self.user {
+                project_trust::trust_project(&root, &loaded.config, environment, now, console)?;
             }
         }
         if !self.json {

@@ -14,7 +14,7 @@ pub(crate) use self::lessons::print_candidates as print_lessons;
 use self::report::{InspectReport, UnreadFileReport};
 use crate::arguments::GlobalFlags;
 use crate::cli_error::{CliError, CommandExit};
-use crate::command_context::CommandContext;
+use crate::command_context::{CommandContext, warn_about_ignored};
 use crate::console::Console;
 use crate::session_trigger::{build_runtime, trigger_for_files};
 use archivist_core::config::ProcessEnvironment;
@@ -81,6 +81,7 @@ impl InspectCommand {
         let files = log_files::find_log_files(&given, &self.paths)?;
         if self.context || self.lessons {
             let session = CommandContext::open(globals, environment, now, seed)?;
+            warn_about_ignored(&session.ignored_settings, console);
             return self.inspect_as_session(&files, &session, environment, console);
         }
         if self.digest {

@@ -44,6 +44,18 @@ pub struct SearchPlaces {
     pub gemini_home: Option<PathBuf>,
     /// Harbor's job folders, besides the project's own `jobs`: of many jobs, of one, or of one trial.
     pub jobs: Vec<PathBuf>,
+    /// Tells what becomes of logs in the project itself.
+    pub project_logs: ProjectLogs,
+}
+
+/// What becomes of logs in the project itself, which may have come with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProjectLogs {
+    /// They are found like any others.
+    #[default]
+    Searched,
+    /// They are left out, and their number is reported.
+    LeftOut,
 }
 
 /// A time window; a session counts if it was active within it.
@@ -113,6 +125,24 @@ pub fn find_subagent_logs(log: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Finds the sessions in the project itself, or reports how many are left out.
+fn discover_project_logs(places: &SearchPlaces, window: SessionWindow, found: &mut DiscoveredSessions) {
+    let mut here = DiscoveredSessions::default();
+    openagents::discover_openagents_sessions(&places.project, window, &mut here);
+    harbor::discover_harbor_trials(&places.project.join("jobs"), window, &mut here);
+    found.problems.append(&mut here.problems);
+    match (places.project_logs, here.sessions.len()) {
+        (ProjectLogs::Searched, _) => found.sessions.append(&mut here.sessions),
+        (ProjectLogs::LeftOut, 0) => {}
+        (ProjectLogs::LeftOut, count) => {
+            let (logs, are) = if count == 1 { ("log", "is") } else { ("logs", "are") };
+            let why =
+                format!("{count} {logs} in the project {are} left out until `archivist trust` trusts its repository");
+            found.problems.push(DiscoveryProblem { path: places.project.clone(), why });
+        }
+    }
+}
+
 /// Finds the sessions of a project in all given places.
 pub fn discover_sessions(places: &SearchPlaces, window: SessionWindow) -> DiscoveredSessions {
     let mut found = DiscoveredSessions::default();
@@ -126,8 +156,7 @@ pub fn discover_sessions(places: &SearchPlaces, window: SessionWindow) -> Discov
     if let Some(home) = &places.gemini_home {
         gemini::discover_gemini_sessions(home, &mut project, window, &mut found);
     }
-    openagents::discover_openagents_sessions(&places.project, window, &mut found);
-    harbor::discover_harbor_trials(&places.project.join("jobs"), window, &mut found);
+    discover_project_logs(places, window, &mut found);
     for jobs in &places.jobs {
         harbor::discover_harbor_trials(jobs, window, &mut found);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,12 +19,13 @@ use super::recovery;
 use super::redo_log::{self, AppliedNote, FileAppend, RedoLogEntry, RedoRecord};
 use crate::memory::commit_plan::{CommitPlan, CommitRules, plan_commit};
 use crate::memory::{CommitBatch, CommitReceipt, MemoryError};
+use crate::trust::{MachineKey, MemoryFolder};
 
 /// The length at which the redo log is cut back.
 const CHECKPOINT_BYTES: u64 = 128 * 1024;
 
 /// The files that do not belong into a clone of the repository.
-const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\nrefreshed.json\n";
+const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\nmachine.seal\nrefreshed.json\n";
 
 /// The durability of a commit when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,15 +52,22 @@ pub(super) struct JsonlBank {
     pub(super) layout: BankLayout,
     pub(super) options: BankOptions,
     pub(super) disk: Arc<dyn Disk>,
+    /// The key that seals the directory before the first record, if it is one of a project.
+    machine_key: Option<MachineKey>,
     state: Mutex<BankState>,
     /// True once this process has checked for data lost in a power failure.
     power_checked: AtomicBool,
 }
 
 impl JsonlBank {
-    pub(super) fn new(layout: BankLayout, options: BankOptions, disk: Arc<dyn Disk>) -> Self {
+    pub(super) fn new(
+        layout: BankLayout,
+        options: BankOptions,
+        disk: Arc<dyn Disk>,
+        machine_key: Option<MachineKey>,
+    ) -> Self {
         let state = Mutex::new(BankState::new(options.max_line_bytes));
-        Self { layout, options, disk, state, power_checked: AtomicBool::new(false) }
+        Self { layout, options, disk, machine_key, state, power_checked: AtomicBool::new(false) }
     }
 
     /// Returns the current state of the bank, without waiting for writers.
@@ -110,6 +119,7 @@ impl JsonlBank {
     fn open_writer_within(&self, patience: Duration) -> Result<BankWriter<'_>, MemoryError> {
         self.make_directory()?;
         let lock = disk::acquire_lock(&self.layout.lock_path(), patience)?;
+        self.seal_directory();
         let path = self.layout.redo_log_path();
         let log = disk::open_to_append(&path)?;
         let image = redo_log::read_log_end(&path)?;
@@ -219,13 +229,26 @@ impl JsonlBank {
         Ok(())
     }
 
+    /// Seals a directory without records, while the writers' lock is held. Without a seal the memory works, but its
+    /// lessons are given only once its repository is trusted.
+    fn seal_directory(&self) {
+        let Some(key) = self.machine_key.as_ref().filter(|key| key.has_place()) else { return };
+        let folder = MemoryFolder::new(self.layout.directory(), key.clone());
+        if let Err(error) = folder.seal_before_first_record() {
+            tracing::warn!(%error, "a new memory could not be sealed");
+        }
+    }
+
     /// Prepares a directory without a redo log: writes its `.gitignore` and syncs the directory.
     fn initialize_directory(&self) -> Result<(), MemoryError> {
         let ignore = self.layout.gitignore_path();
-        if disk::read_file_stamp(&ignore)?.length == 0
-            && let Err(error) = std::fs::write(&ignore, GITIGNORE)
-        {
-            tracing::debug!(%error, "no .gitignore written");
+        if disk::read_file_stamp(&ignore)?.length == 0 {
+            let written = disk::open_to_replace(&ignore).and_then(|mut file| {
+                file.write_all(GITIGNORE.as_bytes()).map_err(MemoryError::io_error("write", &ignore))
+            });
+            if let Err(error) = written {
+                tracing::debug!(%error, "no .gitignore written");
+            }
         }
         let directory = self.layout.directory();
         self.disk.sync_directory(directory).map_err(MemoryError::io_error("sync", directory))

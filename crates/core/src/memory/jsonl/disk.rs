@@ -96,7 +96,7 @@ pub(super) fn open_to_replace(path: &Path) -> Result<File, MemoryError> {
 
 /// Returns an error if a store file is a link.
 pub(super) fn refuse_link(path: &Path) -> Result<(), MemoryError> {
-    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+    if crate::files::is_link(path) {
         return Err(MemoryError::Symlink { path: path.to_owned() });
     }
     Ok(())

@@ -43,6 +43,7 @@ use super::{
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, StableHash, Timestamp};
 use crate::recall::RankingSettings;
+use crate::trust::MachineKey;
 
 pub use self::bank::SyncPolicy;
 pub use self::bank_files::{BankLayout, StoreFile};
@@ -76,6 +77,8 @@ pub struct JsonlMemory {
     project: Arc<JsonlBank>,
     tenancy: BankTenancy,
     global: Option<Arc<JsonlBank>>,
+    /// False if the project's records are not read.
+    reads_project: bool,
 }
 
 impl JsonlMemory {
@@ -84,8 +87,22 @@ impl JsonlMemory {
         Self::open_on_disk(settings, Arc::new(RealDisk))
     }
 
+    /// Opens the memory of a project. Its directory gets a seal of this machine before its first record.
+    pub fn open_sealed(settings: JsonlSettings, key: MachineKey) -> Self {
+        Self::open_banks(settings, Arc::new(RealDisk), Some(key))
+    }
+
+    /// Opens the global lessons alone: reading finds nothing of the project's.
+    pub fn open_without_project(settings: JsonlSettings) -> Self {
+        Self { reads_project: false, ..Self::open(settings) }
+    }
+
     /// Opens the memory on a disk of the caller's choice.
     pub fn open_on_disk(settings: JsonlSettings, disk: Arc<dyn Disk>) -> Self {
+        Self::open_banks(settings, disk, None)
+    }
+
+    fn open_banks(settings: JsonlSettings, disk: Arc<dyn Disk>, key: Option<MachineKey>) -> Self {
         let options = BankOptions {
             sync: settings.sync,
             lock_timeout: settings.lock_timeout,
@@ -93,17 +110,19 @@ impl JsonlMemory {
             max_line_bytes: settings.max_line_bytes,
             fold_in_bytes: settings.fold_in_bytes,
         };
-        let bank = |layout| Arc::new(JsonlBank::new(layout, options.clone(), Arc::clone(&disk)));
+        let bank = |layout, key| Arc::new(JsonlBank::new(layout, options.clone(), Arc::clone(&disk), key));
         Self {
-            project: bank(BankLayout::for_project(settings.project)),
+            project: bank(BankLayout::for_project(settings.project), key),
             tenancy: settings.tenancy,
-            global: settings.global.map(|directory| bank(BankLayout::for_global(directory))),
+            global: settings.global.map(|directory| bank(BankLayout::for_global(directory), None)),
+            reads_project: true,
         }
     }
 
     /// Returns the banks that exist, the project's first.
     fn existing_banks(&self) -> impl Iterator<Item = &Arc<JsonlBank>> {
-        std::iter::once(&self.project).chain(&self.global).filter(|bank| bank.layout.directory().exists())
+        let project = self.reads_project.then_some(&self.project);
+        project.into_iter().chain(&self.global).filter(|bank| bank.layout.directory().exists())
     }
 
     /// Returns each bank's best answers.
@@ -273,6 +292,9 @@ impl MemoryService for JsonlMemory {
     }
 
     async fn list_episodes(&self, filter: &EpisodeFilter) -> Result<Vec<Episode>, MemoryError> {
+        if !self.reads_project {
+            return Ok(Vec::new());
+        }
         let filter = filter.clone();
         run_blocking(&self.project, move |bank| {
             let mut state = bank.read_state()?;

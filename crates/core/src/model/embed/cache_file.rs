@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::EmbeddingVector;
 use crate::domain::StableHash;
+use crate::files::is_link;
 
 #[cfg(test)]
 #[path = "cache_file_tests.rs"]
@@ -64,6 +65,7 @@ impl VectorCacheFile {
 
     /// Passes every readable record to `take`, the oldest first. A missing or foreign file has no records.
     pub(super) fn read_records(&self, mut take: impl FnMut(Key, EmbeddingVector)) -> std::io::Result<()> {
+        self.refuse_links()?;
         let file = match File::open(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             opened => opened?,
@@ -84,6 +86,15 @@ impl VectorCacheFile {
         Ok(())
     }
 
+    /// Returns an error if the file or its folder is a symbolic link: it may have come with a repository, and lead
+    /// anywhere.
+    fn refuse_links(&self) -> std::io::Result<()> {
+        match [Some(&*self.path), self.path.parent()].into_iter().flatten().find(|path| is_link(path)) {
+            Some(link) => Err(std::io::Error::other(format!("{} is a symbolic link", link.display()))),
+            None => Ok(()),
+        }
+    }
+
     /// Adds records, all of one dimension. `all` returns everything worth keeping, in case the file is rewritten.
     pub(super) fn add_records(
         &self,
@@ -94,6 +105,7 @@ impl VectorCacheFile {
         else {
             return Ok(CacheAppendOutcome::Appended);
         };
+        self.refuse_links()?;
         if let Some(parent) = self.path.parent() {
             std::fs::create_dir_all(parent)?;
         }

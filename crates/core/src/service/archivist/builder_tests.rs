@@ -75,12 +75,28 @@ async fn a_recall_is_sanitized_capped_and_recorded_for_the_session_that_gets_it(
 
 #[tokio::test]
 async fn a_job_is_written_once() {
-    let (root, archivist) = project();
+    let (root, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let environment = ProcessEnvironment { home: Some(home.path().to_owned()), ..ProcessEnvironment::default() };
+    let archivist = Archivist::builder(root.path()).environment(environment).build().unwrap();
     let first = archivist.enqueue(failed_session(&root, "run-3")).await.unwrap();
     let second = archivist.enqueue(failed_session(&root, "run-3")).await.unwrap();
     assert!(!first.is_known && second.is_known);
     assert_eq!(first.name, second.name);
     assert_eq!(archivist.list_jobs().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+#[cfg(unix)]
+async fn a_memory_behind_a_link_is_refused() {
+    let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let refused = || Archivist::builder(root.path()).build().unwrap_err().to_string();
+    std::os::unix::fs::symlink(elsewhere.path(), root.path().join(".openagents")).unwrap();
+    assert!(refused().contains("/.openagents is a symbolic link; no memory"), "{}", refused());
+    std::fs::remove_file(root.path().join(".openagents")).unwrap();
+    std::fs::create_dir(root.path().join(".openagents")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), root.path().join(".openagents/memory")).unwrap();
+    assert!(refused().contains("/.openagents/memory is a symbolic link"), "{}", refused());
+    assert!(std::fs::read_dir(elsewhere.path()).unwrap().next().is_none());
 }
 
 #[tokio::test]

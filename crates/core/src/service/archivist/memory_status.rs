@@ -12,7 +12,7 @@ use crate::domain::Timestamp;
 use crate::memory::{BankStatus, MemoryError};
 #[cfg(feature = "postgres")]
 use crate::service::FleetQueue;
-use crate::service::{JobFolder, JobKind, JobQueue, LeaseState, ListedJob, QueueError};
+use crate::service::{JobFolder, JobKind, LeaseState, ListedJob, QueueError};
 
 /// How the memory and its queue are.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -107,7 +107,7 @@ impl Archivist {
         let listed = self.list_jobs().await?;
         // Whoever has a job of a fleet and renews its lease is a worker, on whichever machine it runs.
         let is_alive = |job: &ListedJob| job.lease == Some(LeaseState::Held);
-        let is_worked = JobQueue::for_memory(self.memory_dir()).has_worker();
+        let is_worked = self.file_queue().has_worker();
         #[cfg(feature = "postgres")]
         let is_worked = is_worked || (self.server().is_some() && listed.iter().any(is_alive));
         #[cfg(not(feature = "postgres"))]
@@ -118,7 +118,7 @@ impl Archivist {
     /// Lists every job of this project, in files and on the fleet's server; jobs in files are still to be forwarded.
     pub async fn list_jobs(&self) -> Result<Vec<ListedJob>, QueueError> {
         let now = self.now();
-        let (queue, lease) = (JobQueue::for_memory(self.memory_dir()), self.config().worker.worker_pace().lease);
+        let (queue, lease) = (self.file_queue(), self.config().worker.worker_pace().lease);
         let looked = spawn_blocking(move || queue.list_jobs(lease, now)).await;
         let here = looked.unwrap_or_else(|error| Err(MemoryError::Interrupted(error.to_string()).into()))?;
         #[cfg(feature = "postgres")]

@@ -13,6 +13,7 @@ mod lesson_effect;
 mod lesson_versions;
 mod lessons;
 mod memory_status;
+mod memory_trust;
 mod model_wiring;
 mod prompt_files;
 mod recall;
@@ -37,6 +38,7 @@ use crate::memory::{BankTenancy, Lesson, LessonName, MemoryError, MemoryService,
 use crate::model::LanguageModel;
 use crate::model::embed::Embedder;
 use crate::service::{ArchivistService, JobQueue, LessonOwner, ProjectContext, ServiceClock};
+use crate::trust::{MachineKey, MemoryFolder, TrustedRepositories};
 
 pub use builder::ArchivistBuilder;
 pub use episode_steps::{EpisodeSteps, StepView};
@@ -70,6 +72,9 @@ pub struct Archivist {
     project: Arc<ProjectContext>,
     environment: Arc<ProcessEnvironment>,
     memory_dir: PathBuf,
+    machine_key: MachineKey,
+    /// The memory's folder, if it may have come with the repository.
+    guarded_folder: Option<MemoryFolder>,
     tenancy: BankTenancy,
     has_global: bool,
     clock: ServiceClock,
@@ -172,6 +177,11 @@ impl Archivist {
         &self.memory_dir
     }
 
+    /// Returns the job queue in the files of this memory, which spools the jobs of a fleet.
+    pub fn file_queue(&self) -> JobQueue {
+        JobQueue::for_memory(&self.memory_dir, self.machine_key.clone())
+    }
+
     /// Returns the configuration in effect.
     pub fn config(&self) -> &Config {
         &self.config
@@ -185,6 +195,16 @@ impl Archivist {
     /// Returns true if a stored lesson concerns this project.
     pub fn sees_lesson(&self, memory: &AgentMemory) -> bool {
         self.tenancy == BankTenancy::Own || memory.is_visible_to(&self.new_query())
+    }
+
+    /// Returns true if a job for the project at this path is one for this project. A directory that several projects share
+    /// holds the jobs of all of them; in a directory of its own every job is the project's, also after it was moved.
+    pub fn is_project_root(&self, root: &Path) -> bool {
+        let is_same = || match (root.canonicalize(), self.project.root.canonicalize()) {
+            (Ok(theirs), Ok(ours)) => theirs == ours,
+            _ => false,
+        };
+        self.tenancy == BankTenancy::Own || root == self.project.root || is_same()
     }
 
     /// Returns true if a session at this path, of this repository, belongs to this project.
@@ -210,7 +230,7 @@ impl Archivist {
     /// Returns a stamp that changes whenever the memory or its queue changes.
     pub async fn change_stamp(&self) -> Result<MemoryStamp, MemoryError> {
         let MemoryStamp(memory) = self.memory.memory_stamp().await?;
-        let queue = JobQueue::for_memory(&self.memory_dir).change_stamp();
+        let queue = self.file_queue().change_stamp();
         #[cfg(feature = "postgres")]
         let queue = match self.fleet_queue() {
             Some(fleet) => format!("{queue}{}", fleet.change_stamp().await?),
@@ -255,9 +275,10 @@ fn build_project(
         claude_home: homes.claude,
         codex_home: homes.codex,
         gemini_home: homes.gemini,
-        jobs: Vec::new(),
+        ..SearchPlaces::default()
     };
     let mut project = ProjectContext::from_root(root);
+    project.trusted_repositories = Some(TrustedRepositories::in_state_dir(environment.state_dir().as_deref()));
     project.owner = LessonOwner {
         project_root: (!moves_along).then(|| project.root_text()),
         repo_id: if moves_along && !is_lasting { None } else { identity.text() },

@@ -7,6 +7,7 @@ use super::file_probe::ProjectFileProbe;
 use super::recall_reply::{RecallLevel, method_name};
 use super::{Archivist, RequestError};
 use crate::domain::{MemoryId, MemoryQuery, RunId};
+use crate::memory::MemoryService;
 use crate::recall::{AnchorPresence, BlockFrame, BlockLimits, LessonBlockStyle, LessonReach, Point, RankingProfile};
 use crate::service::{InjectionBlock, LessonSelector, SelectedLesson, find_closest_lessons};
 
@@ -138,7 +139,8 @@ impl Archivist {
             min_space: budget.min_space,
         };
         let mut query = MemoryQuery { max_results: Some(caps.items), ..asked.query };
-        let unmeasured = match self.compute_similarities(&query, asked.by_meaning).await? {
+        let memory = self.given_memory();
+        let unmeasured = match self.compute_similarities(&*memory, &query, asked.by_meaning).await? {
             Ok(cosines) => {
                 query.cosines = cosines;
                 None
@@ -160,7 +162,7 @@ impl Archivist {
             Ok(project) => project.find_anchor(anchor),
             Err(_) => AnchorPresence::Unknown,
         };
-        let choice = selector.select_lessons(&*self.memory, &query, asked.run.as_ref(), &look, now).await?;
+        let choice = selector.select_lessons(&*memory, &query, asked.run.as_ref(), &look, now).await?;
         let block = selector.fit_block(choice, &BlockFrame::new(asked.style, role.as_deref()), &caps);
         let level = if has_meaning { RecallLevel::Meaning } else { RecallLevel::from_method(block.method) };
         tracing::info!(
@@ -190,6 +192,7 @@ impl Archivist {
     /// and the recall falls back to words.
     async fn compute_similarities(
         &self,
+        memory: &dyn MemoryService,
         query: &MemoryQuery,
         is_demanded: bool,
     ) -> Result<Result<BTreeMap<MemoryId, f64>, String>, RequestError> {
@@ -205,6 +208,6 @@ impl Archivist {
             }
             _ => return Ok(Ok(BTreeMap::new())),
         };
-        Ok(find_closest_lessons(&*self.memory, embedder.as_ref(), text).await.map_err(|error| error.to_string()))
+        Ok(find_closest_lessons(memory, embedder.as_ref(), text).await.map_err(|error| error.to_string()))
     }
 }

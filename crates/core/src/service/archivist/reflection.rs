@@ -9,8 +9,7 @@ use crate::domain::{ArchivistOutcome, Extra, ReflectionTrigger};
 use crate::hud::WebSocketSink;
 use crate::hud::{HudBroadcaster, HudSink, JsonlSink};
 use crate::service::{
-    ArchivistService, EnqueueResult, Job, JobKind, JobName, JobQueue, JobSubmitter, JobUrgency, SkipReason,
-    total_log_bytes,
+    ArchivistService, EnqueueResult, Job, JobKind, JobName, JobSubmitter, JobUrgency, SkipReason, total_log_bytes,
 };
 
 /// The agent and the event that a job names if the caller is a program.
@@ -64,7 +63,7 @@ impl Archivist {
         if let Some(fleet) = self.fleet_queue() {
             return Arc::new(fleet);
         }
-        Arc::new(JobQueue::for_memory(&self.memory_dir))
+        Arc::new(self.file_queue())
     }
 
     /// Returns the service that reflects, with its model and its displays; it is made once and kept.
@@ -90,6 +89,7 @@ impl Archivist {
     pub fn offline_service(&self) -> ArchivistService {
         let settings = self.config.reflection_settings();
         let service = ArchivistService::new(Arc::clone(&self.memory), self.project.as_ref().clone(), settings)
+            .with_shown_memory(self.given_memory())
             .with_clock(self.clock.clone());
         match &self.embedder {
             Some(embedder) => service.with_embedder(Arc::clone(embedder)),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::memory::MemoryError;
+use crate::trust::MachineKeyError;
 
 /// The error of a queue operation.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +36,9 @@ pub enum QueueError {
     /// A job could not be written as JSON.
     #[error("cannot write a job as JSON: {0}")]
     Encode(serde_json::Error),
+    /// The key that seals jobs cannot be used.
+    #[error(transparent)]
+    Key(MachineKeyError),
     /// The server of the fleet's queue returned an error.
     #[error(transparent)]
     Fleet(#[from] MemoryError),
@@ -64,6 +68,7 @@ impl QueueError {
                 _ => None,
             },
             Self::Fleet(error) => error.hint(),
+            Self::Key(error) => error.hint(),
             Self::Encode(_) => None,
         }
     }
@@ -73,7 +78,7 @@ impl QueueError {
         match self {
             Self::Encode(_) => true,
             Self::Fleet(error) => error.is_internal_fault(),
-            Self::Io { .. } | Self::Symlink { .. } | Self::TooLarge { .. } => false,
+            Self::Io { .. } | Self::Symlink { .. } | Self::TooLarge { .. } | Self::Key(_) => false,
         }
     }
 

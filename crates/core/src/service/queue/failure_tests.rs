@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::test_support::{LEASE, at, job, names, shown, token};
+use super::job_folder::MAX_JOB_BYTES;
+use super::test_support::{LEASE, at, job, names, queue_in, shown, token};
 use super::*;
 
 struct World {
@@ -16,7 +17,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let memory = TempDir::new().unwrap();
-        let queue = JobQueue::for_memory(memory.path());
+        let queue = queue_in(memory.path());
         queue.folders.create_all().unwrap();
         Self { _memory: memory, queue }
     }
@@ -29,6 +30,11 @@ impl World {
         path
     }
 
+    /// A job as this machine writes it.
+    fn bytes(&self, job: &Job) -> Vec<u8> {
+        render_sealed_job(job, &self.queue.folders.key).unwrap()
+    }
+
     fn claim(&self, seconds: i64) -> Option<ClaimedJobFile> {
         self.queue.claim_job(&token("w"), LEASE, at(seconds)).unwrap()
     }
@@ -36,10 +42,6 @@ impl World {
     fn names(&self, place: JobFolder) -> Vec<String> {
         names(&self.queue.folders.folder_path(place))
     }
-}
-
-fn bytes(job: &Job) -> Vec<u8> {
-    serde_json::to_vec(job).unwrap()
 }
 
 #[test]
@@ -119,13 +121,13 @@ fn a_job_that_is_in_two_places_is_where_it_counts_more() {
         ("c", [JobFolder::Dead, JobFolder::Done]),
     ] {
         for place in places {
-            world.put(place, name(session).as_str(), &bytes(&job(session, 1)), 0);
+            world.put(place, name(session).as_str(), &world.bytes(&job(session, 1)), 0);
         }
     }
-    world.put(JobFolder::Claimed, &format!("{}.other", name("d")), &bytes(&job("d", 1)), 0);
-    world.put(JobFolder::New, name("d").as_str(), &bytes(&job("d", 1)), 0);
-    world.put(JobFolder::Claimed, &format!("{}.other", name("e")), &bytes(&job("e", 1)), -100);
-    world.put(JobFolder::Done, name("e").as_str(), &bytes(&job("e", 1)), 0);
+    world.put(JobFolder::Claimed, &format!("{}.other", name("d")), &world.bytes(&job("d", 1)), 0);
+    world.put(JobFolder::New, name("d").as_str(), &world.bytes(&job("d", 1)), 0);
+    world.put(JobFolder::Claimed, &format!("{}.other", name("e")), &world.bytes(&job("e", 1)), -100);
+    world.put(JobFolder::Done, name("e").as_str(), &world.bytes(&job("e", 1)), 0);
     let mut lines = shown(&world.queue, at(1));
     lines.sort();
     assert_eq!(lines, ["claimed d", "dead b", "done a", "done c", "done e"]);
@@ -184,7 +186,7 @@ fn a_folder_that_somebody_deleted_is_made_again() {
 #[test]
 fn nothing_goes_through_a_link() {
     let (memory, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let queue = JobQueue::for_memory(memory.path());
+    let queue = queue_in(memory.path());
     std::os::unix::fs::symlink(elsewhere.path(), memory.path().join("queue")).unwrap();
     let refused = |queue: &JobQueue| matches!(queue.enqueue(&job("a", 10)), Err(QueueError::Symlink { .. }));
     assert!(refused(&queue));
@@ -202,7 +204,7 @@ fn only_the_owner_may_look_and_git_does_not() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let memory = TempDir::new().unwrap();
-    let queue = JobQueue::for_memory(memory.path());
+    let queue = queue_in(memory.path());
     queue.enqueue(&job("a", 10)).unwrap();
     for place in JobFolder::ALL {
         assert_eq!(mode(&queue.folders.folder_path(place)), 0o700);
@@ -216,7 +218,7 @@ fn only_the_owner_may_look_and_git_does_not() {
     let check = |listed: &str, expected: bool| {
         let memory = TempDir::new().unwrap();
         fs::write(memory.path().join(".gitignore"), listed).unwrap();
-        let queue = JobQueue::for_memory(memory.path());
+        let queue = queue_in(memory.path());
         queue.enqueue(&job("a", 10)).unwrap();
         assert_eq!(queue.queue_dir().join(".gitignore").exists(), expected, "{listed:?}");
     };
@@ -229,7 +231,7 @@ fn a_job_that_is_too_long_is_refused() {
     let memory = TempDir::new().unwrap();
     let mut long = job("a", 10);
     long.event = "x".repeat(MAX_JOB_BYTES);
-    let error = JobQueue::for_memory(memory.path()).enqueue(&long).unwrap_err();
+    let error = queue_in(memory.path()).enqueue(&long).unwrap_err();
     assert!(matches!(error, QueueError::TooLarge { .. }) && error.hint().is_some() && !error.is_ours());
     assert_eq!(names(memory.path()), [""; 0]);
 }

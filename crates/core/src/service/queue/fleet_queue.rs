@@ -15,6 +15,7 @@ use super::job::{FailedAttempt, Job, JobName, JobUrgency};
 use super::job_choice::{LONGEST_WAIT, WORKER_DIED};
 use super::job_folder::{JobFolder, MAX_JOB_BYTES};
 use super::job_list::{LeaseState, ListedJob, sort_listed_jobs};
+use super::job_seal::JobAuthor;
 use super::job_source::{ClaimedJob, Heartbeat, JobSource, JobSubmitter, WorkerSlot};
 use super::worker_slot::WorkerSlotLock;
 use super::worker_token::WorkerToken;
@@ -334,6 +335,7 @@ fn list_row(row: JobRow, now: Timestamp) -> ListedJob {
         name: row.name,
         place,
         job,
+        author: JobAuthor::Ours,
         note: row.note,
         age,
         worker: row.worker.and_then(|worker| WorkerToken::parse(&worker).ok()),

@@ -127,11 +127,14 @@ impl Job {
 }
 
 impl JobKind {
-    /// Returns the key that all jobs about the same session, or all sweeps, share.
+    /// Returns the key that all jobs about the same session, or all sweeps of a project, share.
     pub(super) fn subject_key(&self) -> String {
         let trigger = match self {
             Self::Reflect(trigger) => trigger,
-            Self::Sweep { .. } => return "sweep".to_owned(),
+            // Projects that share a memory are swept one by one.
+            Self::Sweep { project_root } => {
+                return format!("sweep-{}", StableHash::from_text(project_root).to_digits(NAME_DIGITS));
+            }
         };
         let hash = StableHash::default().with_part(&trigger.project_root).with_text(trigger.session_id.as_str());
         hash.to_digits(NAME_DIGITS)

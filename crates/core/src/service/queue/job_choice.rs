@@ -13,6 +13,7 @@ use super::job_folder::{
     move_file, remove_file, touch_file,
 };
 use super::job_record::{JobEvent, JobRecord};
+use super::job_seal::{JobAuthor, UNSEALED, find_author};
 use super::worker_token::WorkerToken;
 use crate::domain::Timestamp;
 
@@ -37,6 +38,8 @@ pub(super) struct QueueSurvey {
     /// The times at which the leases of other workers end.
     leases: Vec<Timestamp>,
     broken: Vec<(PathBuf, JobName, String)>,
+    /// Jobs that this machine did not write.
+    unsealed: Vec<(PathBuf, JobName)>,
     /// Jobs that also exist in a folder that takes precedence, with both paths.
     outdone: Vec<(PathBuf, PathBuf)>,
     /// Claimed jobs whose last heartbeat is in the future: the clock was set back.
@@ -76,7 +79,8 @@ impl QueueSurvey {
         for entry in folders.list_entries(JobFolder::Claimed)? {
             let Some((name, _)) = parse_claimed_name(&entry.file_name) else { continue };
             let touched = entry.age_at(now);
-            let Some(job) = survey.read_job(&entry, &name, lease.max(BEING_WRITTEN), now) else { continue };
+            let patience = lease.max(BEING_WRITTEN);
+            let Some(job) = survey.read_job(folders, &entry, &name, patience, now)? else { continue };
             names.insert(name.clone());
             if touched.time_ago() > lease {
                 waiting.push(WaitingJob { name, path: entry.path, job, from: PreviousHolder::TheDead });
@@ -90,14 +94,14 @@ impl QueueSurvey {
         }
         for entry in folders.list_entries(JobFolder::New)? {
             let Ok(name) = JobName::parse(&entry.file_name) else { continue };
-            let Some(job) = survey.read_job(&entry, &name, BEING_WRITTEN, now) else { continue };
+            let Some(job) = survey.read_job(folders, &entry, &name, BEING_WRITTEN, now)? else { continue };
             if !names.contains(&name) {
                 waiting.push(WaitingJob { name, path: entry.path, job, from: PreviousHolder::Nobody });
             }
         }
         let mut groups: BTreeMap<String, Vec<WaitingJob>> = BTreeMap::new();
         for job in waiting {
-            if let Some(place) = find_final_folder(folders, &job) {
+            if let Some(place) = find_final_folder(folders, &job)? {
                 survey.outdone.push((job.path, folders.job_path(place, &job.name)));
             } else if !subjects.contains(&job.job.kind.subject_key()) {
                 groups.entry(job.job.kind.subject_key()).or_default().push(job);
@@ -124,6 +128,9 @@ impl QueueSurvey {
     pub(super) fn tidy_up(&mut self, folders: &QueueFolders, now: Timestamp) {
         for (path, name, why) in self.broken.drain(..) {
             set_aside_broken(folders, &path, &name, &why);
+        }
+        for (path, name) in self.unsealed.drain(..) {
+            bury_unsealed_job(folders, &path, &name, now);
         }
         // Nothing is deleted, since the other file may be on its way back at this moment.
         let outdone = self.outdone.drain(..).map(|(from, to)| move_file(&from, &to));
@@ -159,7 +166,8 @@ impl QueueSurvey {
             let subject = group.latest.job.kind.subject_key();
             let is_free =
                 group.latest.from == PreviousHolder::Nobody && !busy.iter().any(|name| name.is_about(&subject));
-            let record = read_job_file(folders, JobFolder::New, &group.latest.name).filter(|_| is_free)?.ok()?;
+            let found = is_free.then(|| read_job_file(folders, JobFolder::New, &group.latest.name));
+            let Some(Ok(FoundJobFile::Ours(record))) = found else { return None };
             group.latest.job = record.into_task();
             (due_at(&group.latest.job, now) <= now).then_some(group)
         };
@@ -172,20 +180,34 @@ impl QueueSurvey {
         self.ready.remove(at)
     }
 
-    /// Reads the job of a file. An unreadable file is remembered once it can no longer be a partial write.
-    fn read_job(&mut self, entry: &QueueEntry, name: &JobName, patience: Duration, now: Timestamp) -> Option<Job> {
+    /// Reads the job of a file. An unreadable file is remembered once it can no longer be a partial write, and a job that
+    /// this machine did not write is remembered at once.
+    fn read_job(
+        &mut self,
+        folders: &QueueFolders,
+        entry: &QueueEntry,
+        name: &JobName,
+        patience: Duration,
+        now: Timestamp,
+    ) -> Result<Option<Job>, QueueError> {
         let why = match entry.read_bytes() {
             Ok(bytes) => match JobRecord::parse(&bytes) {
-                Ok(record) => return Some(record.into_task()),
+                Ok(record) => match find_author(bytes.get(..record.job_bytes).unwrap_or_default(), &folders.key)? {
+                    JobAuthor::Ours => return Ok(Some(record.into_task())),
+                    JobAuthor::Unknown => {
+                        self.unsealed.push((entry.path.clone(), name.clone()));
+                        return Ok(None);
+                    }
+                },
                 Err(why) => why,
             },
-            Err(EntryReadError::Gone) => return None,
+            Err(EntryReadError::Gone) => return Ok(None),
             Err(EntryReadError::No(why)) => why,
         };
         if !entry.age_at(now).is_within(patience) {
             self.broken.push((entry.path.clone(), name.clone(), why));
         }
-        None
+        Ok(None)
     }
 }
 
@@ -271,22 +293,56 @@ pub(super) fn parse_claimed_name(file_name: &str) -> Option<(JobName, WorkerToke
     Some((JobName::parse(name).ok()?, WorkerToken::parse(token).ok()?))
 }
 
-/// Reads the job file of this name, if it exists, or returns why it is not a complete job.
+/// A job's file, as somebody finds it who looks for its name.
+pub(super) enum FoundJobFile {
+    /// There is none.
+    Missing,
+    /// It is a complete job of this machine.
+    Ours(Box<JobRecord>),
+    /// It is a complete job that this machine did not write.
+    Unsealed,
+    /// It is no complete job, for this reason.
+    Broken(String),
+}
+
+/// Reads the job file of this name.
 pub(super) fn read_job_file(
     folders: &QueueFolders,
     place: JobFolder,
     name: &JobName,
-) -> Option<Result<JobRecord, String>> {
-    match QueueEntry::from_path(folders.job_path(place, name))?.read_bytes() {
-        Ok(bytes) => Some(JobRecord::parse(&bytes)),
-        Err(EntryReadError::Gone) => None,
-        Err(EntryReadError::No(why)) => Some(Err(why)),
-    }
+) -> Result<FoundJobFile, QueueError> {
+    let Some(entry) = QueueEntry::from_path(folders.job_path(place, name)) else { return Ok(FoundJobFile::Missing) };
+    let bytes = match entry.read_bytes() {
+        Ok(bytes) => bytes,
+        Err(EntryReadError::Gone) => return Ok(FoundJobFile::Missing),
+        Err(EntryReadError::No(why)) => return Ok(FoundJobFile::Broken(why)),
+    };
+    let record = match JobRecord::parse(&bytes) {
+        Ok(record) => record,
+        Err(why) => return Ok(FoundJobFile::Broken(why)),
+    };
+    Ok(match find_author(bytes.get(..record.job_bytes).unwrap_or_default(), &folders.key)? {
+        JobAuthor::Ours => FoundJobFile::Ours(Box::new(record)),
+        JobAuthor::Unknown => FoundJobFile::Unsealed,
+    })
 }
 
-/// Returns true if there is a complete job of this name.
-pub(super) fn has_whole_job(folders: &QueueFolders, place: JobFolder, name: &JobName) -> bool {
-    matches!(read_job_file(folders, place, name), Some(Ok(_)))
+/// Returns true if there is a complete job of this name that this machine wrote.
+pub(super) fn has_whole_job(folders: &QueueFolders, place: JobFolder, name: &JobName) -> Result<bool, QueueError> {
+    Ok(matches!(read_job_file(folders, place, name)?, FoundJobFile::Ours(_)))
+}
+
+/// Marks a job dead that this machine did not write.
+pub(super) fn bury_unsealed_job(folders: &QueueFolders, path: &Path, name: &JobName, now: Timestamp) {
+    let note = JobEvent::marked_dead(UNSEALED, now).to_line().map_err(QueueError::Encode);
+    let moved = folders.create_folder(JobFolder::Dead).and(note).and_then(|note| {
+        append_text(path, &note, now)?;
+        move_file(path, &folders.job_path(JobFolder::Dead, name))
+    });
+    match moved {
+        Ok(_) => tracing::warn!(job = %name, why = UNSEALED, "a job was put aside"),
+        Err(error) => tracing::warn!(job = %name, why = UNSEALED, %error, "a job is not handled"),
+    }
 }
 
 /// Sets an unreadable file aside and writes the reason next to it.
@@ -303,10 +359,14 @@ pub(super) fn set_aside_broken(folders: &QueueFolders, path: &Path, name: &JobNa
 }
 
 /// Returns the folder in which a waiting job is finished already, if that takes precedence.
-fn find_final_folder(folders: &QueueFolders, waiting: &WaitingJob) -> Option<JobFolder> {
-    let is_at = |place: &JobFolder| has_whole_job(folders, *place, &waiting.name);
+fn find_final_folder(folders: &QueueFolders, waiting: &WaitingJob) -> Result<Option<JobFolder>, QueueError> {
     let may_be_done = !waiting.job.kind.is_repeatable();
-    [JobFolder::Done, JobFolder::Dead].into_iter().filter(|place| may_be_done || *place != JobFolder::Done).find(is_at)
+    for place in [JobFolder::Done, JobFolder::Dead] {
+        if (may_be_done || place != JobFolder::Done) && has_whole_job(folders, place, &waiting.name)? {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the time from which a job may be claimed.

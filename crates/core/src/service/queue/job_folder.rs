@@ -15,7 +15,8 @@ use super::error::QueueError;
 use super::job::JobName;
 use super::worker_token::WorkerToken;
 use crate::domain::Timestamp;
-use crate::files::read_small_file;
+use crate::files::{is_link, read_small_file};
+use crate::trust::MachineKey;
 
 /// The size limit of a job's file.
 pub(super) const MAX_JOB_BYTES: usize = 1024 * 1024;
@@ -61,11 +62,13 @@ impl JobFolder {
 pub(super) struct QueueFolders {
     memory: PathBuf,
     queue: PathBuf,
+    /// The key that seals jobs.
+    pub(super) key: MachineKey,
 }
 
 impl QueueFolders {
-    pub(super) fn for_memory(memory: &Path) -> Self {
-        Self { memory: memory.to_owned(), queue: memory.join(QUEUE) }
+    pub(super) fn for_memory(memory: &Path, key: MachineKey) -> Self {
+        Self { memory: memory.to_owned(), queue: memory.join(QUEUE), key }
     }
 
     pub(super) fn queue_dir(&self) -> &Path {
@@ -128,7 +131,7 @@ impl QueueFolders {
         if listed.split(|&byte| byte == b'\n').any(|line| line.trim_ascii() == b"queue/") {
             return;
         }
-        if let Err(error) = std::fs::write(self.queue.join(".gitignore"), "*\n") {
+        if let Err(error) = create_file(&self.queue.join(".gitignore"), b"*\n") {
             tracing::debug!(%error, "no .gitignore written");
         }
     }
@@ -301,8 +304,4 @@ fn create_private_folder(folder: &Path) -> Result<bool, QueueError> {
         Err(_) if folder.is_dir() => Ok(false),
         Err(error) => Err(QueueError::from_io("create", folder)(error)),
     }
-}
-
-fn is_link(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }

@@ -8,6 +8,7 @@ use super::job::{Job, JobName};
 use super::job_choice::{BROKEN, WHY, parse_claimed_name};
 use super::job_folder::{EntryReadError, JobFolder, QueueEntry, QueueFolders};
 use super::job_record::JobRecord;
+use super::job_seal::{JobAuthor, find_author};
 use super::worker_token::WorkerToken;
 use crate::domain::Timestamp;
 
@@ -23,6 +24,8 @@ pub struct ListedJob {
     pub place: JobFolder,
     /// The job, or why it cannot be read.
     pub job: Result<Job, String>,
+    /// Who wrote it.
+    pub author: JobAuthor,
     /// The last note: an error, a result, or why it was set aside.
     pub note: Option<String>,
     /// The time since its submission; if that is unknown, the time since the file was modified.
@@ -81,6 +84,7 @@ fn read_listed_job(
         name: entry.file_name.clone(),
         place,
         job: Err("it is not named like a job".to_owned()),
+        author: JobAuthor::Unknown,
         note: None,
         age: touched,
         worker: None,
@@ -102,7 +106,10 @@ fn read_listed_job(
     };
     listed.name = name.as_str().to_owned();
     let record = match entry.read_bytes() {
-        Ok(bytes) => JobRecord::parse(&bytes),
+        Ok(bytes) => JobRecord::parse(&bytes).inspect(|record| {
+            let job = bytes.get(..record.job_bytes).unwrap_or_default();
+            listed.author = find_author(job, &folders.key).unwrap_or(JobAuthor::Unknown);
+        }),
         Err(EntryReadError::Gone) => return None,
         Err(EntryReadError::No(why)) => Err(why),
     };

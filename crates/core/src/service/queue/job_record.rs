@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::job::{FailedAttempt, Job, JobUrgency};
+use super::job_seal::SEAL_FIELD;
 use crate::domain::Timestamp;
 
 #[cfg(test)]
@@ -22,6 +23,8 @@ pub(super) struct JobRecord {
     pub(super) note: Option<String>,
     /// The number of attempts before it was last marked dead.
     buried_after: usize,
+    /// The length of the job in the file, without the events behind it.
+    pub(super) job_bytes: usize,
 }
 
 /// One event in the life of a job.
@@ -51,13 +54,16 @@ impl JobRecord {
     /// Parses a file. Unreadable lines after the job are skipped; without a complete job it is an error.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Job>();
-        let job = match values.next() {
+        let mut job: Job = match values.next() {
             Some(Ok(job)) => job,
             Some(Err(error)) => return Err(error.to_string()),
             None => return Err("it is empty".to_owned()),
         };
-        let mut record = Self { job, note: None, buried_after: 0 };
-        let rest = bytes.get(values.byte_offset()..).unwrap_or_default();
+        // The seal belongs to the file and not to the job.
+        job.extra.remove(SEAL_FIELD);
+        let job_bytes = values.byte_offset();
+        let mut record = Self { job, note: None, buried_after: 0, job_bytes };
+        let rest = bytes.get(job_bytes..).unwrap_or_default();
         for line in rest.split(|byte| *byte == b'\n') {
             if let Ok(happened) = serde_json::from_slice(line) {
                 record.apply_event(happened);

@@ -29,7 +29,9 @@ fn a_name_tells_sessions_and_lengths_apart_and_nothing_else() {
     assert_ne!(name, job("a", 11).name());
     assert_ne!(name, job("b", 10).name());
     assert_eq!(name.as_str().len(), "0123456789abcdef-10.json".len());
-    assert_eq!(sweep().name().as_str(), "sweep.json");
+    let other = Job { kind: JobKind::Sweep { project_root: "/bank".to_owned() }, ..sweep() };
+    assert!(sweep().name().as_str().starts_with("sweep-"));
+    assert_ne!(sweep().name(), other.name(), "projects that share a memory are swept one by one");
     assert!(Job { log_bytes: None, ..job("a", 10) }.name().as_str().ends_with("-0.json"));
 }
 

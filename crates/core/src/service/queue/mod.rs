@@ -10,7 +10,8 @@
 //!
 //! If many machines work for one memory, these files are only the spool: `fleet_queue.rs` forwards them to a server.
 //!
-//! An unreadable file never stops the queue: it is listed, and set aside once it can no longer be a partial write.
+//! An unreadable file never stops the queue: it is listed, and set aside once it can no longer be a partial write. A job
+//! that this machine did not write is marked dead and never handled.
 
 mod claimed_job;
 mod error;
@@ -21,6 +22,7 @@ mod job_choice;
 mod job_folder;
 mod job_list;
 mod job_record;
+mod job_seal;
 mod job_source;
 mod worker_slot;
 mod worker_token;
@@ -29,13 +31,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use self::job_choice::{QueueSurvey, has_whole_job, parse_claimed_name, read_job_file, set_aside_broken};
-use self::job_folder::{
-    FileActionResult, MAX_JOB_BYTES, QueueFolders, append_text, create_file, move_file, remove_file,
+use self::job_choice::{
+    FoundJobFile, QueueSurvey, bury_unsealed_job, has_whole_job, parse_claimed_name, read_job_file, set_aside_broken,
 };
-use self::job_record::{JobEvent, JobRecord};
+use self::job_folder::{FileActionResult, QueueFolders, append_text, create_file, move_file, remove_file};
+use self::job_record::JobEvent;
+use self::job_seal::render_sealed_job;
 use crate::domain::StableHash;
 use crate::domain::Timestamp;
+use crate::trust::MachineKey;
 
 pub use self::claimed_job::{ClaimedJobFile, JobOwnership};
 pub use self::error::QueueError;
@@ -44,6 +48,7 @@ pub use self::fleet_queue::{FleetJobSource, FleetQueue, WorkerReach};
 pub use self::job::{FailedAttempt, Job, JobKind, JobName, JobUrgency};
 pub use self::job_folder::JobFolder;
 pub use self::job_list::{LeaseState, ListedJob};
+pub use self::job_seal::JobAuthor;
 pub use self::job_source::{ClaimedJob, Heartbeat, JobSource, JobSubmitter, WorkerSlot};
 pub use self::worker_token::WorkerToken;
 
@@ -109,9 +114,9 @@ pub enum EnqueueResult {
 }
 
 impl JobQueue {
-    /// Makes the queue of the memory in this directory, without touching any file.
-    pub fn for_memory(memory: &Path) -> Self {
-        Self { folders: QueueFolders::for_memory(memory), remembered: Arc::default() }
+    /// Makes the queue of the memory in this directory, without touching any file. Jobs are sealed with the key.
+    pub fn for_memory(memory: &Path, key: MachineKey) -> Self {
+        Self { folders: QueueFolders::for_memory(memory, key), remembered: Arc::default() }
     }
 
     /// Returns the queue's folder.
@@ -122,14 +127,11 @@ impl JobQueue {
     /// Enqueues a job, which is stored on disk when this returns. A dead job gets another chance.
     pub fn enqueue(&self, job: &Job) -> Result<EnqueueResult, QueueError> {
         let name = job.name();
-        let bytes = serde_json::to_vec(job).map_err(QueueError::Encode)?;
-        if bytes.len() > MAX_JOB_BYTES {
-            return Err(QueueError::TooLarge { bytes: bytes.len(), most: MAX_JOB_BYTES });
-        }
+        let bytes = render_sealed_job(job, &self.folders.key)?;
         self.folders.create_all()?;
         // Jobs may move meanwhile. A duplicate that slips through is resolved by the next worker.
         if self.is_claimed(&name)?
-            || (!job.kind.is_repeatable() && has_whole_job(&self.folders, JobFolder::Done, &name))
+            || (!job.kind.is_repeatable() && has_whole_job(&self.folders, JobFolder::Done, &name)?)
         {
             return Ok(EnqueueResult::Known);
         }
@@ -141,13 +143,14 @@ impl JobQueue {
             if create_file(&path, &bytes)?.is_some() {
                 return Ok(EnqueueResult::New);
             }
-            match read_job_file(&self.folders, JobFolder::New, &name) {
-                Some(Err(_)) => std::thread::sleep(PAUSE),
-                Some(Ok(known)) => {
-                    self.raise_urgency(&path, &known, job);
+            match read_job_file(&self.folders, JobFolder::New, &name)? {
+                FoundJobFile::Broken(_) => std::thread::sleep(PAUSE),
+                FoundJobFile::Ours(known) => {
+                    self.raise_urgency(&path, &known.job, job);
                     return Ok(EnqueueResult::Known);
                 }
-                None => return Ok(EnqueueResult::Known),
+                FoundJobFile::Unsealed => bury_unsealed_job(&self.folders, &path, &name, job.enqueued_at),
+                FoundJobFile::Missing => return Ok(EnqueueResult::Known),
             }
         }
         // The process that began to write it died before the end.
@@ -238,8 +241,8 @@ impl JobQueue {
     }
 
     /// Raises the urgency of a waiting job: a session that paused may be over by now.
-    fn raise_urgency(&self, path: &Path, known: &JobRecord, job: &Job) {
-        if job.urgency >= known.job.urgency {
+    fn raise_urgency(&self, path: &Path, known: &Job, job: &Job) {
+        if job.urgency >= known.urgency {
             return;
         }
         let line = JobEvent::urgency_raised(job.urgency, job.enqueued_at).to_line().map_err(QueueError::Encode);
@@ -248,17 +251,17 @@ impl JobQueue {
         }
     }
 
-    /// Moves a dead job back to the waiting ones.
+    /// Moves a dead job back to the waiting ones. One that this machine did not write makes room for the one that it
+    /// writes now.
     fn requeue_dead_job(&self, name: &JobName) -> Result<FileActionResult, QueueError> {
         let (from, to) = (self.folders.job_path(JobFolder::Dead, name), self.folders.job_path(JobFolder::New, name));
-        match read_job_file(&self.folders, JobFolder::Dead, name) {
-            Some(Ok(_)) => move_file(&from, &to),
-            Some(Err(why)) => {
-                set_aside_broken(&self.folders, &from, name, &why);
-                Ok(FileActionResult::Gone)
-            }
-            None => Ok(FileActionResult::Gone),
+        match read_job_file(&self.folders, JobFolder::Dead, name)? {
+            FoundJobFile::Ours(_) => return move_file(&from, &to),
+            FoundJobFile::Unsealed => drop(remove_file(&from)?),
+            FoundJobFile::Broken(why) => set_aside_broken(&self.folders, &from, name, &why),
+            FoundJobFile::Missing => {}
         }
+        Ok(FileActionResult::Gone)
     }
 }
 

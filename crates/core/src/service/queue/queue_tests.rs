@@ -2,12 +2,12 @@ use std::sync::Barrier;
 
 use tempfile::TempDir;
 
-use super::test_support::{LEASE, at, job, names, session, shown, sweep, token};
+use super::test_support::{LEASE, at, job, names, queue_in, session, shown, sweep, token};
 use super::*;
 
 fn queue() -> (TempDir, JobQueue) {
     let memory = TempDir::new().unwrap();
-    let queue = JobQueue::for_memory(memory.path());
+    let queue = queue_in(memory.path());
     (memory, queue)
 }
 
@@ -246,7 +246,7 @@ fn a_long_queue_is_drained_and_every_job_is_done_once() {
     for number in 0..3 * MANY_JOBS {
         queue.enqueue(&job(&format!("s-{number}"), 1)).unwrap();
     }
-    let other = JobQueue::for_memory(memory.path());
+    let other = queue_in(memory.path());
     let mut done = Vec::new();
     for turn in 0.. {
         let worker = if turn % 2 == 0 { &queue } else { &other };

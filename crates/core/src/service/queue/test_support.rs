@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Job, JobKind, JobQueue, JobUrgency, WorkerToken};
 use crate::domain::{ReflectionScenario, ReflectionTrigger, SessionId, Timestamp};
+use crate::trust::MachineKey;
 
 pub(in crate::service) const LEASE: Duration = Duration::from_secs(60);
 
@@ -26,6 +27,11 @@ pub(in crate::service) fn trigger(session: &str) -> ReflectionTrigger {
         outcome: None,
         extra: Default::default(),
     }
+}
+
+/// The queue of a memory, with the key of a machine beside it.
+pub(in crate::service) fn queue_in(memory: &Path) -> JobQueue {
+    JobQueue::for_memory(memory, MachineKey::in_state_dir(Some(memory)))
 }
 
 /// A session that ended, asked for at noon.

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use tempfile::TempDir;
 
 use super::*;
-use crate::service::queue::test_support::{LEASE, at, job, session, shown, trigger};
+use crate::service::queue::test_support::{LEASE, at, job, queue_in, session, shown, trigger};
 use crate::service::queue::{JobFolder, JobKind, JobQueue};
 
 /// Does what the name of a session says.
@@ -53,7 +53,7 @@ impl World {
     /// The clock goes with tokio's, which stands still but for sleeping.
     fn new(sessions: &[&str]) -> Self {
         let memory = TempDir::new().unwrap();
-        let queue = JobQueue::for_memory(memory.path());
+        let queue = queue_in(memory.path());
         for session in sessions {
             queue.enqueue(&job(session, 1)).unwrap();
         }
