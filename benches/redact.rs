@@ -41,6 +41,7 @@ fn traps(bencher: Bencher<'_, '_>) {
     "key=", "password=", "--password=", "://user:pass@", "https://user:pass@", "-----BEGIN ",
     "-----BEGIN PRIVATE KEY-----\n", "Bearer ", "Bearer:", "Cookie: a=b;", "curl -u a:b ", "\"", "\\", "\\\"",
     "password=\"a", "eyJ", "eyJhbGciOiJIUzI1NiJ9.", "$2a$", "secret=${{", "webhook", "[redacted:jwt:012345]",
+    "ey-", "ghp_", "fm2_", "password is ", "\u{1b}[31m", "\\\n",
 ])]
 fn repeated(bencher: Bencher<'_, '_>, piece: &str) {
     redact(bencher, &piece.repeat(TEXT_BYTES / piece.len()));

@@ -23,19 +23,22 @@ const REDACT_EXAMPLES: &str = "\
 Examples:
   archivist eval redact
   archivist eval redact --data bench/secrets --benign src --json
+  archivist eval redact --benign ~/.codex/sessions --hits
 
-A labelled set is a file of JSON lines, gzipped or not, each with a `text`, a `label` (1 or 0)
-and a `rule`. Benign texts are JSON lines with a `text` or a `summary`, or any other text.
+A labelled set is a file of JSON lines, gzipped or not, each with a `text`, a `label` (1 or 0), a
+`rule` and, if known, the `secret` of which nothing may be left. The character `¦`, by which sets
+break up samples, is removed. Benign texts are JSON lines with a `text` or a `summary`, or any other
+text, such as logs of sessions.
 Without --benign the folders `lessons` and `retrieval` beside the data are taken, if they are
 there.";
 
-/// The labelled lines that are measured without `--data`. The character `¦` breaks up sample secrets, so that other
-/// scanners do not report them as leaks, and is removed here.
+/// The labelled lines that are measured without `--data`.
 const OWN_SECRETS: &str = include_str!("../../../../fixtures/redact/secrets.jsonl");
 /// Lines that look like secrets and are none.
 const OWN_TRAPS: &str = include_str!("../../../../fixtures/redact/benign.txt");
 /// Ordinary code and documents without secrets.
 const OWN_ORDINARY: &str = include_str!("../../../../fixtures/redact/ordinary.txt");
+/// The character that breaks up sample secrets, so that other scanners do not report them as leaks.
 const SPLIT: char = '¦';
 
 /// The number of rules that the table names for a set, the worst first.
@@ -74,6 +77,9 @@ pub(crate) struct EvalRedact {
     /// How many megabytes of clean text to time
     #[arg(long, value_name = "N", default_value_t = 64)]
     megabytes: usize,
+    /// Show what was found in texts without secrets
+    #[arg(long)]
+    hits: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -142,6 +148,11 @@ impl EvalRedact {
             console.print_json(&report)?;
         } else {
             print_report(&report, console)?;
+            if self.hits {
+                for hit in report.benign.iter().flat_map(|set| &set.findings) {
+                    console.print_line(&format!("{}: {}", hit.kind, hit.words))?;
+                }
+            }
         }
         Ok(CommandExit::Done)
     }
@@ -173,7 +184,7 @@ fn read_labelled_sets(directory: &Path, console: &mut Console) -> Result<Vec<Nam
     let mut sets = Vec::new();
     for path in list_entries(directory)?.into_iter().filter(|path| is_json_lines(path)) {
         let name = set_name(&path);
-        let items = parse_labelled_lines(&read_text_file(&path)?, &name, console);
+        let items = parse_labelled_lines(&read_text_file(&path)?.replace(SPLIT, ""), &name, console);
         sets.push(NamedSet { name, items });
     }
     if sets.iter().all(|set| set.items.is_empty()) {
@@ -216,8 +227,10 @@ fn read_texts_below(path: &Path, console: &mut Console) -> Result<Vec<String>, C
             continue;
         };
         if is_json_lines(&path) {
-            let lines = text.lines().filter_map(|line| serde_json::from_str::<BenignLine>(line).ok());
-            texts.extend(lines.filter_map(|line| line.text.or(line.summary)));
+            texts.extend(text.lines().map(|line| {
+                let known = serde_json::from_str::<BenignLine>(line).ok().and_then(|line| line.text.or(line.summary));
+                known.unwrap_or_else(|| line.to_owned())
+            }));
         } else {
             texts.push(text);
         }

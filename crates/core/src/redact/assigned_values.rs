@@ -92,11 +92,23 @@ pub(super) fn value_after_name(text: &str, name: Range<usize>, judged: usize) ->
         start = skip_while(bytes, start, 64, |byte| byte.is_ascii_whitespace());
     }
     if way == AssignmentStyle::Colon
+        && let Some(block) = block_start(bytes, start)
+    {
+        start = block;
+    }
+    if way == AssignmentStyle::Colon
         && let Some(after_type) = value_after_type(bytes, start)
     {
         return read_value(text, after_type, AssignmentStyle::Spaced, judged);
     }
     read_value(text, start, way, judged)
+}
+
+/// Returns the start of the first line of a YAML block: what follows `|` or `>-` and a line end.
+fn block_start(bytes: &[u8], start: usize) -> Option<usize> {
+    let line_end = skip_while(bytes, start + 1, 2, |byte| matches!(byte, b'-' | b'+' | b'\r'));
+    (matches!(byte_at(bytes, start), b'|' | b'>') && byte_at(bytes, line_end) == b'\n')
+        .then(|| skip_while(bytes, line_end, 64, |byte| byte.is_ascii_whitespace()))
 }
 
 /// Returns the value compared with a name that follows it: `"value" == name`.
@@ -132,6 +144,11 @@ fn adjacent_value(
 ) -> Option<AssignedValue> {
     let bytes = text.as_bytes();
     match byte_at(bytes, place) {
+        b'<' if text.get(place..).is_some_and(|rest| rest.starts_with("</key>")) => {
+            let next = skip_while(bytes, place + 6, 32, |byte| byte.is_ascii_whitespace());
+            let value = text.get(next..).filter(|rest| rest.starts_with("<string>")).map(|_| next + 8)?;
+            read_value(text, value, AssignmentStyle::Element, judged)
+        }
         b',' if was_quoted => {
             let next = skip_while(bytes, place + 1, 16, |byte| byte.is_ascii_whitespace());
             named_value(text, next).or_else(|| quoted_value(text, next, AssignmentStyle::Beside))
@@ -141,6 +158,7 @@ fn adjacent_value(
         b'(' if !was_quoted && place == after_name => quoted_value(text, place + 1, AssignmentStyle::Beside),
         b'\n' | b'\r' => named_value(text, skip_while(bytes, place, 64, |byte| byte.is_ascii_whitespace())),
         _ if place == after_name => None,
+        byte if is_quote(byte) && is_flag_name(bytes, name.start) => quoted_value(text, place, AssignmentStyle::Flag),
         byte if is_quote(byte) || byte == b'\\' => quoted_value(text, place, AssignmentStyle::Beside),
         _ if is_flag_name(bytes, name.start) => read_value(text, place, AssignmentStyle::Flag, judged),
         // Router configurations write the type of a password before it: `password 7 0822455D0A16`.
@@ -209,7 +227,8 @@ pub(super) fn second_of_two(text: &str, name_end: usize) -> Option<AssignedValue
 
 /// Returns true for `-name` or `--name`.
 fn is_flag_name(bytes: &[u8], start: usize) -> bool {
-    byte_at(bytes, start) == b'-' && (start == 0 || !is_name_byte(byte_before(bytes, start)))
+    let before = byte_before(bytes, start);
+    byte_at(bytes, start) == b'-' && (before == 0 || before.is_ascii_whitespace() || is_quote(before) || before == b'[')
 }
 
 /// Returns true for a line of `.netrc`, `machine … login … password …`, or of a Dockerfile, `ENV PASSWORD …`.
@@ -268,7 +287,7 @@ fn read_value(text: &str, place: usize, way: AssignmentStyle, judged: usize) -> 
     let bytes = text.as_bytes();
     let prefixed = matches!(byte_at(bytes, place), b'@' | b'b' | b'r' | b'u' | b'f' | b'L' | b'N')
         && is_quote(byte_at(bytes, place + 1));
-    let place = place + usize::from(prefixed);
+    let place = skip_wrapper(text, place + usize::from(prefixed));
     let quote_at = skip_while(bytes, place, 8, |byte| byte == b'\\');
     let quote = byte_at(bytes, quote_at);
     let (start, end, ends) = if is_quote(quote) {
@@ -286,6 +305,24 @@ fn read_value(text: &str, place: usize, way: AssignmentStyle, judged: usize) -> 
     let quoted = ends != ValueEnding::Bare;
     let span = if quoted { start..end } else { start..trim_punctuation(bytes, start, end) };
     (span.start < span.end).then_some(AssignedValue { span, way, quoted, is_cut })
+}
+
+/// Skips the call around a string that only wraps it: `Some("…")`.
+fn skip_wrapper(text: &str, place: usize) -> usize {
+    const WRAPPERS: &[&str] = &[
+        "Some(",
+        "Ok(",
+        "String::from(",
+        "Secret::new(",
+        "Secret(",
+        "SecretString::from(",
+        "SecretString::new(",
+        "str(",
+    ];
+    let rest = text.get(place..).unwrap_or_default();
+    let inside =
+        WRAPPERS.iter().find_map(|wrapper| rest.strip_prefix(wrapper)).filter(|inside| inside.starts_with(['"', '\'']));
+    inside.map_or(place, |inside| text.len() - inside.len())
 }
 
 /// Returns the position where a quote closes that was opened after `depth` backslashes.

@@ -1,13 +1,19 @@
 //! Values assigned to names that promise a secret: `KEY=value`, `"key": "value"`, `--key value`, YAML, XML, calls.
 
+use std::ops::Range;
+
 use super::SecretFinding;
 use super::assigned_values::{
     AssignedValue, AssignmentStyle, JUDGED_BYTES, JUDGED_INNER_BYTES, second_of_two, value_after_name,
     value_before_name,
 };
 use super::bytes::{byte_at, byte_before, is_blank, is_name_byte, skip_back_while, skip_while};
+use super::opaque_values::find_opaque_value;
+use super::prose_passwords::{find_sentence_password, names_password};
 use super::redaction_mark;
 use super::secret_names::{PromisedSecret, classify_name};
+use super::setting_lines;
+use super::table_columns::find_column_passwords;
 use super::value_shape::{is_code, is_location, is_placeholder, is_random, is_uuid, shannon_entropy};
 
 #[cfg(test)]
@@ -26,6 +32,9 @@ const MAX_PHRASE_BYTES: usize = 60;
 /// The most bytes between a secret's name and a random value that is taken for its value.
 const MAX_NEARBY_BYTES: usize = 48;
 
+/// The fewest bytes between the names of passwords whose sentences are searched.
+const MIN_SENTENCE_GAP: usize = 24;
+
 /// The fewest bytes of a dense value; a shorter one may look random by chance.
 const MIN_DENSE_BYTES: usize = 20;
 
@@ -41,11 +50,13 @@ pub(super) struct SecretNameScanner<'t> {
     judged_to: usize,
     /// The position up to which random values near a name were searched.
     near_to: usize,
+    /// The position before which no further sentence is searched, because one was searched shortly before.
+    sentence_to: usize,
 }
 
 impl<'t> SecretNameScanner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, seen_to: 0, judged_to: 0, near_to: 0 }
+        Self { text, seen_to: 0, judged_to: 0, near_to: 0, sentence_to: 0 }
     }
 
     /// Judges the name around a word at `start..end`, and adds its secret value to `found`.
@@ -72,6 +83,27 @@ impl<'t> SecretNameScanner<'t> {
             return;
         }
         let Some(promised) = promised else { return };
+        self.find_promised_value(name_start..name_end, promised, found);
+    }
+
+    /// Judges what follows a word for password in another language, which ends where its letters end.
+    pub(super) fn find_foreign_password(&mut self, start: usize, end: usize, found: &mut Vec<SecretFinding>) {
+        let rest = self.text.get(end..).unwrap_or_default();
+        let is_ending = |c: &char| c.is_alphabetic() && *c < '\u{3000}';
+        let name_end = end + rest.chars().take_while(is_ending).map(char::len_utf8).sum::<usize>();
+        self.seen_to = self.seen_to.max(name_end);
+        self.find_promised_value(start..name_end, PromisedSecret::Password, found);
+    }
+
+    /// Adds the secret value of a name to `found`, in the form of an assignment or of a sentence.
+    fn find_promised_value(
+        &mut self,
+        name_span: Range<usize>,
+        promised: PromisedSecret,
+        found: &mut Vec<SecretFinding>,
+    ) {
+        let Range { start: name_start, end: name_end } = name_span;
+        let Some(name) = self.text.get(name_start..name_end) else { return };
         // In `key=key=key=…` every name is inside the value of the one before; judging each in full would take
         // quadratic time.
         let judged = if name_start < self.judged_to { JUDGED_INNER_BYTES } else { JUDGED_BYTES };
@@ -88,7 +120,21 @@ impl<'t> SecretNameScanner<'t> {
             }
             self.judged_to = given.span.end;
         }
-        if promised != PromisedSecret::Maybe {
+        if promised == PromisedSecret::Password {
+            find_column_passwords(self.text, name_start..name_end, found);
+        }
+        if promised == PromisedSecret::Password
+            && name_end >= self.sentence_to
+            && names_password(name)
+            && let Some(span) = find_sentence_password(self.text, name_end)
+        {
+            found.push(SecretFinding { kind: "password", span });
+        } else if let Some(span) = find_opaque_value(self.text, name_start..name_end, promised) {
+            found.push(SecretFinding { kind: promised.kind(), span });
+        } else if promised != PromisedSecret::Maybe {
+            if promised == PromisedSecret::Password {
+                self.sentence_to = self.sentence_to.max(name_end + MIN_SENTENCE_GAP);
+            }
             found.extend(find_nearby_key(self.text, name_end, &mut self.near_to));
         }
     }
@@ -131,6 +177,12 @@ fn find_nearby_key(text: &str, from: usize, seen_to: &mut usize) -> Option<Secre
         }
         *seen_to = end;
         let value = text.get(start..end)?.trim_end_matches(['.', '=']);
+        // `"call_id": "…"` has a name of its own.
+        let named = text.get(from..start)?.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if named.len() >= 2 && named.get(named.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("id")) {
+            start = end;
+            continue;
+        }
         if value.len() >= MIN_DENSE_BYTES && is_standalone_key(value) {
             return Some(SecretFinding { kind: "high-entropy", span: start..start + value.len() });
         }
@@ -177,7 +229,7 @@ impl AssignmentContext<'_> {
             PromisedSecret::Token => {
                 is_key_like(value) || is_long_number(value) || is_symbolic(value) || self.is_plain_token(value)
             }
-            PromisedSecret::Maybe => is_dense(value) && !is_hash(value),
+            PromisedSecret::Maybe => is_dense(value) && !is_hash(value) && has_long_piece(value),
         };
         fits && !is_location(value) && (self.given.quoted || !is_code(value)) && !is_placeholder(value)
     }
@@ -208,7 +260,9 @@ impl AssignmentContext<'_> {
             let last = self.name.rsplit('.').next().unwrap_or_default();
             let is_method =
                 self.name.contains('.') && strip_method(self.name) == self.name && classify_name(last).is_none();
-            if is_call || is_method || value.len() < 8 || is_expression(value) || is_name_of_secret(value) {
+            let is_between = value.starts_with([',', ';', ':', ')', ']', '}', '.', '+', '=', ' ']);
+            if is_call || is_method || is_between || value.len() < 8 || is_expression(value) || is_name_of_secret(value)
+            {
                 return false;
             }
             return has_digit_and_letter(value) && !is_sentence(value)
@@ -228,10 +282,24 @@ impl AssignmentContext<'_> {
         let is_variable = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
         let has_symbol = value.bytes().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'.' | b'-'));
         match self.given.way {
-            AssignmentStyle::Prose => {
-                has_digit_and_letter(value) && value.len() >= 6 && !is_type_name(value) && !is_name_of_secret(value)
-            }
+            // What a sentence gives is judged by `prose_passwords`.
+            AssignmentStyle::Prose => false,
             AssignmentStyle::Element => self.closes_element() && !is_name_of_secret(value),
+            AssignmentStyle::Tight | AssignmentStyle::Spaced
+                if !value.contains('=')
+                    && setting_lines::is_connection_part(self.text, self.name_start, self.given.span.end) =>
+            {
+                !is_name_of_secret(value) && !value.contains('(')
+            }
+            AssignmentStyle::Spaced
+                if is_variable
+                    && value.len() >= 5
+                    && !value.contains(['_', '.'])
+                    && self.is_whole_line()
+                    && self.is_setting() =>
+            {
+                !is_name_of_secret(value)
+            }
             AssignmentStyle::Tight | AssignmentStyle::Colon
                 if self.is_whole_line() && value.len() >= 5 && !has_symbol =>
             {
@@ -256,11 +324,24 @@ impl AssignmentContext<'_> {
         let bytes = self.text.as_bytes();
         let is_loud = self.name.bytes().any(|byte| byte.is_ascii_uppercase())
             && !self.name.bytes().any(|byte| byte.is_ascii_lowercase());
-        let is_flag = self.name.starts_with("--");
+        let is_flag = self.name.starts_with("--")
+            || self
+                .name
+                .strip_prefix('-')
+                .is_some_and(|name| name.len() > 3 && name.bytes().all(|b| b.is_ascii_lowercase()))
+                && self.given.way == AssignmentStyle::Flag
+            || self
+                .text
+                .get(..self.name_start)
+                .is_some_and(|before| ARGUMENT_FLAGS.iter().any(|flag| before.ends_with(flag)));
         let line_start = skip_back_while(bytes, self.name_start, 16, is_blank);
         let is_first = line_start == 0 || byte_before(bytes, line_start) == b'\n';
         let is_loud_first = is_first || byte_before(bytes, line_start) != b'(';
         (is_loud && is_loud_first && self.given.way == AssignmentStyle::Tight) || is_flag
+    }
+
+    fn is_setting(&self) -> bool {
+        setting_lines::is_among_settings(self.text, self.name_start, self.given.span.end)
     }
 
     /// Returns true for `name: value` or `name=value` and nothing else on the line, as in configuration files.
@@ -294,6 +375,9 @@ impl AssignmentContext<'_> {
     }
 }
 
+/// The flags after which a command is given a name and its value.
+const ARGUMENT_FLAGS: &[&str] = &["-literal=", "--build-arg ", "--set ", "--env ", " -e "];
+
 /// Returns true if the value is random or a UUID, and is no name, version, date or expression.
 fn is_key_like(value: &str) -> bool {
     let is_name = !value.bytes().any(|byte| byte.is_ascii_digit()) && is_name_of_secret(value);
@@ -311,6 +395,12 @@ fn is_symbolic(value: &str) -> bool {
 /// Returns true if it is very random and long.
 fn is_dense(value: &str) -> bool {
     value.len() >= MIN_DENSE_BYTES && is_key_like(value) && shannon_entropy(value) >= 3.8
+}
+
+/// Returns true if a piece between separators is long and no hash: ids are joined of words, times and short numbers.
+fn has_long_piece(value: &str) -> bool {
+    let joined = |c: char| matches!(c, '-' | ':' | '_' | '.');
+    value.split(joined).any(|piece| piece.len() >= MIN_DENSE_BYTES && !is_hash(piece))
 }
 
 /// Returns true for the words of a wallet: a dozen or two, all in small letters.

@@ -1,8 +1,11 @@
 //! Passwords among the arguments of commands: `curl -u name:password`, `sshpass -p …`, `mysql -p…`, `redis-cli -a …`.
 
 use super::SecretFinding;
-use super::bytes::{byte_at, byte_before, is_blank, is_quote, skip_while};
+use super::bytes::{byte_at, byte_before, is_blank, is_quote, skip_back_while, skip_while};
 use super::value_shape::{is_code, is_placeholder};
+
+#[path = "positional_passwords.rs"]
+mod positional_passwords;
 
 #[cfg(test)]
 #[path = "command_arguments_tests.rs"]
@@ -33,6 +36,23 @@ const FLAGS: &[PasswordFlag] = &[
     PasswordFlag { command: "zip ", flags: &["-P"], glued: false, named: false },
     PasswordFlag { command: "7z ", flags: &["-p"], glued: true, named: false },
     PasswordFlag { command: "rdesktop", flags: &["-p"], glued: false, named: false },
+    PasswordFlag { command: "mosquitto", flags: &["-P"], glued: false, named: false },
+    PasswordFlag { command: "plink", flags: &["-pw"], glued: false, named: false },
+    PasswordFlag { command: "pscp", flags: &["-pw"], glued: false, named: false },
+    PasswordFlag { command: "cqlsh", flags: &["-p"], glued: false, named: false },
+    PasswordFlag { command: "beeline", flags: &["-p"], glued: false, named: false },
+    PasswordFlag { command: "bcp ", flags: &["-P"], glued: true, named: false },
+    PasswordFlag { command: "xfreerdp", flags: &["/p:"], glued: true, named: false },
+    PasswordFlag { command: "http -a ", flags: &[""], glued: true, named: true },
+    PasswordFlag { command: "https -a ", flags: &[""], glued: true, named: true },
+    PasswordFlag { command: "smbclient", flags: &["-U"], glued: false, named: true },
+    PasswordFlag { command: "lftp", flags: &["-u"], glued: false, named: true },
+    PasswordFlag {
+        command: "openssl",
+        flags: &["-k ", "-pass pass:", "-passin pass:", "-passout pass:"],
+        glued: true,
+        named: false,
+    },
 ];
 
 /// The positions up to which the arguments of each command were searched.
@@ -52,11 +72,14 @@ pub(super) fn find_command_passwords(
         return;
     }
     let Some(word) = text.get(start..end).map(str::to_ascii_lowercase) else { return };
-    if matches!(word.as_str(), "identified by" | "securestring") {
-        return find_quoted_password(text, end, found);
-    }
-    if matches!(word.as_str(), "sqlplus" | "oracle:thin:") {
-        return find_oracle_password(text, end, found);
+    match word.as_str() {
+        "identified by" | "securestring" => return find_quoted_password(text, end, found),
+        "sqlplus" | "oracle:thin:" => return find_oracle_password(text, end, found),
+        "htpasswd" | "rabbitmqctl" | "net user " | "wpa_passphrase" => {
+            return positional_passwords::find_positional_password(text, &word, end, found);
+        }
+        "chpasswd" | "sudo -s" => return positional_passwords::find_piped_password(text, start, end, found),
+        _ => {}
     }
     let Some((flag, seen_to)) = FLAGS.iter().zip(seen).find(|(flag, _)| flag.command == word) else {
         return find_gem_host_password(text, end, found);
@@ -81,12 +104,13 @@ pub(super) fn find_command_passwords(
     let len = [" && ", " || ", " | ", "; "].iter().filter_map(|sign| arguments.find(sign)).min();
     let arguments = len.and_then(|len| arguments.get(..len)).unwrap_or(arguments);
     // `find -name mysql -print` is not a login.
-    if flag.command == "mysql" && !arguments.contains(" -u") {
+    if flag.command == "mysql" && !arguments.contains(" -u") && !begins_command(text, start) {
         return;
     }
     for name in flag.flags {
         for (place, _) in arguments.match_indices(name) {
-            if is_blank(byte_before(bytes, end + place)) || byte_before(bytes, end + place) == b'\n' {
+            let before = byte_before(bytes, end + place);
+            if is_blank(before) || before == b'\n' {
                 find_flag_password(text, end + place + name.len(), flag, found);
             }
         }
@@ -109,7 +133,9 @@ fn find_flag_password(text: &str, flag_end: usize, flag: &PasswordFlag, found: &
         (start, skip_while(bytes, start, 256, |byte| !byte.is_ascii_whitespace()))
     };
     let (start, stop) = if flag.named {
-        let Some(colon) = text.get(start..stop).and_then(|given| given.find(':')) else { return };
+        let between =
+            |c: char| c == ':' || c == '%' && flag.command == "smbclient" || c == ',' && flag.command == "lftp";
+        let Some(colon) = text.get(start..stop).and_then(|given| given.find(between)) else { return };
         // Some services take a key as the name and no password.
         let is_key_alone = text.get(start + colon + 1..stop).is_some_and(str::is_empty);
         if is_key_alone { (start, start + colon) } else { (start + colon + 1, stop) }
@@ -118,11 +144,40 @@ fn find_flag_password(text: &str, flag_end: usize, flag: &PasswordFlag, found: &
     };
     let from = skip_while(bytes, start, 1, is_quote);
     let to = if is_quote(byte_before(bytes, stop)) && stop > from { stop - 1 } else { stop };
-    let Some(password) = text.get(from..to) else { return };
-    if password.len() >= 4 && !is_placeholder(password) && !is_code(password) && !password.starts_with(['$', '/', '-'])
-    {
+    let is_password = text.get(from..to).is_some_and(|password| {
+        is_argument_password(password)
+            && !password.starts_with(['/', '-'])
+            && (flag.named || flag.command == "sshpass" || !is_port_list(password))
+    });
+    if is_password {
         found.push(SecretFinding { kind: "password", span: from..to });
     }
+}
+
+/// Returns true if an argument can be a password, and is no variable and no placeholder.
+fn is_argument_password(value: &str) -> bool {
+    value.len() >= 4 && !is_placeholder(value) && !is_code(value) && !value.starts_with('$')
+}
+
+/// Returns true for what `-p` publishes and connects to: `27017:27017`, `127.0.0.1:8080:80/tcp`, `8080`.
+fn is_port_list(value: &str) -> bool {
+    let ports = value.trim_end_matches("/tcp").trim_end_matches("/udp");
+    ports.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b'-'))
+        && (ports.contains(':') || ports.len() <= 5)
+}
+
+/// Returns true if a command begins here: a line, a string, or what follows another command.
+fn begins_command(text: &str, start: usize) -> bool {
+    let bytes = text.as_bytes();
+    let word_start =
+        skip_back_while(bytes, start, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_'));
+    let gap_start = skip_back_while(bytes, word_start, 16, is_blank);
+    let before = byte_before(bytes, gap_start);
+    let last_start = skip_back_while(bytes, gap_start, 12, |byte| byte.is_ascii_alphabetic() || byte == b':');
+    matches!(before, 0 | b'\n' | b'$' | b'#' | b'>' | b'|' | b';' | b'&' | b'(' | b'`' | b'"' | b'\'')
+        || text
+            .get(last_start..gap_start)
+            .is_some_and(|last| matches!(last, "sudo" | "exec" | "time" | "run:" | "command:"))
 }
 
 /// Finds the password in Oracle's `name/password@host`.

@@ -1,6 +1,7 @@
 //! An evaluation of the redactor: recall on labelled lines, false hits on lines without secrets.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Redactor;
 
@@ -18,6 +19,9 @@ pub struct LabelledSecretLine {
     pub label: u8,
     /// The rule of the other scanner.
     pub rule: String,
+    /// The secret itself, if the set says which it is. The line counts as found only if nothing of it is left.
+    #[serde(default)]
+    pub secret: Option<String>,
 }
 
 /// A named set of lines without secrets.
@@ -55,6 +59,15 @@ pub struct SecretSetScore {
     pub rules: BTreeMap<String, RuleScore>,
 }
 
+/// A finding in a text without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct FalseHit {
+    /// The kind of secret that it was taken for.
+    pub kind: &'static str,
+    /// The words that were found, with those before and behind them.
+    pub words: String,
+}
+
 /// The figures of one set without secrets.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct BenignScore {
@@ -66,6 +79,8 @@ pub struct BenignScore {
     pub hits: usize,
     /// The findings for each thousand lines.
     pub per_thousand: f64,
+    /// The findings, in the order of the texts.
+    pub findings: Vec<FalseHit>,
 }
 
 /// The figures of all sets.
@@ -92,7 +107,9 @@ pub fn score_redactor(
 fn score_set(redactor: &Redactor, name: &str, lines: &[LabelledSecretLine]) -> SecretSetScore {
     let mut score = SecretSetScore { name: name.to_owned(), ..SecretSetScore::default() };
     for line in lines {
-        let is_hit = !redactor.redact(&line.text).found.is_empty();
+        let redacted = redactor.redact(&line.text);
+        let is_left = line.secret.as_ref().is_some_and(|secret| redacted.text.contains(secret.as_str()));
+        let is_hit = !redacted.found.is_empty() && !is_left;
         if line.label == 0 {
             score.others += 1;
             score.others_hit += usize::from(is_hit);
@@ -112,9 +129,29 @@ fn score_set(redactor: &Redactor, name: &str, lines: &[LabelledSecretLine]) -> S
 
 fn score_benign(redactor: &Redactor, set: &BenignTextSet<'_>) -> BenignScore {
     let lines = set.texts.iter().map(|text| text.lines().count()).sum();
-    let hits = set.texts.iter().map(|text| redactor.redact(text).found.len()).sum();
-    BenignScore { name: set.name.to_owned(), lines, hits, per_thousand: ratio(hits, lines) * 1000.0 }
+    let hits_of = |text: &String| {
+        let found = redactor.redact(text).found;
+        found
+            .into_iter()
+            .map(|finding| FalseHit { kind: finding.kind, words: words_around(text, finding.span) })
+            .collect::<Vec<_>>()
+    };
+    let findings: Vec<FalseHit> = set.texts.iter().flat_map(hits_of).collect();
+    let hits = findings.len();
+    BenignScore { name: set.name.to_owned(), lines, hits, per_thousand: ratio(hits, lines) * 1000.0, findings }
 }
+
+/// Returns a span of a text in brackets, with a few words around it.
+fn words_around(text: &str, span: Range<usize>) -> String {
+    let before = text.get(text.ceil_char_boundary(span.start.saturating_sub(SHOWN_BYTES))..span.start);
+    let after = text.get(span.end..text.floor_char_boundary(span.end + SHOWN_BYTES));
+    let found = text.get(span.start..span.end.min(text.floor_char_boundary(span.start + 2 * SHOWN_BYTES)));
+    let [before, found, after] = [before, found, after].map(Option::unwrap_or_default);
+    crate::text::one_line(&format!("{before}⟦{found}⟧{after}"))
+}
+
+/// The number of bytes that are shown on each side of a finding.
+const SHOWN_BYTES: usize = 60;
 
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }

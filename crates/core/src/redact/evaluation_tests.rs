@@ -2,7 +2,7 @@ use super::{BenignTextSet, LabelledSecretLine, score_redactor};
 use crate::redact::Redactor;
 
 fn line(text: &str, label: u8, rule: &str) -> LabelledSecretLine {
-    LabelledSecretLine { text: text.to_owned(), label, rule: rule.to_owned() }
+    LabelledSecretLine { text: text.to_owned(), label, rule: rule.to_owned(), secret: None }
 }
 
 #[test]

@@ -172,6 +172,14 @@ pub(super) fn find_token_by_middle(text: &str, start: usize, end: usize, found: 
             skip_while(bytes, end, 90, wide),
         ),
         Some(":5432:" | ":*:") => return find_pgpass(text, start, found),
+        Some("@tcp(") => return find_driver_password(text, start, found),
+        Some("IBAAK" | "IBADAN") => return find_first_key_line(text, start, found),
+        Some("JQQJ99") => (
+            "azure-key",
+            skip_back_while(bytes, start, 60, |byte| byte.is_ascii_alphanumeric()),
+            skip_while(bytes, end, 40, is_base64_byte),
+        ),
+        Some(word) if word.eq_ignore_ascii_case("ibaak") || word.eq_ignore_ascii_case("ibadan") => return,
         Some(word) if word.eq_ignore_ascii_case(":apa91b") => {
             let from = skip_back_while(bytes, start, 16, |byte| is_name_byte(byte) && byte != b'.');
             ("firebase-key", from, skip_while(bytes, end, 160, |byte| is_name_byte(byte) && byte != b'.'))
@@ -196,6 +204,47 @@ pub(super) fn find_token_by_middle(text: &str, start: usize, end: usize, found: 
     let is_token = text.get(from..to).is_some_and(|token| token.len() >= 36 && is_random(token) && !is_mask(token));
     if is_token {
         found.push(SecretFinding { kind, span: from..to });
+    }
+}
+
+/// Finds the lines of a private key whose title is missing: the first one says what it is by the numbers that every
+/// RSA key and every PKCS#8 key begins with.
+fn find_first_key_line(text: &str, middle: usize, found: &mut Vec<SecretFinding>) {
+    let bytes = text.as_bytes();
+    let Some(start) =
+        middle.checked_sub(6).filter(|start| text.get(*start..).is_some_and(|row| row.starts_with("MII")))
+    else {
+        return;
+    };
+    let mut end = skip_while(bytes, start, 8192, is_base64_byte);
+    if end - start < MIN_KEY_ROW_BYTES || is_base64_byte(byte_before(bytes, start)) {
+        return;
+    }
+    for _ in 0..MAX_PUTTY_LINES {
+        // Real line ends, and escaped ones of a string.
+        let next = skip_while(bytes, end, 12, |byte| is_between_lines(byte) || matches!(byte, b'+' | b'>' | b'|'));
+        let next = next + usize::from(byte_before(bytes, next) == b'\\' && byte_at(bytes, next) == b'n');
+        let next_end = skip_while(bytes, next, 8192, is_base64_byte);
+        if next == end || next_end - next < MIN_LINE_BYTES || !text.get(next..next_end).is_some_and(is_random) {
+            break;
+        }
+        end = next_end;
+    }
+    found.push(SecretFinding { kind: "private-key", span: start..end });
+}
+
+/// The fewest bytes of a key's first line.
+const MIN_KEY_ROW_BYTES: usize = 40;
+
+/// Finds the password in the address of a database driver: `name:password@tcp(host:3306)/name`.
+fn find_driver_password(text: &str, middle: usize, found: &mut Vec<SecretFinding>) {
+    let bytes = text.as_bytes();
+    let in_pair = |byte: u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'/' | b'=' | b'(');
+    let from = skip_back_while(bytes, middle, 128, in_pair);
+    let Some((name, password)) = text.get(from..middle).and_then(|pair| pair.split_once(':')) else { return };
+    let is_secret = !name.is_empty() && password.len() >= 4 && !is_placeholder(password) && !password.contains("%s");
+    if is_secret {
+        found.push(SecretFinding { kind: "url-password", span: middle - password.len()..middle });
     }
 }
 

@@ -12,26 +12,37 @@ mod command_arguments;
 mod evaluation;
 mod http_headers;
 mod key_blocks;
+mod opaque_values;
+mod prose_passwords;
 mod providers;
 mod redaction_mark;
 mod repeated_secrets;
 mod secret_names;
+mod setting_lines;
+mod table_columns;
 mod token_runs;
+mod token_shapes;
 mod trigger_words;
 mod urls;
 mod value_shape;
+mod visible_text;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use evaluation::{
-    BenignScore, BenignTextSet, LabelledSecretLine, RedactionScores, RuleScore, SecretSetScore, score_redactor,
+    BenignScore, BenignTextSet, FalseHit, LabelledSecretLine, RedactionScores, RuleScore, SecretSetScore,
+    score_redactor,
 };
 
 #[cfg(test)]
 #[path = "redact_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "token_grid_tests.rs"]
+mod token_grid_tests;
 
 /// The most rounds of redaction: a round may uncover another secret beside a new mark, but nothing real needs more.
 const MAX_ROUNDS: usize = 16;
@@ -90,8 +101,20 @@ impl Redactor {
         RedactedText { text: current, found }
     }
 
-    /// Returns the secrets of a text, merged where they overlap, except marks.
+    /// Returns the secrets of a text, those of its visible text among them, merged where they overlap, except marks.
     fn find_secrets(&self, text: &str) -> Vec<SecretFinding> {
+        let mut found = self.find_plain_secrets(text);
+        if let Some(visible) = visible_text::VisibleText::from_text(text) {
+            let marks = redaction_mark::find_marks(text);
+            let seen = self.find_plain_secrets(visible.as_str());
+            let seen = seen.iter().filter_map(|finding| visible.to_original(finding));
+            found.extend(seen.filter(|finding| is_outside_marks(finding, &marks)));
+        }
+        merge_findings(found)
+    }
+
+    /// Returns the secrets of a text as it is written, merged where they overlap, except marks.
+    fn find_plain_secrets(&self, text: &str) -> Vec<SecretFinding> {
         let tables = self.tables.get_or_init(|| DetectionTables {
             words: trigger_words::SecretWordFinder::new(),
             providers: providers::SecretTokenTable::new(),
@@ -104,10 +127,7 @@ impl Redactor {
             return found;
         }
         let is_free = |finding: &SecretFinding| {
-            text.get(finding.span.clone()).is_some_and(|secret| !secret.is_empty())
-                && marks
-                    .get(marks.partition_point(|mark| mark.end <= finding.span.start))
-                    .is_none_or(|mark| finding.span.end <= mark.start)
+            text.get(finding.span.clone()).is_some_and(|secret| !secret.is_empty()) && is_outside_marks(finding, &marks)
         };
         found.retain(is_free);
         let mut found = merge_findings(found);
@@ -115,6 +135,13 @@ impl Redactor {
         found.extend(repeats.into_iter().filter(is_free));
         merge_findings(found)
     }
+}
+
+/// Returns true if a finding touches none of the marks, which are in order.
+fn is_outside_marks(finding: &SecretFinding, marks: &[Range<usize>]) -> bool {
+    marks
+        .get(marks.partition_point(|mark| mark.end <= finding.span.start))
+        .is_none_or(|mark| finding.span.end <= mark.start)
 }
 
 /// Returns the findings sorted, with overlapping ones joined under the more specific kind.

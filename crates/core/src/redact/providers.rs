@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use super::SecretFinding;
 use super::bytes::{byte_at, byte_before, is_blank, is_quote, skip_back_while, skip_while};
+use super::token_runs::{MIN_RUN_BYTES, is_run_byte};
+use super::token_shapes::{jwt_length, shaped_token};
 use super::value_shape::{self, is_random};
 
 #[path = "provider_table.rs"]
@@ -23,82 +25,254 @@ pub(super) struct SecretTokenTable {
     starts: Vec<bool>,
 }
 
+/// The place in a run at which a token begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenBoundary {
+    /// The token begins the run.
+    Start,
+    /// The token follows a `-`, `_` or `.` of the run, as in `prod_TOKEN`.
+    Joint,
+}
+
 impl SecretTokenTable {
     pub(super) fn new() -> Self {
         let mut by_start: HashMap<[u8; 2], Vec<&'static SecretTokenPattern>> = HashMap::new();
         let mut starts = vec![false; 1 << 16];
+        let mut add_start = |start: [u8; 2]| {
+            if let Some(bit) = starts.get_mut(usize::from(u16::from_be_bytes(start))) {
+                *bit = true;
+            }
+        };
+        add_start(JWT_START);
         for provider in PROVIDERS {
             let bytes = provider.prefix.as_bytes();
             let start = [byte_at(bytes, 0), byte_at(bytes, 1)];
             by_start.entry(start).or_default().push(provider);
-            if let Some(bit) = starts.get_mut(usize::from(u16::from_be_bytes(start))) {
-                *bit = true;
-            }
+            add_start(start);
         }
         Self { by_start, starts }
     }
 
-    /// Judges the run at `start..end`, and adds its token to `found`.
-    pub(super) fn find_token(&self, text: &str, start: usize, end: usize, found: &mut Vec<SecretFinding>) {
+    /// Judges the run at `start..end`, and adds its tokens to `found`.
+    pub(super) fn find_tokens(&self, text: &str, start: usize, end: usize, found: &mut Vec<SecretFinding>) {
         let bytes = text.as_bytes();
-        let first = [byte_at(bytes, start), byte_at(bytes, start + 1)];
-        if self.starts.get(usize::from(u16::from_be_bytes(first))).copied().unwrap_or(false) {
-            let known = self.by_start.get(&first).into_iter().flatten();
-            let matches = known.filter_map(|provider| Some((provider, provider.token_end(text, start)?)));
-            if let Some((SecretTokenPattern { kind, .. }, end)) =
-                matches.max_by_key(|(provider, end)| (*end, provider.prefix.len()))
-            {
-                found.push(SecretFinding { kind, span: start..end });
-                return;
+        let known = found.len();
+        let mut place = start;
+        if let Some(finding) = self.known_token(text, start, end, TokenBoundary::Start) {
+            place = finding.span.end;
+            found.push(finding);
+        }
+        let mut tried = 0;
+        while place + MIN_RUN_BYTES <= end {
+            place += 1;
+            if !matches!(byte_before(bytes, place), b'_' | b'-' | b'.') || !self.may_start(bytes, place) {
+                continue;
+            }
+            // A run of prefixes without end is not worth a look at each.
+            tried += 1;
+            if tried > MAX_JOINTS + (place - start) / BYTES_PER_JOINT {
+                continue;
+            }
+            if let Some(finding) = self.known_token(text, place, end, TokenBoundary::Joint) {
+                place = finding.span.end;
+                found.push(finding);
             }
         }
-        let Some(run) = text.get(start..end) else { return };
-        let shape = match first {
-            [b'e', b'y'] => jwt_length(run).map(|len| ("jwt", len)),
-            [b'Z', b'X'] if run.starts_with("ZXlK") && run.len() >= 60 && is_random(run) => Some(("jwt", run.len())),
-            [b'M' | b'N' | b'O' | b'A', _] => discord_token_length(run).map(|len| ("discord-token", len)),
-            _ => mailchimp_key_length(run).map(|len| ("mailchimp-key", len)),
-        };
-        let shape = shape
-            .or_else(|| prefixed_token_length(run).map(|len| ("prefixed-token", len)))
-            .or_else(|| numbered_token_length(text, start, end).map(|len| ("numbered-token", len)))
-            .or_else(|| rapidapi_key_length(run).map(|len| ("rapidapi-key", len)))
-            .or_else(|| assigned_key_length(text, start, end).map(|len| ("high-entropy", len)));
-        if let Some((kind, len)) = shape {
-            found.push(SecretFinding { kind, span: start..start + len });
+        if found.len() == known {
+            found.extend(shaped_token(text, start, end));
         }
+    }
+
+    /// Returns true if some token begins with the two bytes here.
+    fn may_start(&self, bytes: &[u8], place: usize) -> bool {
+        let first = [byte_at(bytes, place), byte_at(bytes, place + 1)];
+        self.starts.get(usize::from(u16::from_be_bytes(first))).copied().unwrap_or(false)
+    }
+
+    /// Returns the token of a known prefix that begins at `start`, in a run that ends at `end`.
+    fn known_token(&self, text: &str, start: usize, end: usize, boundary: TokenBoundary) -> Option<SecretFinding> {
+        let bytes = text.as_bytes();
+        if !self.may_start(bytes, start) {
+            return None;
+        }
+        let first = [byte_at(bytes, start), byte_at(bytes, start + 1)];
+        let known = self.by_start.get(&first).into_iter().flatten();
+        let matches = known.filter_map(|provider| Some((provider, provider.token_end(text, start, boundary)?)));
+        if let Some((provider, end)) = matches.max_by_key(|(provider, end)| (*end, provider.prefix.len())) {
+            return Some(SecretFinding { kind: provider.kind, span: start..end });
+        }
+        let end = (first == JWT_START).then(|| jwt_end(text, start, end)).flatten()?;
+        Some(SecretFinding { kind: "jwt", span: start..end })
     }
 }
 
+/// The number of joints of any run at which a token is searched, and the bytes of a long run for each further one.
+const MAX_JOINTS: usize = 16;
+const BYTES_PER_JOINT: usize = 512;
+
+/// The first bytes of a JWT: `{"` in base64.
+const JWT_START: [u8; 2] = *b"ey";
+
+/// Prefixes that are words of names, so that a hash after them is no token unless they stand alone.
+const PLAIN_WORDS: &[&str] = &["key-", "pubkey-", "fc-"];
+
+/// The fewest bytes of a token's longest piece where its prefix says little.
+const MIN_DENSE_BYTES: usize = 20;
+
 impl SecretTokenPattern {
     /// Returns the end of the token that starts here, if it matches this pattern.
-    pub(super) fn token_end(&self, text: &str, start: usize) -> Option<usize> {
+    pub(super) fn token_end(&self, text: &str, start: usize, boundary: TokenBoundary) -> Option<usize> {
         let rest = text.get(start..)?.strip_prefix(self.prefix)?;
-        let in_set = |byte: u8| self.set.contains(byte);
-        let len =
-            rest.bytes().take(self.max + 1).position(|byte| !in_set(byte)).unwrap_or(rest.len().min(self.max + 1));
-        let tail = rest.get(..len)?.trim_end_matches(['.', '-']);
-        if tail.len() < self.min || tail.len() > self.max {
+        let tail_start = start + self.prefix.len();
+        if boundary == TokenBoundary::Joint && PLAIN_WORDS.contains(&self.prefix) {
             return None;
         }
+        let len = rest
+            .bytes()
+            .take(self.max + MAX_ENDING_BYTES)
+            .position(|byte| !self.set.contains(byte))
+            .unwrap_or(rest.len().min(self.max + MAX_ENDING_BYTES));
+        let whole = rest.get(..len)?;
+        let Some(tail) = self.fit_tail(whole) else {
+            return self.split_token_end(text, tail_start, whole);
+        };
+        let end = tail_start + tail.len();
         // Inside a longer row of base64 three letters mean nothing.
-        let neighbours =
-            (byte_before(text.as_bytes(), start), byte_at(text.as_bytes(), start + self.prefix.len() + tail.len()));
-        let in_blob =
-            matches!(neighbours, (b'+', _) | (_, b'+')) || self.look == TokenRequirement::Any && neighbours.1 == b'/';
+        let neighbours = (byte_before(text.as_bytes(), start), byte_at(text.as_bytes(), end));
+        let in_blob = matches!(neighbours, (b'+', _) | (_, b'+'))
+            || self.look == TokenRequirement::Any && neighbours.1 == b'/' && is_random_run(text, end + 1);
         if in_blob && self.set != TokenCharacterSet::Base64 {
             return None;
         }
-        let fits = match self.look {
+        let is_token = self.fits_requirement(tail)
+            && (boundary == TokenBoundary::Start || self.is_telling() || has_dense_piece(tail));
+        is_token.then(|| if self.is_telling() { wrapped_end(text, end) } else { end })
+    }
+
+    /// Returns what belongs to the token of the characters that may: without a file's ending, and without words joined
+    /// to it if it would be too long with them.
+    fn fit_tail<'t>(&self, whole: &'t str) -> Option<&'t str> {
+        let fits = |tail: &str| (self.min..=self.max).contains(&tail.len());
+        let mut tail = whole.trim_end_matches(['.', '-']);
+        if let Some((name, ending)) = tail.rsplit_once('.')
+            && (2..=5).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_lowercase())
+            && fits(name)
+        {
+            tail = name;
+        }
+        while tail.len() > self.max && self.is_telling() {
+            tail = tail.get(..tail.rfind(['_', '-', '.', '='])?)?;
+        }
+        Some(tail).filter(|tail| fits(tail))
+    }
+
+    fn fits_requirement(&self, tail: &str) -> bool {
+        match self.look {
             TokenRequirement::Any => true,
             TokenRequirement::Masked => value_shape::is_mask(tail) || tail.bytes().any(|byte| byte.is_ascii_digit()),
             TokenRequirement::Mixed => {
-                !value_shape::is_mask(tail) && value_shape::shannon_entropy(tail) >= 2.0 && has_digit_or_case(tail)
+                !value_shape::is_blotted(tail) && value_shape::shannon_entropy(tail) >= 2.0 && has_digit_or_case(tail)
             }
-            TokenRequirement::Random => !value_shape::is_mask(tail) && is_random(tail),
-        };
-        (fits && !tail.ends_with("EXAMPLE")).then(|| start + self.prefix.len() + tail.len())
+            TokenRequirement::Random => !value_shape::is_blotted(tail) && (is_random(tail) || has_dense_piece(tail)),
+        }
     }
+
+    /// Returns true if no other text has this prefix, wherever it stands.
+    fn is_telling(&self) -> bool {
+        self.prefix.len() >= 4 && matches!(self.look, TokenRequirement::Any | TokenRequirement::Mixed)
+    }
+
+    /// Returns the end of a token whose first characters are the last of their line.
+    fn split_token_end(&self, text: &str, tail_start: usize, first: &str) -> Option<usize> {
+        if !self.is_telling() || first.len() >= self.min {
+            return None;
+        }
+        let next = next_line_run(text, tail_start + first.len())?;
+        let second = text.get(next.clone())?;
+        let whole = format!("{first}{second}");
+        let tail = self.fit_tail(&whole)?;
+        let is_token = second.bytes().all(|byte| self.set.contains(byte))
+            && second.bytes().any(|byte| byte.is_ascii_digit())
+            && is_random(tail)
+            && !value_shape::is_blotted(tail);
+        is_token.then_some(next.end)
+    }
+}
+
+/// The number of bytes that are enough to judge a JWT.
+const MAX_JWT_JUDGED_BYTES: usize = 4096;
+
+/// Returns the end of the JWT at the start of a run, which may go on in the next lines.
+fn jwt_end(text: &str, start: usize, end: usize) -> Option<usize> {
+    let run = text.get(start..end.min(start + MAX_JWT_JUDGED_BYTES))?;
+    if let Some(length) = jwt_length(run) {
+        let is_cut = start + length == start + MAX_JWT_JUDGED_BYTES;
+        return Some(wrapped_end(text, if is_cut { end } else { start + length }));
+    }
+    let next = next_line_run(text, end).filter(|_| run.starts_with("eyJ"))?;
+    let rest = text.get(next.clone()).filter(|rest| is_random(rest))?;
+    jwt_length(&format!("{run}{rest}")).map(|_| wrapped_end(text, next.end))
+}
+
+/// The most bytes behind the longest token that may be words joined to it.
+const MAX_ENDING_BYTES: usize = 64;
+
+/// The fewest bytes of a line that is full.
+const MIN_LINE_BYTES: usize = 60;
+
+/// The fewest bytes of a line that a token of the line before may continue in.
+const MIN_WRAPPED_BYTES: usize = 8;
+
+/// The most lines of one token.
+const MAX_WRAPPED_LINES: usize = 40;
+
+/// Returns true if the run that begins here is random, as in the middle of base64.
+fn is_random_run(text: &str, start: usize) -> bool {
+    let end = skip_while(text.as_bytes(), start, 64, is_run_byte);
+    text.get(start..end).is_some_and(is_random)
+}
+
+/// Returns the end of a token whose line is full, with the lines below that hold nothing but the rest of it.
+fn wrapped_end(text: &str, end: usize) -> usize {
+    let mut end = end;
+    for _ in 0..MAX_WRAPPED_LINES {
+        let line_start = skip_back_while(text.as_bytes(), end, MIN_LINE_BYTES, |byte| byte != b'\n');
+        // A string below a string is joined to it, however short its line is.
+        let is_full = end - line_start >= MIN_LINE_BYTES || is_quote(byte_at(text.as_bytes(), end));
+        let Some(next) = next_line_run(text, end).filter(|_| is_full) else { break };
+        let rest = text.get(next.clone()).unwrap_or_default();
+        let is_rest = rest.len() >= MIN_WRAPPED_BYTES
+            && is_random(rest)
+            && !rest.starts_with("ey")
+            && !rest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_rest {
+            break;
+        }
+        end = next.end;
+    }
+    end
+}
+
+/// Returns the span of the run that the next line consists of, if this one ends here. Both may be strings that are joined.
+fn next_line_run(text: &str, end: usize) -> Option<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let quote = Some(byte_at(bytes, end)).filter(|byte| is_quote(*byte));
+    let joined = end + usize::from(quote.is_some());
+    let line_end = skip_while(bytes, joined, 4, |byte| is_blank(byte) || byte == b'+' || byte == b'\r');
+    if byte_at(bytes, line_end) != b'\n' {
+        return None;
+    }
+    let line_start = skip_while(bytes, line_end + 1, 64, |byte| is_blank(byte) || byte == b'+' && quote.is_some());
+    let start = line_start + usize::from(quote.is_some_and(|quote| byte_at(bytes, line_start) == quote));
+    if quote.is_some() && start == line_start {
+        return None;
+    }
+    let stop = skip_while(bytes, start, 4096, is_run_byte);
+    let after = skip_while(bytes, stop, 8, |byte| {
+        is_blank(byte) || is_quote(byte) || matches!(byte, b',' | b';' | b'\r' | b')')
+    });
+    (stop > start && matches!(byte_at(bytes, after), 0 | b'\n')).then_some(start..stop)
 }
 
 fn has_digit_or_case(tail: &str) -> bool {
@@ -106,111 +280,12 @@ fn has_digit_or_case(tail: &str) -> bool {
     has(u8::is_ascii_digit) || (has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
 }
 
-/// Returns the length of a JWT: two or three parts of base64 with dots between, where each JSON object begins with `{`,
-/// that is `ey`.
-fn jwt_length(run: &str) -> Option<usize> {
-    let mut parts = run.split('.');
-    let (head, body) = (parts.next()?, parts.next()?);
-    let is_body =
-        body.starts_with("ey") || (head.starts_with("eyJ") && parts.clone().next().is_some_and(|p| p.len() > 9));
-    let fits = head.len() >= 15 && body.len() >= 10 && is_body && is_random(head);
-    fits.then(|| run.trim_end_matches('.').len())
-}
-
-/// Returns the length of a Discord token: a user's number in base64, six characters of time, a signature.
-fn discord_token_length(run: &str) -> Option<usize> {
-    let mut parts = run.split('.');
-    let (user, time, signature) = (parts.next()?, parts.next()?, parts.next()?);
-    let fits = (23..=28).contains(&user.len()) && time.len() == 6 && (27..=38).contains(&signature.len());
-    (fits && is_random(user)).then(|| user.len() + time.len() + signature.len() + 2)
-}
-
-/// Returns the length of a Mailchimp key: 32 hexadecimal digits and a data centre.
-fn mailchimp_key_length(run: &str) -> Option<usize> {
-    let (key, centre) = run.split_once("-us")?;
-    let is_key = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let digits = centre.bytes().take_while(u8::is_ascii_digit).count();
-    (is_key && (1..=2).contains(&digits) && digits == centre.len()).then_some(run.len())
-}
-
-/// Returns the length of the number of an app or a user with its secret: Facebook's `1308…|rhoK…`, Asana's
-/// `1/0958…:2de9…`.
-fn numbered_token_length(text: &str, start: usize, end: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let is_number = bytes.get(start..end)?.iter().all(u8::is_ascii_digit) && (15..=17).contains(&(end - start));
-    let stop = skip_while(bytes, end + 1, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    let secret = text.get(end + 1..stop)?;
-    let fits = match byte_at(bytes, end) {
-        b'|' => (26..=28).contains(&secret.len()),
-        b':' => secret.len() == 32 && bytes.get(start.checked_sub(2)?..start)?.ends_with(b"/"),
-        _ => false,
-    };
-    (is_number && fits && is_random(secret)).then(|| stop - start)
-}
-
-/// Returns the length of a RapidAPI key: hexadecimal digits with `msh`, `p1` and `jsn` among them.
-fn rapidapi_key_length(run: &str) -> Option<usize> {
-    let in_place = |place: usize, word: &str| run.get(place..).is_some_and(|rest| rest.starts_with(word));
-    (run.len() == 50 && in_place(10, "msh") && in_place(28, "p1") && in_place(35, "jsn")).then_some(50)
-}
-
-/// Returns the length of a string that code assigns to some name, if only keys are that random: no hash, no word.
-fn assigned_key_length(text: &str, start: usize, end: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let quote = byte_before(bytes, start);
-    if !is_quote(quote) || end - start < MIN_UNKNOWN_BYTES {
-        return None;
-    }
-    let operator = skip_back_while(bytes, start - 1, 4, is_blank);
-    let value = text.get(start..end)?;
-    let is_given = byte_before(bytes, operator) == b'=' && byte_at(bytes, end) == quote;
-    let is_plain = value.len() <= MAX_ASSIGNED_BYTES && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let has_cases = value.bytes().any(|b| b.is_ascii_uppercase()) && value.bytes().any(|b| b.is_ascii_lowercase());
-    (is_given && is_plain && has_cases && is_dense(value) && value_shape::shannon_entropy(value) >= 3.8)
-        .then_some(end - start)
-}
-
-/// The most bytes of an assigned key; a longer string is data.
-const MAX_ASSIGNED_BYTES: usize = 100;
-
-/// The parts of a prefix that announce a secret in any provider's tokens.
-const SECRET_PARTS: &[&str] = &[
-    "sk", "rk", "key", "apikey", "token", "tkn", "pat", "secret", "pw", "sat", "aat", "oat", "cred", "api", "live",
-    "auth", "access", "refresh", "admin", "service",
-];
-
-/// The number of these parts, from the first, that announce nothing else; the others may also precede a hash.
-const ONLY_SECRET_PARTS: usize = 13;
-
-/// The fewest bytes of the random part of an unknown provider's token.
-const MIN_UNKNOWN_BYTES: usize = 20;
-
-/// Returns the length of an unknown provider's token: a prefix with a secret's word in it, then a long random part.
-fn prefixed_token_length(run: &str) -> Option<usize> {
-    if run.len() < MIN_UNKNOWN_BYTES + 3 {
-        return None;
-    }
-    let tail_start =
-        run.char_indices().filter(|(_, c)| matches!(c, '_' | '-')).map(|(place, _)| place + 1).find(|place| {
-            let says_secret = |part: &str| SECRET_PARTS.contains(&part.to_ascii_lowercase().as_str());
-            run.get(..place - 1).is_some_and(|head| head.len() <= 24 && head.split(['_', '-']).any(says_secret))
-        })?;
-    let tail = run.get(tail_start..)?.trim_end_matches(['.', '-', '_']);
-    let longest = tail.split(['_', '-', '.']).max_by_key(|part| part.len())?;
-    let head = run.get(..tail_start)?.to_ascii_lowercase();
-    let is_sure =
-        head.split(['_', '-']).any(|part| SECRET_PARTS.iter().take(ONLY_SECRET_PARTS).any(|word| *word == part));
-    let has_cases = longest.bytes().any(|b| b.is_ascii_uppercase()) && longest.bytes().any(|b| b.is_ascii_lowercase());
-    (longest.len() >= MIN_UNKNOWN_BYTES && is_dense(longest) && (is_sure || has_cases)).then(|| tail_start + tail.len())
-}
-
-/// Returns true if upper case, lower case and digits, or hexadecimal digits, are mixed throughout.
-fn is_dense(part: &str) -> bool {
-    let count = |test: fn(&u8) -> bool| part.bytes().filter(test).count();
-    let (digits, uppers, lowers) =
-        (count(u8::is_ascii_digit), count(u8::is_ascii_uppercase), count(u8::is_ascii_lowercase));
-    !value_shape::is_mask(part)
-        && is_random(part)
-        && digits >= 3
-        && (uppers.min(lowers) >= 3 || uppers.min(lowers) == 0)
+/// Returns true if a long piece between separators has digits and letters throughout, as keys have that somebody made
+/// up.
+fn has_dense_piece(tail: &str) -> bool {
+    tail.split(['_', '-', '.']).any(|piece| {
+        let digits = piece.bytes().filter(u8::is_ascii_digit).count();
+        let letters = piece.bytes().filter(u8::is_ascii_alphabetic).count();
+        piece.len() >= MIN_DENSE_BYTES && digits.min(letters) >= 4 && value_shape::shannon_entropy(piece) >= 3.0
+    })
 }

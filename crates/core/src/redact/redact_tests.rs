@@ -55,8 +55,10 @@ fn key_blocks() {
         check(&format!("‹{dashes}BEGIN {name}{dashes}\n{body}›"));
     }
     let dashes = "-".repeat(5);
-    check(&format!("{dashes}BEGIN CERTIFICATE{dashes}\n{body}\n{dashes}END CERTIFICATE{dashes}"));
-    check(&format!("{dashes}BEGIN PUBLIC KEY{dashes}\n{body}\n{dashes}END PUBLIC KEY{dashes}"));
+    let certificate = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ";
+    check(&format!("{dashes}BEGIN CERTIFICATE{dashes}\n{certificate}\n{dashes}END CERTIFICATE{dashes}"));
+    let public = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo";
+    check(&format!("{dashes}BEGIN PUBLIC KEY{dashes}\n{public}\n{dashes}END PUBLIC KEY{dashes}"));
     check(&format!("Private-Lines: 1\n‹{body}\n›Private-MAC: 00"));
 }
 
@@ -68,7 +70,8 @@ fn a_key_cut_at_its_end_goes_as_far_as_it_looks_like_one() {
     check(&format!("a\n‹{head}\n{row}\n{row}\nMIIEvQ›\n[output cut]\nand then it went on"));
     check(&format!("‹{head}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,3F17F5316E2BAC89\n\n{row}\n{row}›"));
     check(&format!("\"‹{head}\\n{row}\\n{row}›\" and then"));
-    check(&format!("‹{head}\n{row}›\n\n{dashes}BEGIN CERTIFICATE{dashes}\n{row}"));
+    let certificate = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ";
+    check(&format!("‹{head}\n{row}›\n\n{dashes}BEGIN CERTIFICATE{dashes}\n{certificate}"));
     check(&format!("a file that begins with {head} is a key"));
 }
 
@@ -81,7 +84,9 @@ fn a_key_cut_at_its_beginning_goes_back_as_far() {
     check(&format!("[cut] ‹{row}\n{row}\n{tail}›"));
     check(&format!("‹{row}\\n{row}\\n{tail}›\\n\""));
     check(&format!("look for {tail} in the file"));
-    check(&format!("{row}\n{dashes}END CERTIFICATE{dashes}"));
+    let certificate = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ";
+    check(&format!("{certificate}\n{dashes}END CERTIFICATE{dashes}"));
+    check(&format!("the first line is ‹{row}›"));
 }
 
 #[test]

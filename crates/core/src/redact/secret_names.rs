@@ -182,8 +182,8 @@ pub(super) fn classify_name(name: &str) -> Option<PromisedSecret> {
     let is_one = name.ends.len() == 1;
     let is_about =
         !is_one && ABOUT.iter().any(|word| word.as_bytes() == last) && !ends(&["accesskeyid", "clientid", "accessid"]);
-    let promise = if holds(&["password", "passwd", "passphrase"])
-        || has(&["pass", "pwd", "passcode", "psk", "mnemonic", "contrasena"])
+    let promise = if holds(&["password", "passwd", "passphrase", "passwort", "kennwort", "wachtwoord"])
+        || has(&["pass", "pwd", "passcode", "psk", "mnemonic", "contrasena", "senha"])
         || ends(&["pwd"])
         // Two letters occur anywhere in base64.
         || (has(&["pw"]) && name.compact.len() <= MAX_SHORT_NAME_BYTES)

@@ -3,7 +3,7 @@
 //! Most text has none, so the search reads every twelfth byte only and looks closer if that one is part of a run.
 
 use super::SecretFinding;
-use super::bytes::{byte_at, byte_before};
+use super::bytes::{byte_at, byte_before, skip_while};
 use super::providers::SecretTokenTable;
 
 /// The fewest bytes of a run; no shape is shorter.
@@ -23,7 +23,8 @@ const IN_RUN: [bool; 256] = {
     table
 };
 
-fn is_run_byte(byte: u8) -> bool {
+/// Returns true for bytes of a run: letters, digits and the signs that join them.
+pub(super) fn is_run_byte(byte: u8) -> bool {
     IN_RUN.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
@@ -47,18 +48,26 @@ pub(super) fn find_tokens(text: &str, providers: &SecretTokenTable, found: &mut 
             end += 1;
         }
         if end - start >= MIN_RUN_BYTES {
-            providers.find_token(text, unescaped_start(bytes, start), end, found);
+            providers.find_tokens(text, unescaped_start(bytes, start, end), end, found);
         }
         floor = end;
         probe = end + MIN_RUN_BYTES;
     }
 }
 
-/// Skips the `n` of `\n` and the `3D` of `%3D`, which come before a token and are not part of it.
-fn unescaped_start(bytes: &[u8], start: usize) -> usize {
-    match (byte_before(bytes, start), byte_at(bytes, start)) {
-        (b'\\', b'n' | b't' | b'r') => start + 1,
-        (b'%', b'0'..=b'9') => start + 2,
-        _ => start,
-    }
+/// Skips what an escape leaves at the start of a run and is not part of a token: the `n` of `\n`, the `3D` of `%3D`, the
+/// `u003d` of `\u003d`, the `31m` of a colour.
+fn unescaped_start(bytes: &[u8], start: usize, end: usize) -> usize {
+    let skipped = match (byte_before(bytes, start), byte_at(bytes, start)) {
+        (b'\\', b'n' | b't' | b'r') => 1,
+        (b'\\', b'x') => 3,
+        (b'\\', b'u') => 5,
+        (b'%', b'0'..=b'9' | b'A'..=b'F' | b'a'..=b'f') => 2,
+        (b'[' | b';', b'0'..=b'9') => {
+            let digits = skip_while(bytes, start, 3, |byte| byte.is_ascii_digit()) - start;
+            if byte_at(bytes, start + digits) == b'm' { digits + 1 } else { 0 }
+        }
+        _ => 0,
+    };
+    (start + skipped).min(end)
 }

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::{SecretFinding, assignment, command_arguments, http_headers, key_blocks, redaction_mark, urls};
+use super::{
+    SecretFinding, assignment, command_arguments, http_headers, key_blocks, opaque_values, redaction_mark, urls,
+};
 
 /// The detector that examines the text at a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,10 @@ enum DetectorKind {
     Middle,
     /// The word is part of a name that may be assigned a secret value.
     Name,
+    /// The word means password in another language.
+    Foreign,
+    /// The word names a provider whose keys have no prefix.
+    Provider,
 }
 
 const WORDS: &[(&str, DetectorKind)] = &[
@@ -57,6 +63,24 @@ const WORDS: &[(&str, DetectorKind)] = &[
     ("bundle_", DetectorKind::Command),
     ("identified by", DetectorKind::Command),
     ("securestring", DetectorKind::Command),
+    ("htpasswd", DetectorKind::Command),
+    ("chpasswd", DetectorKind::Command),
+    ("sudo -s", DetectorKind::Command),
+    ("rabbitmqctl", DetectorKind::Command),
+    ("net user ", DetectorKind::Command),
+    ("http -a ", DetectorKind::Command),
+    ("https -a ", DetectorKind::Command),
+    ("openssl", DetectorKind::Command),
+    ("smbclient", DetectorKind::Command),
+    ("lftp", DetectorKind::Command),
+    ("xfreerdp", DetectorKind::Command),
+    ("bcp ", DetectorKind::Command),
+    ("mosquitto", DetectorKind::Command),
+    ("plink", DetectorKind::Command),
+    ("pscp", DetectorKind::Command),
+    ("cqlsh", DetectorKind::Command),
+    ("beeline", DetectorKind::Command),
+    ("wpa_passphrase", DetectorKind::Command),
     ("$2a$", DetectorKind::Hash),
     ("$2b$", DetectorKind::Hash),
     ("$2y$", DetectorKind::Hash),
@@ -69,6 +93,10 @@ const WORDS: &[(&str, DetectorKind)] = &[
     ("pbkdf2", DetectorKind::Hash),
     ("{sha}", DetectorKind::Hash),
     ("{ssha}", DetectorKind::Hash),
+    ("ibaak", DetectorKind::Middle),
+    ("ibadan", DetectorKind::Middle),
+    ("jqqj99", DetectorKind::Middle),
+    ("@tcp(", DetectorKind::Middle),
     ("q~", DetectorKind::Middle),
     (".atlasv1.", DetectorKind::Middle),
     ("sha256~", DetectorKind::Middle),
@@ -88,6 +116,69 @@ const WORDS: &[(&str, DetectorKind)] = &[
     ("cred", DetectorKind::Name),
     ("session", DetectorKind::Name),
     ("login", DetectorKind::Name),
+    ("kennwort", DetectorKind::Name),
+    ("wachtwoord", DetectorKind::Name),
+    ("senha", DetectorKind::Name),
+    ("mot de passe", DetectorKind::Foreign),
+    ("contraseña", DetectorKind::Foreign),
+    ("hasło", DetectorKind::Foreign),
+    ("lösenord", DetectorKind::Foreign),
+    ("пароль", DetectorKind::Foreign),
+    ("密码", DetectorKind::Foreign),
+    ("密碼", DetectorKind::Foreign),
+    ("パスワード", DetectorKind::Foreign),
+    ("비밀번호", DetectorKind::Foreign),
+    ("adafruit", DetectorKind::Provider),
+    ("airtable", DetectorKind::Provider),
+    ("alchemy", DetectorKind::Provider),
+    ("algolia", DetectorKind::Provider),
+    ("amplitude", DetectorKind::Provider),
+    ("apify", DetectorKind::Provider),
+    ("asana", DetectorKind::Provider),
+    ("auth0", DetectorKind::Provider),
+    ("bitfinex", DetectorKind::Provider),
+    ("bittrex", DetectorKind::Provider),
+    ("cloudflare", DetectorKind::Provider),
+    ("codecov", DetectorKind::Provider),
+    ("coinbase", DetectorKind::Provider),
+    ("contentful", DetectorKind::Provider),
+    ("datadog", DetectorKind::Provider),
+    ("discord", DetectorKind::Provider),
+    ("dropbox", DetectorKind::Provider),
+    ("fastly", DetectorKind::Provider),
+    ("finnhub", DetectorKind::Provider),
+    ("heroku", DetectorKind::Provider),
+    ("hubspot", DetectorKind::Provider),
+    ("intercom", DetectorKind::Provider),
+    ("kraken", DetectorKind::Provider),
+    ("kucoin", DetectorKind::Provider),
+    ("launchdarkly", DetectorKind::Provider),
+    ("linkedin", DetectorKind::Provider),
+    ("mailchimp", DetectorKind::Provider),
+    ("mailgun", DetectorKind::Provider),
+    ("mapbox", DetectorKind::Provider),
+    ("messagebird", DetectorKind::Provider),
+    ("newrelic", DetectorKind::Provider),
+    ("okta", DetectorKind::Provider),
+    ("openai", DetectorKind::Provider),
+    ("opsgenie", DetectorKind::Provider),
+    ("pagerduty", DetectorKind::Provider),
+    ("paypal", DetectorKind::Provider),
+    ("plaid", DetectorKind::Provider),
+    ("postmark", DetectorKind::Provider),
+    ("pusher", DetectorKind::Provider),
+    ("rapidapi", DetectorKind::Provider),
+    ("sendgrid", DetectorKind::Provider),
+    ("snyk", DetectorKind::Provider),
+    ("sumologic", DetectorKind::Provider),
+    ("travis", DetectorKind::Provider),
+    ("trello", DetectorKind::Provider),
+    ("twilio", DetectorKind::Provider),
+    ("twitch", DetectorKind::Provider),
+    ("twitter", DetectorKind::Provider),
+    ("typeform", DetectorKind::Provider),
+    ("yandex", DetectorKind::Provider),
+    ("zendesk", DetectorKind::Provider),
 ];
 
 /// A finder for all these words.
@@ -126,6 +217,8 @@ impl SecretWordFinder {
             let known = found.len();
             match place {
                 DetectorKind::Name => names.find_value(start, end, found),
+                DetectorKind::Foreign => names.find_foreign_password(start, end, found),
+                DetectorKind::Provider => opaque_values::find_provider_key(text, start, end, found),
                 DetectorKind::Block => key_blocks::find_private_key(text, start, found),
                 DetectorKind::Url => urls::find_url_secret(text, start, end, &mut seen.hooks_to, found),
                 DetectorKind::Header => {

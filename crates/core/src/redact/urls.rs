@@ -38,8 +38,7 @@ fn find_userinfo_password(text: &str, start: usize, end: usize, found: &mut Vec<
         return;
     }
     let stop = skip_while(bytes, end, MAX_USERINFO_BYTES, |byte| {
-        !byte.is_ascii_whitespace()
-            && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?' | b'#' | b';')
+        !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b';')
     });
     let Some(authority) = text.get(end..stop) else { return };
     let Some((info, host)) = authority.rsplit_once('@') else { return };
@@ -47,6 +46,11 @@ fn find_userinfo_password(text: &str, start: usize, end: usize, found: &mut Vec<
         return;
     }
     let (user, password) = info.split_once(':').unwrap_or(("", info));
+    // `host:8080?mail=a@b` has a port and a question.
+    let after_port = password.trim_start_matches(|c: char| c.is_ascii_digit());
+    if user.contains(['?', '#']) || after_port.len() < password.len() && after_port.starts_with(['?', '#']) {
+        return;
+    }
     let is_lone = !info.contains(':');
     let names = |text: &str| text.bytes().all(is_name_byte);
     if password.is_empty() || is_template_password(password) || (is_lone && (!is_random(password) || !names(password)))

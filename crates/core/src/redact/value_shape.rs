@@ -44,9 +44,14 @@ pub(super) fn shannon_entropy(value: &str) -> f64 {
     total.log2() - value.bytes().map(log).sum::<f64>() / total
 }
 
+/// Returns true if somebody wrote something else in a secret's place: [`is_blotted`], or the word `example` is in it.
+pub(super) fn is_mask(value: &str) -> bool {
+    is_blotted(value) || contains_example(value.as_bytes())
+}
+
 /// Returns true if most of it is one character, as in `xxxxxxxx` or `****`, or it indicates that something was left
 /// out.
-pub(super) fn is_mask(value: &str) -> bool {
+pub(super) fn is_blotted(value: &str) -> bool {
     let mut counts = [0u16; 256];
     let mut most = 0u16;
     let mut longest = 0;
@@ -64,11 +69,7 @@ pub(super) fn is_mask(value: &str) -> bool {
             longest = longest.max(row);
         }
     }
-    longest >= 5
-        || usize::from(most) * 3 > value.len() * 2
-        || value.contains("...")
-        || value.contains('…')
-        || contains_example(value.as_bytes())
+    longest >= 5 || usize::from(most) * 3 > value.len() * 2 || value.contains("...") || value.contains('…')
 }
 
 fn contains_example(bytes: &[u8]) -> bool {
@@ -279,6 +280,12 @@ const NAMING: &[&str] = &[
     "text",
     "any",
     "env",
+    "incorrect",
+    "wrong",
+    "invalid",
+    "hash",
+    "hashed",
+    "salt",
 ];
 
 /// Returns true if the value is a placeholder for a secret: a template, a mask, a variable, a word that names it.
@@ -289,10 +296,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     let bare =
         if value.bytes().any(opens_template) { Cow::Owned(without_templates(value)) } else { Cow::Borrowed(value) };
     let trimmed = bare.trim();
-    if !trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric()) || is_mask(trimmed) {
+    if !trimmed.bytes().any(|byte| byte.is_ascii_alphanumeric()) || is_blotted(trimmed) {
         return true;
     }
-    if PLACEHOLDERS_FINDER.as_ref().is_some_and(|finder| finder.is_match(trimmed)) {
+    if PLACEHOLDERS_FINDER.as_ref().is_some_and(|finder| finder.is_match(trimmed)) && !is_live_example(trimmed) {
         return true;
     }
     if value.contains('_')
@@ -305,7 +312,38 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         return true;
     }
     let mut words = trimmed.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.by_ref().take(MAX_NAMING_WORDS).all(|word| NAMING.iter().any(|naming| naming.eq_ignore_ascii_case(word)))
+    words.by_ref().take(MAX_NAMING_WORDS).all(is_naming_word)
+}
+
+/// Returns true for a word that names what belongs there, with a number of one digit behind it or not: `password2`.
+fn is_naming_word(word: &str) -> bool {
+    let is_known = |word: &str| NAMING.iter().any(|naming| naming.eq_ignore_ascii_case(word));
+    let plain =
+        word.strip_suffix(|c: char| c.is_ascii_digit()).filter(|rest| !rest.ends_with(|c: char| c.is_ascii_digit()));
+    is_known(word) || plain.is_some_and(is_known) || matches!(word, "test12" | "test123" | "test1234")
+}
+
+/// The fewest bytes of a value that is a key although it says that it is an example.
+const MIN_EXAMPLE_BYTES: usize = 20;
+
+/// Returns true for a key that looks like any other but for the word `example`: nobody can tell whether it is live.
+fn is_live_example(value: &str) -> bool {
+    value.len() >= MIN_EXAMPLE_BYTES
+        && contains_example(value.as_bytes())
+        && !is_blotted(value)
+        && (is_random(value) || is_cloud_secret(value))
+}
+
+/// Returns true for forty characters of base64 with all that it has, as the secret halves of access keys are.
+fn is_cloud_secret(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.bytes().any(|byte| test(&byte));
+    let in_set = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
+    value.len() == 40
+        && value.bytes().all(in_set)
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && shannon_entropy(value) >= 4.0
 }
 
 fn opens_template(byte: u8) -> bool {
@@ -376,6 +414,7 @@ pub(super) fn is_code(value: &str) -> bool {
 /// Returns true for a file's path or an address, which say where a secret is.
 pub(super) fn is_location(value: &str) -> bool {
     let is_path = value.contains('/')
+        && !is_cloud_secret(value)
         && !is_random(&value.replace('/', ""))
         && value.split('/').all(|part| !part.is_empty() && !is_random(part) && part.bytes().all(is_name_byte));
     let starts =

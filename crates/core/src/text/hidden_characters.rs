@@ -4,6 +4,7 @@
 //! a model reads or that keep two equal words apart.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::ansi_escapes::{begins_sequence, skip_closed_control_string, skip_sequence};
 
@@ -58,6 +59,28 @@ pub fn strip_hidden_text(text: &str, joiners: JoinerPolicy) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Returns the spans of a text that can be seen: those that [`strip_hidden_text`] keeps as they are. Characters that
+/// break a line count as seen, because what stands around them is not one word.
+pub fn visible_spans(text: &str) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    let mut rest = text.chars();
+    loop {
+        let start = text.len() - rest.as_str().len();
+        let Some(c) = rest.next() else { return spans };
+        if is_hidden_character(c) && !c.is_whitespace() {
+            if begins_sequence(c) {
+                skip_sequence(c, &mut rest);
+            }
+            continue;
+        }
+        let end = text.len() - rest.as_str().len();
+        match spans.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => spans.push(start..end),
+        }
+    }
 }
 
 /// Returns the text without control strings: titles, links and other data that a terminal takes for itself and no screen

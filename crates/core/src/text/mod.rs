@@ -22,7 +22,9 @@ mod tokens;
 mod word_overlap;
 
 pub use document_index::{DocumentIndex, DocumentPlace};
-pub use hidden_characters::{JoinerPolicy, is_hidden_character, strip_control_strings, strip_hidden_text};
+pub use hidden_characters::{
+    JoinerPolicy, is_hidden_character, strip_control_strings, strip_hidden_text, visible_spans,
+};
 pub use markdown_lines::{MarkdownLine, MarkdownLineKind, first_link_target, read_markdown_lines, split_front_matter};
 pub use one_line::one_line;
 pub use tokens::Tokenizer;
