@@ -24,6 +24,7 @@ mod audit;
 mod bad_files;
 mod bad_stores;
 mod batch;
+mod canaries;
 mod cassettes;
 mod chaos;
 mod cli;

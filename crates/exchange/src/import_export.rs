@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use archivist_core::context::RecordRedactor;
 use archivist_core::domain::{Fact, MemoryId, Timestamp};
 use archivist_core::memory::{EpisodeFilter, FactFilter, LessonStateFilter};
 use archivist_core::service::{Archivist, RequestError};
@@ -80,8 +81,25 @@ pub async fn export_lessons(archivist: &Archivist, format: MemoryFormat) -> Resu
         let facts = facts.remove(id).unwrap_or_default();
         bundle.lessons.push(OutgoingLesson { lesson, versions, facts });
     }
+    redact_bundle(&mut bundle);
     write_memory(format, &bundle)
         .map_err(|error| RequestError::impossible_request(error.to_string(), "give another --format, such as jsonl"))
+}
+
+/// Redacts what an earlier version stored with its secrets. A record that is invalid without them is left out.
+fn redact_bundle(bundle: &mut ExportBundle) {
+    let redactor = RecordRedactor::new();
+    let episodes = std::mem::take(&mut bundle.episodes);
+    bundle.episodes = episodes.into_iter().filter_map(|episode| redactor.redact_episode(episode)).collect();
+    let redact_lesson = |outgoing: OutgoingLesson| {
+        let OutgoingLesson { mut lesson, versions, facts } = outgoing;
+        lesson.memory = redactor.redact_lesson(lesson.memory)?;
+        let versions = versions.into_iter().filter_map(|version| redactor.redact_lesson(version)).collect();
+        let facts = facts.into_iter().filter_map(|fact| redactor.redact_fact(fact)).collect();
+        Some(OutgoingLesson { lesson, versions, facts })
+    };
+    let lessons = std::mem::take(&mut bundle.lessons);
+    bundle.lessons = lessons.into_iter().filter_map(redact_lesson).collect();
 }
 
 fn convert_unreadable_error(error: ImportReadError) -> RequestError {

@@ -10,6 +10,7 @@ mod failure_record;
 mod injection_removal;
 mod log_statistics;
 mod quotable_passage;
+mod record_redactor;
 mod redact_gathered;
 mod reflection;
 mod related_episodes;
@@ -36,6 +37,8 @@ pub use episode::{EpisodeOutline, SessionDescription, build_episode, outline_epi
 pub use error_identity::{IdentifiedError, identify_error};
 pub use log_statistics::{LogStatistics, TrajectoryCounts};
 pub use quotable_passage::{QuotableText, quotable_texts, step_text};
+pub use record_redactor::RecordRedactor;
+pub use redact_gathered::{redact_label, redact_record};
 pub use reflection::{ReflectionContext, ReflectionInputs, SessionSummary};
 pub use related_episodes::find_related_episodes;
 pub use signal::{Signal, SignalKind, SignalPlace};

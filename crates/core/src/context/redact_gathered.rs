@@ -101,7 +101,7 @@ pub(super) fn redact_fields(fields: &mut Map<String, Value>, redactor: &Redactor
 }
 
 /// Redacts a record of Archivist's own. Returns `None` if it is invalid without the removed text.
-pub(super) fn redact_record<T: Serialize + DeserializeOwned>(record: T, redactor: &Redactor) -> Option<T> {
+pub fn redact_record<T: Serialize + DeserializeOwned>(record: T, redactor: &Redactor) -> Option<T> {
     let before = serde_json::to_value(&record).ok()?;
     let mut after = before.clone();
     let mut values = JsonRedactor::new(redactor, text_clipping::redact_text);
@@ -458,7 +458,7 @@ impl<'r> JsonRedactor<'r> {
 }
 
 /// Redacts an id, a name or another short text, even if the secret is attached to a word: `tool_…`, `s-…`.
-pub(super) fn redact_label(text: String, redactor: &Redactor) -> String {
+pub fn redact_label(text: String, redactor: &Redactor) -> String {
     let clean = text_clipping::redact_text(text, redactor);
     if clean.len() < MIN_GLUED_BYTES {
         return clean;

@@ -57,6 +57,12 @@ pub enum MemoryError {
         /// The value of `memory.maxLineBytes`.
         limit: usize,
     },
+    /// A record holds a secret where no mark can stand.
+    #[error("record `{id}` holds a secret in a place where it cannot be masked, and was not stored")]
+    NotRedactable {
+        /// The record's id.
+        id: String,
+    },
     /// Another process has held the lock for too long.
     #[error("another process has held {} for {} s", path.display(), waited.as_secs())]
     Locked {
@@ -184,6 +190,7 @@ impl MemoryError {
                 Some("use the id, or give new short names with `archivist doctor --repair`".into())
             }
             Self::Locked { .. } => Some("wait for it, or raise `memory.lockTimeoutSeconds`".into()),
+            Self::NotRedactable { .. } => Some("take the secret out of its names and ids".into()),
             Self::TooLarge { .. } => Some("shorten its detail, or raise `memory.maxLineBytes`".into()),
             Self::Symlink { .. } => Some("put the real file there, or point `memory.dir` at its directory".into()),
             Self::Io { source, .. } => match source.kind() {

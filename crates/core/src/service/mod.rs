@@ -30,6 +30,7 @@ mod progress_writer;
 mod project_context;
 mod queue;
 mod queue_worker;
+mod redacting_memory;
 mod reflection_outcome;
 mod reflection_plan;
 mod reflection_policy;

@@ -19,6 +19,7 @@ use crate::model::LanguageModel;
 use crate::model::embed::Embedder;
 use crate::service::ServiceClock;
 use crate::service::embedder_choice::choose_embedder;
+use crate::service::redacting_memory::RedactingMemory;
 use crate::trust::{MachineKey, MemoryFolder};
 
 #[cfg(test)]
@@ -181,7 +182,7 @@ impl ArchivistBuilder {
                 BankTenancy::Shared => Arc::new(JsonlMemory::open(settings)),
             }
         };
-        let memory = self.memory.unwrap_or_else(configured);
+        let memory = RedactingMemory::wrap(self.memory.unwrap_or_else(configured));
         let embedder = match self.embedder {
             Some(embedder) => Some(embedder),
             None => choose_embedder(&config.embeddings, &environment, &memory_dir.join("index").join("vectors"))?,

@@ -174,13 +174,14 @@ impl Archivist {
         episodes.pop().ok_or_else(|| RequestError::NoSuchEpisode { id: id.clone() })
     }
 
-    /// Composes a lesson from the author's input and stores it.
+    /// Composes a lesson from the author's input, stores it, and returns it as it is stored.
     pub async fn add_lesson(&self, new: NewLesson) -> Result<AgentMemory, RequestError> {
         let now = self.now();
-        let mut memory = self.compose_lesson(new, now)?;
-        let receipt = self.memory.add_memories(vec![memory.clone()], now).await?;
-        memory.alias = receipt.lessons.into_iter().next().map(|(_, alias)| alias);
-        Ok(memory)
+        let memory = self.compose_lesson(new, now)?;
+        let id = memory.id.clone();
+        self.memory.add_memories(vec![memory], now).await?;
+        // Its author is shown what is stored: without secrets, and with its short name.
+        Ok(self.get_lesson(&LessonName::Id(id)).await?.memory)
     }
 
     fn compose_lesson(&self, new: NewLesson, now: Timestamp) -> Result<AgentMemory, RequestError> {

@@ -37,6 +37,8 @@ use crate::memory::postgres::{GLOBAL, PostgresBankSettings, PostgresMemory, Post
 use crate::memory::{BankTenancy, Lesson, LessonName, MemoryError, MemoryService, MemoryStamp};
 use crate::model::LanguageModel;
 use crate::model::embed::Embedder;
+#[cfg(feature = "postgres")]
+use crate::service::redacting_memory::RedactingMemory;
 use crate::service::{ArchivistService, JobQueue, LessonOwner, ProjectContext, ServiceClock};
 use crate::trust::{MachineKey, MemoryFolder, TrustedRepositories};
 
@@ -144,7 +146,7 @@ impl Archivist {
         {
             let memory = PostgresMemory::open(Arc::clone(shared), self.config.memory.bank_settings(self.bank_key()));
             return Self {
-                memory: Arc::new(memory),
+                memory: RedactingMemory::wrap(Arc::new(memory)),
                 server: Some(Arc::clone(shared)),
                 reflection: Arc::default(),
                 ..self

@@ -139,7 +139,7 @@ fn classify_memory_error(error: &MemoryError) -> RequestFault {
         MemoryError::Ambiguous { .. } | MemoryError::Conflict { .. } | MemoryError::NoMoreAliases(_) => {
             RequestFault::State
         }
-        MemoryError::TooLarge { .. } => RequestFault::Question,
+        MemoryError::TooLarge { .. } | MemoryError::NotRedactable { .. } => RequestFault::Question,
         MemoryError::Locked { .. } | MemoryError::TurnLost | MemoryError::Unreachable { .. } => RequestFault::Busy,
         MemoryError::Symlink { .. }
         | MemoryError::Io { .. }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Archivist, RequestError};
 use crate::memory::BankTenancy;
 use crate::memory::jsonl::{JsonlMemory, JsonlSettings};
+use crate::service::redacting_memory::RedactingMemory;
 use crate::service::{MemoryCopyReport, compare_memories, copy_memory};
 
 /// The kind of bank in a memory.
@@ -17,7 +18,7 @@ pub enum BankKind {
 }
 
 impl Archivist {
-    /// Copies all records of a memory in files into this one, unchanged.
+    /// Copies all records of a memory in files into this one, unchanged but for the secrets in them.
     pub async fn copy_from_directory(
         &self,
         directory: &Path,
@@ -31,7 +32,8 @@ impl Archivist {
                 "name the directory of a memory, such as .openagents/memory",
             ));
         }
-        Ok(copy_memory(&self.open_directory_memory(directory, which), &*self.open_single_bank(which), now).await?)
+        let own = RedactingMemory::wrap(self.open_single_bank(which));
+        Ok(copy_memory(&self.open_directory_memory(directory, which), &*own, now).await?)
     }
 
     /// Copies all records of this memory into one in files, unchanged.

@@ -64,6 +64,7 @@ impl FleetQueue {
 
     /// Enqueues a job, which is stored on the server when this returns. A dead job gets another chance.
     pub async fn enqueue(&self, job: &Job, now: Timestamp) -> Result<EnqueueResult, QueueError> {
+        let job = &*job.without_secrets();
         let record = serde_json::to_string(job).map_err(QueueError::Encode)?;
         if record.len() > MAX_JOB_BYTES {
             return Err(QueueError::TooLarge { bytes: record.len(), most: MAX_JOB_BYTES });

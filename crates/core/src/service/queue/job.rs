@@ -1,8 +1,12 @@
 //! A job and the failed attempts at it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use crate::context::{redact_label, redact_record};
 use crate::domain::{Extra, InvalidValue, ReflectionTrigger, StableHash, Timestamp};
+use crate::redact::Redactor;
 
 #[cfg(test)]
 #[path = "job_tests.rs"]
@@ -118,6 +122,31 @@ impl Job {
             JobKind::Sweep { .. } => self.kind.subject_key(),
         };
         JobName(format!("{stem}{ENDING}"))
+    }
+
+    /// Returns the job without secrets in what a hook's payload said. The session, the project and the logs stay as
+    /// they are, because the job is done by them.
+    pub(super) fn without_secrets(&self) -> Cow<'_, Self> {
+        let JobKind::Reflect(trigger) = &self.kind else { return Cow::Borrowed(self) };
+        let has_words = trigger.main_task_id.is_some()
+            || trigger.subtask_id.is_some()
+            || !trigger.extra.is_empty()
+            || !self.extra.is_empty();
+        if !has_words {
+            return Cow::Borrowed(self);
+        }
+        let redactor = Redactor::new();
+        let mut clean = redact_record(trigger.clone(), &redactor).unwrap_or_else(|| {
+            ReflectionTrigger::new(trigger.scenario.clone(), trigger.project_root.clone(), trigger.session_id.clone())
+        });
+        clean.project_root.clone_from(&trigger.project_root);
+        clean.session_id.clone_from(&trigger.session_id);
+        clean.log_paths.clone_from(&trigger.log_paths);
+        for task in [&mut clean.main_task_id, &mut clean.subtask_id].into_iter().flatten() {
+            *task = redact_label(std::mem::take(task), &redactor);
+        }
+        let extra = redact_record(self.extra.clone(), &redactor).unwrap_or_default();
+        Cow::Owned(Self { kind: JobKind::Reflect(clean), extra, ..self.clone() })
     }
 
     /// Returns true if it covers another job of its subject: by the longer log, then by the later submission.

@@ -124,9 +124,11 @@ impl JobQueue {
         self.folders.queue_dir()
     }
 
-    /// Enqueues a job, which is stored on disk when this returns. A dead job gets another chance.
+    /// Enqueues a job, without the secrets of its payload. It is stored on disk when this returns. A dead job gets another
+    /// chance.
     pub fn enqueue(&self, job: &Job) -> Result<EnqueueResult, QueueError> {
         let name = job.name();
+        let job = &*job.without_secrets();
         let bytes = render_sealed_job(job, &self.folders.key)?;
         self.folders.create_all()?;
         // Jobs may move meanwhile. A duplicate that slips through is resolved by the next worker.
