@@ -116,6 +116,9 @@ const JWT_START: [u8; 2] = *b"ey";
 /// Prefixes that are words of names, so that a hash after them is no token unless they stand alone.
 const PLAIN_WORDS: &[&str] = &["key-", "pubkey-", "fc-"];
 
+/// The entropy in bits a character that no joined words have.
+const MIN_KEY_ENTROPY: f64 = 4.2;
+
 /// The fewest bytes of a token's longest piece where its prefix says little.
 const MIN_DENSE_BYTES: usize = 20;
 
@@ -146,7 +149,10 @@ impl SecretTokenPattern {
         }
         let is_token = self.fits_requirement(tail)
             && (boundary == TokenBoundary::Start || self.is_telling() || has_dense_piece(tail));
-        is_token.then(|| if self.is_telling() { wrapped_end(text, end) } else { end })
+        let is_cut = tail.len() < SHORT_TOKEN_BYTES;
+        // Two strings that are joined are one token, whatever its prefix says.
+        let may_wrap = self.is_telling() || is_quote(byte_at(text.as_bytes(), end));
+        is_token.then(|| if may_wrap { wrapped_end(text, end, is_cut) } else { end })
     }
 
     /// Returns what belongs to the token of the characters that may: without a file's ending, and without words joined
@@ -185,16 +191,18 @@ impl SecretTokenPattern {
 
     /// Returns the end of a token whose first characters are the last of their line.
     fn split_token_end(&self, text: &str, tail_start: usize, first: &str) -> Option<usize> {
-        if !self.is_telling() || first.len() >= self.min {
+        let end = tail_start + first.len();
+        let is_joined = is_quote(byte_at(text.as_bytes(), end));
+        if !(self.is_telling() || is_joined) || first.len() >= self.min {
             return None;
         }
-        let next = next_line_run(text, tail_start + first.len())?;
+        let next = next_line_run(text, end)?;
         let second = text.get(next.clone())?;
         let whole = format!("{first}{second}");
         let tail = self.fit_tail(&whole)?;
         let is_token = second.bytes().all(|byte| self.set.contains(byte))
             && second.bytes().any(|byte| byte.is_ascii_digit())
-            && is_random(tail)
+            && (is_random(tail) || has_dense_piece(tail) || value_shape::shannon_entropy(tail) >= MIN_KEY_ENTROPY)
             && !value_shape::is_blotted(tail);
         is_token.then_some(next.end)
     }
@@ -208,15 +216,18 @@ fn jwt_end(text: &str, start: usize, end: usize) -> Option<usize> {
     let run = text.get(start..end.min(start + MAX_JWT_JUDGED_BYTES))?;
     if let Some(length) = jwt_length(run) {
         let is_cut = start + length == start + MAX_JWT_JUDGED_BYTES;
-        return Some(wrapped_end(text, if is_cut { end } else { start + length }));
+        return Some(wrapped_end(text, if is_cut { end } else { start + length }, false));
     }
     let next = next_line_run(text, end).filter(|_| run.starts_with("eyJ"))?;
     let rest = text.get(next.clone()).filter(|rest| is_random(rest))?;
-    jwt_length(&format!("{run}{rest}")).map(|_| wrapped_end(text, next.end))
+    jwt_length(&format!("{run}{rest}")).map(|_| wrapped_end(text, next.end, false))
 }
 
 /// The most bytes behind the longest token that may be words joined to it.
 const MAX_ENDING_BYTES: usize = 64;
+
+/// The bytes after its prefix below which a token may be only the beginning of one.
+const SHORT_TOKEN_BYTES: usize = 24;
 
 /// The fewest bytes of a line that is full.
 const MIN_LINE_BYTES: usize = 60;
@@ -233,17 +244,19 @@ fn is_random_run(text: &str, start: usize) -> bool {
     text.get(start..end).is_some_and(is_random)
 }
 
-/// Returns the end of a token whose line is full, with the lines below that hold nothing but the rest of it.
-fn wrapped_end(text: &str, end: usize) -> usize {
+/// Returns the end of a token whose line is full or which is cut short, with the lines below that hold nothing but the
+/// rest of it.
+fn wrapped_end(text: &str, end: usize, is_cut_short: bool) -> usize {
     let mut end = end;
-    for _ in 0..MAX_WRAPPED_LINES {
+    for line in 0..MAX_WRAPPED_LINES {
         let line_start = skip_back_while(text.as_bytes(), end, MIN_LINE_BYTES, |byte| byte != b'\n');
         // A string below a string is joined to it, however short its line is.
-        let is_full = end - line_start >= MIN_LINE_BYTES || is_quote(byte_at(text.as_bytes(), end));
+        let is_joined = is_quote(byte_at(text.as_bytes(), end));
+        let is_full = end - line_start >= MIN_LINE_BYTES || is_joined || is_cut_short && line == 0;
         let Some(next) = next_line_run(text, end).filter(|_| is_full) else { break };
         let rest = text.get(next.clone()).unwrap_or_default();
         let is_rest = rest.len() >= MIN_WRAPPED_BYTES
-            && is_random(rest)
+            && (is_random(rest) || is_joined && has_digit_or_case(rest))
             && !rest.starts_with("ey")
             && !rest.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_rest {

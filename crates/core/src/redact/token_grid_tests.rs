@@ -113,6 +113,7 @@ fn what_stands_around_a_token_stays() {
 #[test]
 fn a_token_over_two_lines_is_found() {
     let redactor = Redactor::new();
+    let mut missed = Vec::new();
     for (kind, token) in tokens() {
         let (head, tail) = token.split_at((token.len() - 14).max(12));
         for (break_name, between) in [
@@ -128,9 +129,12 @@ fn a_token_over_two_lines_is_found() {
                 continue;
             }
             let redacted = redactor.redact(&format!("\"{head}{between}{tail}\"")).text.into_owned();
-            assert!(!redacted.contains(tail) && !redacted.contains(head), "{kind}, {break_name}: {redacted}");
+            if redacted.contains(tail) || redacted.contains(head) {
+                missed.push(format!("{kind}, {break_name}: {redacted}"));
+            }
         }
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
