@@ -11,6 +11,7 @@ use archivist_core::memory::{
     MemoryService,
 };
 
+use crate::contract_newest::the_newest_come_without_the_others;
 use crate::samples::{PROJECT, at, day, episode, episode_id, id, lesson, project_query, ranking, run, session};
 use crate::stores::Store;
 
@@ -22,6 +23,7 @@ macro_rules! contract {
             what_is_recorded_is_there,
             a_second_recording_updates_the_episode,
             saying_it_again_changes_nothing,
+            the_newest_come_without_the_others,
             a_commit_is_all_or_nothing,
             aliases_count_up_and_are_never_used_twice,
             lessons_are_found_by_id_and_alias,
@@ -65,7 +67,7 @@ contract!(jsonl, crate::stores::Jsonl);
 #[cfg(all(unix, feature = "postgres"))]
 contract!(postgres, crate::stores::Postgres);
 
-type Handle = Arc<dyn MemoryService>;
+pub(crate) type Handle = Arc<dyn MemoryService>;
 
 fn name(id: &MemoryId) -> LessonName {
     LessonName::Id(id.clone())
@@ -545,7 +547,7 @@ fn global(key: &str, summary: &str) -> AgentMemory {
     memory
 }
 
-fn sighting(memory: &str, episode: &str, on_day: i64) -> Fact {
+pub(crate) fn sighting(memory: &str, episode: &str, on_day: i64) -> Fact {
     Fact::Sighting {
         memory: id(memory),
         episode: episode_id(episode),

@@ -1,16 +1,21 @@
 //! An index that is gone, damaged, foreign or out of date: whatever is wrong with it, the files answer.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use archivist_core::memory::IndexStatus;
+use archivist_core::domain::AgentMemory;
 use archivist_core::memory::jsonl::{JsonlMemory, JsonlSettings};
-use archivist_core::memory::{Lesson, LessonName, MemoryAnswer, MemoryError, MemoryService, SearchMethod};
+use archivist_core::memory::{
+    BankStatus, CommitBatch, IndexStatus, Lesson, LessonName, LessonRemoval, LessonStateFilter, MemoryAnswer,
+    MemoryError, MemoryService, SearchMethod,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::samples::{at, id, lesson, project_query, ranking};
+use crate::contract::sighting;
+use crate::samples::{at, day, episode, id, lesson, project_query, ranking};
 use crate::stores::settings;
 
 const LESSONS: usize = 30;
@@ -269,4 +274,52 @@ async fn spoil_the_proof(directory: &Path, work: impl AsyncFnOnce()) {
     std::fs::write(&path, meta.to_string()).unwrap();
     work().await;
     std::fs::write(&path, good).unwrap();
+}
+
+/// Whatever part of the files the index covers, the newest lessons and the counts are the same.
+#[tokio::test]
+async fn lists_and_counts_do_not_depend_on_the_index() {
+    let directory = TempDir::new().unwrap();
+    let memory = JsonlMemory::open(eager(directory.path()));
+    let aged = |number: i64| AgentMemory { created_at: day(number / 3), ..lesson(&format!("kind{number}"), "apple") };
+    let facts =
+        |first: i64| (first..first + 3).map(|number| sighting(&format!("kind{number}"), "one", number)).collect();
+    for round in 0..6_i64 {
+        let memories = (round * 5..round * 5 + 10).map(aged).collect();
+        let batch =
+            CommitBatch { memories, facts: facts(round * 4), episodes: vec![episode("one")], ..Default::default() };
+        memory.commit_batch(batch, at()).await.unwrap();
+        let removal = LessonRemoval::Forgotten { reason: None };
+        memory.archive_memory(&id(&format!("kind{}", round * 5 + 1)), removal, day(40 + round)).await.unwrap();
+        // A line that nobody can read.
+        let mut file = File::options().append(true).open(directory.path().join("lessons.jsonl")).unwrap();
+        file.write_all(b"{\"id\": torn\n").unwrap();
+        if round % 2 == 0 {
+            memory.run_maintenance().await;
+        }
+        let with_index = JsonlMemory::open(idle(directory.path()));
+        let copy = TempDir::new().unwrap();
+        for file in ["episodes.jsonl", "lessons.jsonl", "ledger.jsonl"] {
+            std::fs::copy(directory.path().join(file), copy.path().join(file)).unwrap();
+        }
+        let without = JsonlMemory::open(idle(copy.path()));
+        for which in [LessonStateFilter::Given, LessonStateFilter::Live, LessonStateFilter::All] {
+            for count in [1, 3, 7, 100] {
+                let mut expected = without.newest_lessons(which, count).await.unwrap();
+                let mut found = with_index.newest_lessons(which, count).await.unwrap();
+                expected.sort_by(|a, b| a.memory.id.cmp(&b.memory.id));
+                found.sort_by(|a, b| a.memory.id.cmp(&b.memory.id));
+                assert_eq!(found, expected, "round {round}, {which:?}, {count}");
+            }
+        }
+        let count = |statuses: Vec<BankStatus>| {
+            statuses
+                .iter()
+                .map(|one| (one.lessons, one.retired, one.episodes, one.facts, one.damaged_lines))
+                .collect::<Vec<_>>()
+        };
+        let expected = count(without.bank_statuses().await.unwrap());
+        assert_eq!(count(with_index.bank_statuses().await.unwrap()), expected, "round {round}");
+        assert_eq!(expected[0].4, usize::try_from(round).unwrap() + 1);
+    }
 }

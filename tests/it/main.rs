@@ -34,6 +34,7 @@ mod cli_lessons;
 mod cli_projects;
 mod cli_recall;
 mod contract;
+mod contract_newest;
 mod crash;
 #[cfg(unix)]
 mod decisions;

@@ -14,6 +14,9 @@ use archivist_core::domain::{MemoryCategory, MemoryKind, MemoryScope};
 use archivist_core::memory::{Lesson, LessonStateFilter};
 use archivist_core::service::{LessonFilter, last_confirmed_at};
 
+/// The number of lessons that a table shows without `--limit`.
+const TABLE_ROWS: usize = 100;
+
 const EXAMPLES: &str = "\
 Examples:
   archivist list
@@ -38,7 +41,7 @@ pub(crate) struct ListCommand {
     /// Only lessons with this tag; with all of them, if given more than once
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// At most this many
+    /// At most this many; without it a table shows 100, and JSON all
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Print the lessons as JSON
@@ -48,14 +51,16 @@ pub(crate) struct ListCommand {
 
 impl ListCommand {
     pub(crate) async fn run(&self, session: &CommandContext, console: &mut Console) -> Result<CommandExit> {
-        let mut lessons = session.archivist.list_lessons(&self.lesson_filter()).await?;
-        lessons.truncate(self.limit.unwrap_or(usize::MAX));
+        let lessons = session.archivist.list_lessons(&self.lesson_filter()).await?;
         if self.json {
             console.print_json(&lessons)?;
         } else if lessons.is_empty() {
             console.print_note("no lessons");
         } else {
             self.build_lesson_table(&lessons, session).print_to(console)?;
+            if self.limit.is_none() && lessons.len() == TABLE_ROWS {
+                console.print_note(&format!("these {TABLE_ROWS} were confirmed last; `--limit N` shows more"));
+            }
         }
         Ok(CommandExit::Done)
     }
@@ -66,6 +71,7 @@ impl ListCommand {
             kind: self.kind.clone(),
             category: self.category.clone(),
             tags: self.tags.clone(),
+            limit: self.limit.or((!self.json).then_some(TABLE_ROWS)),
             ..LessonFilter::from_selection(if self.all { LessonStateFilter::All } else { LessonStateFilter::Live })
         }
     }

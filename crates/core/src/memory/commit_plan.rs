@@ -13,7 +13,7 @@ pub(super) trait ExistingRecords {
     fn newest_lesson(&mut self, id: &MemoryId) -> Result<Option<(AgentMemory, u64)>, MemoryError>;
 
     /// Returns an episode by its id.
-    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError>;
+    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<Episode>, MemoryError>;
 
     /// Returns true if a fact is already stored.
     fn has_fact(&mut self, fact: &Fact) -> Result<bool, MemoryError>;
@@ -64,11 +64,11 @@ pub(super) fn plan_commit(
     // The position of each episode's newest form among those to be written.
     let mut planned: HashMap<EpisodeId, usize> = HashMap::new();
     for episode in batch.episodes {
-        let last = match planned.get(&episode.id).and_then(|place| plan.episodes.get(*place)) {
-            Some(last) => Some(&last.record),
-            None => known.find_episode(&episode.id)?,
+        let is_known = match planned.get(&episode.id).and_then(|place| plan.episodes.get(*place)) {
+            Some(last) => last.record == episode,
+            None => known.find_episode(&episode.id)?.as_ref() == Some(&episode),
         };
-        if last == Some(&episode) {
+        if is_known {
             plan.receipt.known += 1;
             continue;
         }

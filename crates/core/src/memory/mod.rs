@@ -69,6 +69,12 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
     /// Returns the current version of all lessons in the included states, the last changed one at the end.
     async fn list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, MemoryError>;
 
+    /// Returns the lessons in the included states that were confirmed last: at least so many, if there are, and all that
+    /// are as new as the oldest of them. In no order.
+    async fn newest_lessons(&self, which: LessonStateFilter, _count: usize) -> Result<Vec<Lesson>, MemoryError> {
+        self.list_lessons(which).await
+    }
+
     /// Returns every version of one lesson, oldest first.
     async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError>;
 
@@ -425,10 +431,17 @@ pub struct EpisodeFilter {
     pub task: Option<String>,
     /// The earliest time at which it finished.
     pub since: Option<Timestamp>,
+    /// The number of episodes, of those that were last written; all if `None`.
+    pub newest: Option<usize>,
 }
 
 impl EpisodeFilter {
-    /// Returns true if the filter admits an episode.
+    /// Makes a filter for the episodes that were last written.
+    pub fn newest(count: usize) -> Self {
+        Self { newest: Some(count), ..Self::default() }
+    }
+
+    /// Returns true if the filter admits an episode, whatever its number.
     pub fn admits_episode(&self, episode: &Episode) -> bool {
         self.id.as_ref().is_none_or(|id| *id == episode.id)
             && self.session.as_ref().is_none_or(|session| *session == episode.session_id)

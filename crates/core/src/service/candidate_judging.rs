@@ -3,12 +3,12 @@
 use super::model_client::ModelSession;
 use super::reflection_outcome::{DistillationEffort, ReflectionReport, SkipReason};
 use super::reflection_plan::ReflectionPlan;
-use super::reflection_service::{ArchivistService, PreparedReflection};
+use super::reflection_service::{ArchivistService, COMPARED_EPISODES, PreparedReflection};
 use super::semantic_search::embed_pending_lessons;
 use crate::distill::ComparisonPair;
 use crate::domain::{
-    AgentMemory, Candidate, DistillationResult, DropReason, DroppedCandidate, Episode, EpisodeStatus, Importance,
-    MemoryId, MemoryQuery, MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
+    AgentMemory, Candidate, DistillationResult, DropReason, DroppedCandidate, Episode, EpisodeId, EpisodeStatus,
+    Importance, MemoryId, MemoryQuery, MemorySource, ReflectionScenario, ReflectionTrigger, Relation,
 };
 use crate::judge::{
     self, DedupRules, JudgedRelation, KnownNeighbour, Opinions, PlainSignal, SessionEnds, WordFrequencies,
@@ -43,7 +43,7 @@ impl ArchivistService {
             let known = self.find_neighbours(&candidates).await?;
             let verdicts =
                 judge::judge_candidates(&candidates, &borrow_neighbours(&known), &self.judging_rules(), &opinions);
-            let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+            let episodes = self.list_compared_episodes(&prepared.context.episode.id).await?;
             let mut plan =
                 ReflectionPlan::new(prepared, &episodes, &self.project, lesson_source(&trigger.scenario), now);
             for ((candidate, verdict), known) in candidates.iter().zip(verdicts).zip(&known) {
@@ -205,6 +205,18 @@ impl ArchivistService {
             }
         }
         Ok(())
+    }
+
+    /// Lists the last episodes and what is stored of this one, however long ago.
+    async fn list_compared_episodes(&self, this: &EpisodeId) -> Result<Vec<Episode>, MemoryError> {
+        let recent = self.memory.list_episodes(&EpisodeFilter::newest(COMPARED_EPISODES)).await?;
+        if recent.iter().any(|episode| episode.id == *this) {
+            return Ok(recent);
+        }
+        let filter = EpisodeFilter { id: Some(this.clone()), ..EpisodeFilter::default() };
+        let mut episodes = self.memory.list_episodes(&filter).await?;
+        episodes.extend(recent);
+        Ok(episodes)
     }
 
     /// Updates the lifecycle state of each lesson in the plan.

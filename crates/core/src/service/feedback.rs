@@ -93,11 +93,20 @@ pub async fn record_judgement(
     Ok(judged)
 }
 
+/// The number of episodes, from the last, among which a session is looked for first.
+const RECENT_EPISODES: usize = 1_000;
+
 /// Returns the episode that has this run id among its names, if the session was reflected on.
 pub async fn find_episode_by_run(memory: &dyn MemoryService, run: &RunId) -> Result<Option<Episode>, MemoryError> {
-    let mut episodes = memory.list_episodes(&EpisodeFilter::default()).await?;
-    episodes.retain(|episode| episode_run_ids(episode).contains(run));
-    Ok(episodes.pop())
+    // A session is nearly always one of the last.
+    for filter in [EpisodeFilter::newest(RECENT_EPISODES), EpisodeFilter::default()] {
+        let mut episodes = memory.list_episodes(&filter).await?;
+        episodes.retain(|episode| episode_run_ids(episode).contains(run));
+        if let Some(episode) = episodes.pop() {
+            return Ok(Some(episode));
+        }
+    }
+    Ok(None)
 }
 
 /// Lists the lessons that a session really saw.

@@ -96,7 +96,10 @@ impl ArchivistService {
 
     /// Summarizes a session from its logs again; `None` if they are gone.
     async fn reread_session_course(&self, episode: &Episode) -> Result<Option<ObservedSession>, SkipReason> {
-        let episodes = self.memory.list_episodes(&EpisodeFilter::default()).await?;
+        let episodes = self
+            .memory
+            .list_episodes(&EpisodeFilter { id: Some(episode.id.clone()), ..EpisodeFilter::default() })
+            .await?;
         let Some(files) = existing_log_paths(&episode.id, &episodes) else { return Ok(None) };
         let redactor = Arc::clone(&self.redactor);
         let Ok(logs) = run_blocking(move || CombinedLogs::read_session(&files, &[], &redactor)).await? else {

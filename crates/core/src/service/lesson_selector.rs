@@ -22,6 +22,9 @@ use crate::text::Tokenizer;
 /// The number of lessons examined for each one injected: some are stale, and some do not fit.
 const SPARE: usize = 3;
 
+/// The number of episodes, from the last, in which a history is looked for.
+const HISTORY_EPISODES: usize = 1_000;
+
 /// Selects lessons. Every field is configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LessonSelector {
@@ -167,7 +170,11 @@ impl LessonSelector {
         let runs = match self.profile {
             RankingProfile::Balanced => return Ok(hits),
             RankingProfile::Frequency => SessionEnds::new(
-                memory.list_episodes(&EpisodeFilter::default()).await?.into_iter().map(|one| one.finished_at),
+                memory
+                    .list_episodes(&EpisodeFilter::newest(HISTORY_EPISODES))
+                    .await?
+                    .into_iter()
+                    .map(|one| one.finished_at),
             ),
             RankingProfile::Patterns | RankingProfile::Decisions => SessionEnds::default(),
         };
@@ -239,11 +246,10 @@ async fn find_history(
         lessons.iter().any(|chosen| family.is_some() && chosen.lesson.memory.facets.error_family.as_ref() == family);
     let wants_lessons_alone = query.kind.is_some() || query.scope.is_some();
     let has_subject = family.is_some() || query.text.as_deref().is_some_and(is_recognizable_request);
-    // Reading every episode is for what can have a history alone.
     if wants_lessons_alone || is_answered || !has_subject {
         return Ok(None);
     }
-    let episodes = memory.list_episodes(&EpisodeFilter::default()).await?;
+    let episodes = memory.list_episodes(&EpisodeFilter::newest(HISTORY_EPISODES)).await?;
     Ok(match (family, query.text.as_deref()) {
         (Some(family), _) => find_failure_history(&episodes, family),
         (None, Some(text)) => find_request_history(&episodes, text),

@@ -101,6 +101,10 @@ impl MemoryService for RedactingMemory {
         self.inner.list_lessons(which).await
     }
 
+    async fn newest_lessons(&self, which: LessonStateFilter, count: usize) -> Result<Vec<Lesson>, MemoryError> {
+        self.inner.newest_lessons(which, count).await
+    }
+
     async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError> {
         self.inner.lesson_history(id).await
     }

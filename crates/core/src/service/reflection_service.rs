@@ -41,6 +41,9 @@ const EXISTING_MEMORIES: usize = 20;
 /// The number of signals that describe the topic of a session.
 const TOPICS: usize = 5;
 
+/// The number of episodes, from the last, that a session is compared with.
+pub(super) const COMPARED_EPISODES: usize = 1_000;
+
 /// The most pattern reflections that one session may cause.
 const MAX_PATTERNS: usize = 3;
 
@@ -331,7 +334,7 @@ impl ArchivistService {
         material: SessionLogs,
     ) -> Result<PreparedReflection, SkipReason> {
         let SessionLogs { logs, stamps } = material;
-        let episodes = self.shown_memory.list_episodes(&EpisodeFilter::default()).await?;
+        let episodes = self.shown_memory.list_episodes(&EpisodeFilter::newest(COMPARED_EPISODES)).await?;
         let topics: Vec<&str> = logs.gathered.signals.iter().take(TOPICS).map(|signal| signal.text.as_str()).collect();
         let title = logs.gathered.trajectories.first().and_then(|main| main.about.title.clone());
         let text = if topics.is_empty() { title } else { Some(topics.join("\n")) };
@@ -413,7 +416,8 @@ impl ArchivistService {
     /// Reflects on several episodes together if these sessions complete a pattern. Errors are dropped: the next session
     /// of the kind triggers it again.
     pub(super) async fn reflect_on_patterns(&self, runs: &[(ReflectionTrigger, EpisodeId)]) {
-        let Ok(mut episodes) = self.memory.list_episodes(&EpisodeFilter::default()).await else { return };
+        let recent = EpisodeFilter::newest(COMPARED_EPISODES);
+        let Ok(mut episodes) = self.memory.list_episodes(&recent).await else { return };
         for (trigger, id) in runs {
             let trigger = ReflectionTrigger { scenario: ReflectionScenario::PatternDetected, ..trigger.clone() };
             for _ in 0..MAX_PATTERNS {
@@ -428,7 +432,7 @@ impl ArchivistService {
                 {
                     break;
                 }
-                let Ok(marked) = self.memory.list_episodes(&EpisodeFilter::default()).await else { return };
+                let Ok(marked) = self.memory.list_episodes(&recent).await else { return };
                 episodes = marked;
             }
         }

@@ -7,6 +7,7 @@ use super::bank_files::RecordPlace;
 use super::bank_state::LessonLocation;
 use super::index_types::{BrokenIndex, FactSubject, IndexCoverage, IndexItem};
 use crate::domain::{Alias, FactKey, LessonCounters, MemoryId};
+use crate::memory::LessonStateFilter;
 use crate::memory::answer_collector::AnswerCollector;
 use crate::memory::lesson_matching::{LessonCard, LessonWorth, PreparedQuery};
 use crate::recall::TermStatistics;
@@ -82,6 +83,14 @@ impl LessonIndex {
         _known_better: &[IndexedLesson],
         _answers: &mut AnswerCollector<'_, LessonLocation>,
     ) -> Result<(), BrokenIndex> {
+        Err(BrokenIndex)
+    }
+
+    pub(super) fn list_last_signs(
+        &self,
+        _which: LessonStateFilter,
+        _known_better: &[IndexedLesson],
+    ) -> Result<Vec<(i64, DocAddress)>, BrokenIndex> {
         Err(BrokenIndex)
     }
 

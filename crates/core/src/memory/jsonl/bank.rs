@@ -24,6 +24,9 @@ use crate::trust::{MachineKey, MemoryFolder};
 /// The length at which the redo log is cut back.
 const CHECKPOINT_BYTES: u64 = 128 * 1024;
 
+/// The number of episodes of a batch up to which each is searched for, instead of reading all.
+const MAX_SEARCHED_EPISODES: usize = 4;
+
 /// The files that do not belong into a clone of the repository.
 const GITIGNORE: &str = "index/\nglobal-index/\nqueue/\n*redo.log\n*lock\n*.next\nmachine.seal\nrefreshed.json\n";
 
@@ -106,6 +109,9 @@ impl JsonlBank {
             highest_alias: state.highest_alias()?.max(writer.applied.highest_alias),
             max_bytes: self.options.max_line_bytes,
         };
+        if batch.episodes.len() > MAX_SEARCHED_EPISODES {
+            state.load_episodes()?;
+        }
         let plan = plan_commit(&rules, &mut *state, batch)?;
         let redo = self.build_redo_record(&state, group_lines_by_file(&plan))?;
         Ok(PreparedCommit { writer, redo, receipt: plan.receipt, highest_alias: plan.highest_alias })

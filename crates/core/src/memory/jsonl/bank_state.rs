@@ -34,7 +34,7 @@ const TALLY_BYTES: u64 = 1024 * 1024;
 
 /// The reason why a read failed: an error of the store, or a broken index.
 #[derive(Debug)]
-enum BankReadError {
+pub(super) enum BankReadError {
     Memory(MemoryError),
     Index,
 }
@@ -65,8 +65,8 @@ impl ExistingRecords for BankState {
         Ok(Self::find_lesson(self, id)?.map(|lesson| (lesson.memory, lesson.version)))
     }
 
-    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError> {
-        Ok(self.load_episodes()?.episodes.get(id).map(|(_, episode)| episode))
+    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<Episode>, MemoryError> {
+        Self::find_episode(self, id)
     }
 
     fn has_fact(&mut self, fact: &Fact) -> Result<bool, MemoryError> {
@@ -167,6 +167,15 @@ impl BankState {
         Ok(&self.view)
     }
 
+    /// Returns true if the view holds the episodes, or at least an earlier state of their file.
+    pub(super) fn has_read_episodes(&self) -> bool {
+        self.read.contains_key(&StoreFile::Episodes)
+    }
+
+    pub(super) fn line_limit(&self) -> usize {
+        self.limit
+    }
+
     /// Finds the current version of a lesson.
     pub(super) fn find_lesson(&mut self, id: &MemoryId) -> Result<Option<Lesson>, MemoryError> {
         self.with_index_fallback(|state| state.try_find_lesson(id))
@@ -252,7 +261,10 @@ impl BankState {
     }
 
     /// Runs the work with everything loaded; if the index fails, runs it again without the index.
-    fn with_index_fallback<T>(&mut self, work: impl Fn(&Self) -> Result<T, BankReadError>) -> Result<T, MemoryError> {
+    pub(super) fn with_index_fallback<T>(
+        &mut self,
+        work: impl Fn(&Self) -> Result<T, BankReadError>,
+    ) -> Result<T, MemoryError> {
         loop {
             self.load_file(StoreFile::Lessons)?;
             self.load_file(StoreFile::Ledger)?;
@@ -306,13 +318,13 @@ impl BankState {
         Ok(again == *seal)
     }
 
-    fn try_find_lesson(&self, id: &MemoryId) -> Result<Option<Lesson>, BankReadError> {
+    pub(super) fn try_find_lesson(&self, id: &MemoryId) -> Result<Option<Lesson>, BankReadError> {
         let current = self.current_lesson(id)?;
         Ok(current.map(|current| Lesson::new(current.memory, current.version, current.counters)))
     }
 
     /// Returns the current version of a lesson from the index and the view together.
-    fn current_lesson(&self, id: &MemoryId) -> Result<Option<CurrentLesson>, BankReadError> {
+    pub(super) fn current_lesson(&self, id: &MemoryId) -> Result<Option<CurrentLesson>, BankReadError> {
         let entry = self.indexed_lesson(id)?;
         let (memory, place, versions) = match (self.view.lessons.get(id), &entry) {
             (Some(row), _) => (row.memory.clone(), row.place, row.versions),
@@ -400,7 +412,7 @@ impl BankState {
     }
 
     /// Returns the index's entries for lessons that have changed since, in text or in rank.
-    fn outdated_lessons(&self) -> Result<Vec<IndexedLesson>, BankReadError> {
+    pub(super) fn outdated_lessons(&self) -> Result<Vec<IndexedLesson>, BankReadError> {
         let moved = |id: &&MemoryId| self.view.facts_about(id).any(Fact::affects_rank);
         let ids: HashSet<&MemoryId> =
             self.view.lessons.keys().chain(self.view.lessons_with_facts().filter(moved)).collect();
@@ -486,7 +498,7 @@ impl BankState {
         places.into_iter().map(|place| self.read_record(place)).collect()
     }
 
-    fn new_facts(&self) -> Result<Vec<(RecordPlace, &Fact)>, BankReadError> {
+    pub(super) fn new_facts(&self) -> Result<Vec<(RecordPlace, &Fact)>, BankReadError> {
         let mut facts = Vec::new();
         for (place, fact) in &self.view.facts {
             if self.is_unindexed(fact)? {

@@ -11,27 +11,25 @@ use super::record_view::RecordView;
 use super::redo_log::{self, RedoRecord};
 use crate::domain::{
     AgentMemory, Alias, Effect, Episode, EpisodeKind, EpisodeStatus, EvidenceLevel, Exposure, Fact, FeedbackVerdict,
-    LessonAvailability, MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity,
-    Timestamp,
+    MemoryCategory, MemoryId, MemoryKind, MemoryScope, MemorySource, MemoryState, Severity, Timestamp,
 };
 use crate::memory::{BankFinding, BankSite, BankStatus, FileStatus, FindingRemedy, IndexStatus, MemoryError};
 
 /// Counts the records of a bank and reports the state of its files and its index.
 pub(super) fn bank_status(bank: &JsonlBank) -> Result<BankStatus, MemoryError> {
-    let state = bank.peek_state()?;
-    let view = state.read_whole_files(&StoreFile::ALL)?;
-    let live = view.lessons.values().filter(|row| row.memory.availability() != LessonAvailability::Retired).count();
+    let mut state = bank.peek_state()?;
+    let count = state.count_records()?;
     let files = StoreFile::ALL.into_iter().filter(|part| bank.layout.file_path(*part).exists());
     Ok(BankStatus {
         site: BankSite::Directory { directory: bank.layout.directory().to_owned() },
         files: files
             .map(|part| FileStatus { name: bank.layout.file_name(part), bytes: state.files.file_end(part) })
             .collect(),
-        lessons: live,
-        retired: view.lessons.len() - live,
-        episodes: view.episodes.len(),
-        facts: view.facts.len(),
-        damaged_lines: view.damaged,
+        lessons: count.lessons,
+        retired: count.retired,
+        episodes: count.episodes,
+        facts: count.facts,
+        damaged_lines: count.damaged,
         index: match (&state.index, state.unindexed_bytes()) {
             (None, _) if bank.layout.index_path().exists() => IndexStatus::Unusable,
             (None, _) => IndexStatus::Absent,

@@ -23,6 +23,7 @@ use super::bank_files::RecordPlace;
 use super::bank_state::LessonLocation;
 use super::index_types::{BrokenIndex, FactSubject, IndexCoverage, IndexItem, LessonTotals};
 use crate::domain::{Alias, FactKey, LessonAvailability, LessonCounters, MemoryId};
+use crate::memory::LessonStateFilter;
 use crate::memory::answer_collector::AnswerCollector;
 use crate::memory::lesson_matching::{LessonCard, LessonWorth, PreparedQuery, short_hash};
 use crate::recall::TermStatistics;
@@ -31,7 +32,7 @@ use crate::text;
 pub(super) use tantivy::DocAddress;
 
 /// The version of the index format, raised when the same files give another index.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The memory limit of the index writer: enough to write even a large index in few segments, allocated as needed.
 const WRITER_BYTES: usize = 256_000_000;
 
@@ -177,6 +178,22 @@ impl LessonIndex {
         })
     }
 
+    /// Lists when the lessons in the included states were last confirmed, without those for which the caller has newer
+    /// data.
+    pub(super) fn list_last_signs(
+        &self,
+        which: LessonStateFilter,
+        known_better: &[IndexedLesson],
+    ) -> Result<Vec<(i64, DocAddress)>, BrokenIndex> {
+        run_shielded(|| {
+            let mut signs = Vec::new();
+            for segment in self.iter_segments(known_better) {
+                segment?.visit_lessons(which, |address, sign| signs.push((sign, address)))?;
+            }
+            Ok(signs)
+        })
+    }
+
     /// Reads what ranks a lesson among other answers.
     pub(super) fn read_worth(&self, address: DocAddress) -> Result<LessonWorth, BrokenIndex> {
         run_shielded(|| Ok(self.segment_columns(address.segment_ord)?.read_worth(address.doc_id)))
@@ -265,6 +282,7 @@ pub(super) fn write_index(
         covered.live = previous.map(|index| index.covered.live).unwrap_or_default();
         covered.waiting = previous.map(|index| index.covered.waiting).unwrap_or_default();
         covered.retired = previous.map(|index| index.covered.retired).unwrap_or_default();
+        covered.facts = previous.map(|index| index.covered.facts).unwrap_or_default();
         for item in items {
             if let Some(previous) = previous {
                 covered.uncount_item(previous, item)?;
@@ -299,10 +317,13 @@ impl IndexCoverage {
     }
 
     fn count_item(&mut self, item: &IndexItem<'_>) {
-        if let IndexItem::Lesson { memory, terms, .. } = item {
-            let totals = self.totals_of_mut(memory.availability());
-            totals.documents += 1;
-            totals.length += u64::from(terms.length);
+        match item {
+            IndexItem::Lesson { memory, terms, .. } => {
+                let totals = self.totals_of_mut(memory.availability());
+                totals.documents += 1;
+                totals.length += u64::from(terms.length);
+            }
+            IndexItem::Fact { .. } => self.facts += 1,
         }
     }
 

@@ -30,6 +30,10 @@ pub(super) struct IndexCoverage {
     pub(super) live: LessonTotals,
     pub(super) waiting: LessonTotals,
     pub(super) retired: LessonTotals,
+    /// The number of facts.
+    pub(super) facts: usize,
+    /// The number of lines in the covered files that could not be read.
+    pub(super) damaged: usize,
 }
 
 /// A chain of hashes with one link for each index update, so that an update does not read everything again.

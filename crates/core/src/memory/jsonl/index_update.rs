@@ -41,6 +41,7 @@ pub(super) fn update_index(mut state: BankState, layout: &BankLayout, line_limit
     let mut covered = IndexCoverage::at_epoch(epoch, line_limit);
     if let Some(index) = &state.index {
         covered.seals.clone_from(&index.covered.seals);
+        covered.damaged = index.covered.damaged;
     }
     for part in INDEXED {
         let (start, end) = (state.covered_end(part), state.files.file_end(part));
@@ -55,6 +56,7 @@ pub(super) fn update_index(mut state: BankState, layout: &BankLayout, line_limit
     }
     let UnindexedRecords { lessons, facts } = state.find_unindexed()?;
     covered.highest_alias = state.highest_alias()?;
+    covered.damaged += INDEXED.into_iter().map(|part| state.view.damaged_in(part)).sum::<usize>();
     let mut cutter = WordSplitter::default();
     let terms: Vec<LessonTerms> =
         lessons.iter().map(|lesson| collect_lesson_terms(&mut cutter, &lesson.memory)).collect();

@@ -13,10 +13,13 @@ mod redo_log;
 
 // Reading the files.
 mod bank_state;
+mod episode_reader;
 #[cfg_attr(not(feature = "index"), path = "absent_index.rs")]
 mod index;
 #[cfg_attr(not(feature = "index"), allow(dead_code, reason = "an index would use the rest"))]
 mod index_types;
+mod newest_lessons;
+mod record_count;
 mod record_view;
 mod snapshot;
 
@@ -251,6 +254,11 @@ impl MemoryService for JsonlMemory {
         Ok(lessons)
     }
 
+    async fn newest_lessons(&self, which: LessonStateFilter, count: usize) -> Result<Vec<Lesson>, MemoryError> {
+        let lessons = self.run_in_each_bank(move |bank| bank.read_state()?.newest_lessons(which, count)).await?;
+        Ok(lessons.into_iter().flatten().collect())
+    }
+
     async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError> {
         let wanted = id.clone();
         let histories = self.run_in_each_bank(move |bank| {
@@ -296,15 +304,7 @@ impl MemoryService for JsonlMemory {
             return Ok(Vec::new());
         }
         let filter = filter.clone();
-        run_blocking(&self.project, move |bank| {
-            let mut state = bank.read_state()?;
-            let view = state.load_episodes()?;
-            let mut episodes: Vec<_> =
-                view.episodes.values().filter(|(_, episode)| filter.admits_episode(episode)).collect();
-            episodes.sort_unstable_by_key(|(place, _)| *place);
-            Ok(episodes.into_iter().map(|(_, episode)| episode.clone()).collect())
-        })
-        .await
+        run_blocking(&self.project, move |bank| bank.read_state()?.find_episodes(&filter)).await
     }
 
     /// Hashes the lengths and times of the files, without reading them.

@@ -19,8 +19,8 @@ pub(super) struct RecordView {
     keys: HashSet<FactKey>,
     facts_of: HashMap<MemoryId, Vec<RecordPlace>>,
     pub(super) highest_alias: u64,
-    /// The number of lines that could not be read. They stay in the files.
-    pub(super) damaged: usize,
+    /// The number of lines of each file that could not be read. They stay in the files.
+    damaged: BTreeMap<StoreFile, usize>,
 }
 
 /// The newest version of a lesson.
@@ -70,7 +70,7 @@ impl RecordView {
                 StoreFile::Episodes => self.add_episode(line, limit),
             };
             if let Err(why) = read {
-                self.damaged += 1;
+                *self.damaged.entry(part).or_default() += 1;
                 tracing::debug!(?part, at = line.start, why, "line kept but not read");
             }
         }
@@ -84,6 +84,11 @@ impl RecordView {
             Lesson::new(row.memory, row.versions, counters)
         });
         counted.collect()
+    }
+
+    /// Returns the number of lines of a file that could not be read.
+    pub(super) fn damaged_in(&self, part: StoreFile) -> usize {
+        self.damaged.get(&part).copied().unwrap_or_default()
     }
 
     pub(super) fn has_fact(&self, key: &FactKey) -> bool {

@@ -287,8 +287,8 @@ impl ExistingRecords for StoredRecords {
         Ok(self.lessons.get(id).map(read))
     }
 
-    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<&Episode>, MemoryError> {
-        Ok(self.episodes.get(id))
+    fn find_episode(&mut self, id: &EpisodeId) -> Result<Option<Episode>, MemoryError> {
+        Ok(self.episodes.get(id).cloned())
     }
 
     fn has_fact(&mut self, fact: &Fact) -> Result<bool, MemoryError> {

@@ -220,6 +220,10 @@ impl MemoryService for PostgresMemory {
         self.server.run_with_retries("read lessons", || self.try_list_lessons(which).boxed()).await
     }
 
+    async fn newest_lessons(&self, which: LessonStateFilter, count: usize) -> Result<Vec<Lesson>, MemoryError> {
+        self.server.run_with_retries("read lessons", || self.try_newest_lessons(which, count).boxed()).await
+    }
+
     async fn lesson_history(&self, id: &MemoryId) -> Result<Vec<LessonRevision>, MemoryError> {
         self.server.run_with_retries("read the versions of a lesson", || self.try_lesson_history(id).boxed()).await
     }

@@ -70,11 +70,7 @@ impl PostgresMemory {
 
     pub(super) async fn try_list_lessons(&self, which: LessonStateFilter) -> Result<Vec<Lesson>, PostgresFailure> {
         let client = self.server.read_connection(ServerRole::Writer).await?;
-        let wanted: Vec<i16> = LessonAvailability::ALL
-            .into_iter()
-            .filter(|availability| which.includes_state(*availability))
-            .map(row_parser::state_to_number)
-            .collect();
+        let wanted = state_numbers(which);
         let mut lessons: Vec<Lesson> = Vec::new();
         for bank in self.existing_banks(&client).await? {
             let select = format!("{LESSON} WHERE l.bank = $1 AND l.standing = ANY($2)");
@@ -85,6 +81,28 @@ impl PostgresMemory {
         lessons.sort_by(|a, b| {
             a.memory.version_at().cmp(&b.memory.version_at()).then_with(|| a.memory.id.cmp(&b.memory.id))
         });
+        Ok(lessons)
+    }
+
+    pub(super) async fn try_newest_lessons(
+        &self,
+        which: LessonStateFilter,
+        count: usize,
+    ) -> Result<Vec<Lesson>, PostgresFailure> {
+        let client = self.server.read_connection(ServerRole::Writer).await?;
+        let wanted = state_numbers(which);
+        let limit = i64::try_from(count).unwrap_or(i64::MAX);
+        let mut lessons: Vec<Lesson> = Vec::new();
+        for bank in self.existing_banks(&client).await? {
+            let select = format!(
+                "{LESSON} WHERE l.bank = $1 AND l.standing = ANY($2) AND l.last_sign >= coalesce((SELECT min(last_sign) \
+                 FROM (SELECT last_sign FROM archivist.lessons WHERE bank = $1 AND standing = ANY($2) \
+                 ORDER BY last_sign DESC LIMIT $3) AS newest), 0)"
+            );
+            for row in query_cached(&client, &select, &[&bank, &wanted, &limit]).await? {
+                lessons.push(row_parser::parse_lesson(&row)?);
+            }
+        }
         Ok(lessons)
     }
 
@@ -133,6 +151,14 @@ impl PostgresMemory {
                 filter,
             );
         }
+        let asks_only_newest = EpisodeFilter { newest: None, ..filter.clone() } == EpisodeFilter::default();
+        if let Some(count) = filter.newest.filter(|_| asks_only_newest) {
+            let select = "SELECT record FROM archivist.episodes WHERE bank = $1 ORDER BY written DESC LIMIT $2";
+            let limit = i64::try_from(count).unwrap_or(i64::MAX);
+            let mut rows = query_cached(&client, select, &[&bank, &limit]).await?;
+            rows.reverse();
+            return filter_episodes(&rows, filter);
+        }
         // Callers that need all episodes ask often, so only newer ones are read. A commit assigns places while it
         // holds the bank's lock, so that no place before a visible one appears later.
         let upto = self.episodes.lock().unwrap_or_else(PoisonError::into_inner).upto;
@@ -142,7 +168,8 @@ impl PostgresMemory {
         for row in &rows {
             known.add_episode(row.try_get("written")?, row_parser::parse_record(row, "record")?);
         }
-        Ok(known.by_place.values().filter(|episode| filter.admits_episode(episode)).cloned().collect())
+        let admitted = known.by_place.values().filter(|episode| filter.admits_episode(episode)).cloned();
+        Ok(keep_newest(admitted.collect(), filter))
     }
 
     pub(super) async fn try_list_facts(&self, filter: &FactFilter) -> Result<Vec<Fact>, PostgresFailure> {
@@ -183,11 +210,23 @@ impl PostgresMemory {
     }
 }
 
+/// Returns the numbers of the included states.
+fn state_numbers(which: LessonStateFilter) -> Vec<i16> {
+    let included = LessonAvailability::ALL.into_iter().filter(|availability| which.includes_state(*availability));
+    included.map(row_parser::state_to_number).collect()
+}
+
 fn filter_episodes(rows: &[Row], filter: &EpisodeFilter) -> Result<Vec<Episode>, PostgresFailure> {
     let mut episodes: Vec<Episode> = Vec::new();
     for row in rows {
         episodes.push(row_parser::parse_record(row, "record")?);
     }
     episodes.retain(|episode| filter.admits_episode(episode));
-    Ok(episodes)
+    Ok(keep_newest(episodes, filter))
+}
+
+fn keep_newest(mut episodes: Vec<Episode>, filter: &EpisodeFilter) -> Vec<Episode> {
+    let surplus = filter.newest.map_or(0, |count| episodes.len().saturating_sub(count));
+    episodes.drain(..surplus);
+    episodes
 }

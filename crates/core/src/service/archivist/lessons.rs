@@ -38,6 +38,8 @@ pub struct LessonFilter {
     pub session: Option<SessionId>,
     /// Words that must all occur somewhere in the lesson.
     pub words: Vec<String>,
+    /// The number of lessons at most; all if `None`.
+    pub limit: Option<usize>,
 }
 
 impl LessonFilter {
@@ -55,6 +57,7 @@ impl LessonFilter {
             task: None,
             session: None,
             words: Vec::new(),
+            limit: None,
         }
     }
 
@@ -132,17 +135,41 @@ pub enum LessonAuthor {
     Agent,
 }
 
+/// The number of lessons from which reading all at once is faster than one after the other.
+const MOST_READ_BY_AGE: usize = 10_000;
+
+/// The factor by which more lessons are read when too few of them matched.
+const READ_GROWTH: usize = 8;
+
 /// The reason for quarantining an agent's own lessons.
 const AGENTS_WORD: &str = "written by an agent, seen by nobody else";
 
 impl Archivist {
     /// Lists the lessons that match the filter, the most recently confirmed first.
     pub async fn list_lessons(&self, filter: &LessonFilter) -> Result<Vec<Lesson>, RequestError> {
-        let mut lessons = self.memory.list_lessons(filter.which).await?;
-        lessons.retain(|lesson| self.sees_lesson(&lesson.memory) && filter.matches_lesson(&lesson.memory));
+        let mut lessons = self.read_matching_lessons(filter).await?;
         lessons.sort_by_key(|lesson| {
             Reverse((last_confirmed_at(lesson), lesson.memory.alias.as_ref().map(Alias::number)))
         });
+        lessons.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(lessons)
+    }
+
+    /// Reads the lessons that match the filter; if they are limited, only as many of the newest as that takes.
+    async fn read_matching_lessons(&self, filter: &LessonFilter) -> Result<Vec<Lesson>, RequestError> {
+        let matches = |lesson: &Lesson| self.sees_lesson(&lesson.memory) && filter.matches_lesson(&lesson.memory);
+        let mut count = filter.limit.unwrap_or(usize::MAX).max(1);
+        while count < MOST_READ_BY_AGE {
+            let mut lessons = self.memory.newest_lessons(filter.which, count).await?;
+            let read = lessons.len();
+            lessons.retain(matches);
+            if read < count || lessons.len() >= filter.limit.unwrap_or(usize::MAX) {
+                return Ok(lessons);
+            }
+            count = count.saturating_mul(READ_GROWTH);
+        }
+        let mut lessons = self.memory.list_lessons(filter.which).await?;
+        lessons.retain(matches);
         Ok(lessons)
     }
 
@@ -153,6 +180,7 @@ impl Archivist {
             id: None,
             session: asked.session.clone(),
             task: asked.task.clone(),
+            newest: None,
             since: asked.days.and_then(|days| now.checked_sub_signed(TimeDelta::days(i64::from(days)))),
         };
         let mut episodes = self.memory.list_episodes(&filter).await?;

@@ -9,6 +9,7 @@ use tantivy::{DocAddress, DocId, DocSet, SegmentOrdinal, SegmentReader, TERMINAT
 use super::super::bank_state::LessonLocation;
 use super::schema::{IS_LESSON, IndexFields, SegmentColumns, state_term};
 use crate::domain::LessonAvailability;
+use crate::memory::LessonStateFilter;
 use crate::memory::answer_collector::AnswerCollector;
 use crate::memory::lesson_matching::{LessonTrait, PreparedQuery, SharedTraits};
 
@@ -116,6 +117,20 @@ impl SegmentWalk<'_> {
             let spot = LessonLocation::Indexed(DocAddress::new(self.number, doc));
             answers.offer_lesson(spot, &self.columns.read_card(doc), &common, &counts);
         }
+        Ok(())
+    }
+
+    /// Visits the lessons in the included states, with the time when each was last confirmed.
+    pub(super) fn visit_lessons(
+        &self,
+        which: LessonStateFilter,
+        mut visit: impl FnMut(DocAddress, i64),
+    ) -> tantivy::Result<()> {
+        visit_live_documents(self.reader, self.read_postings(self.fields.traits, IS_LESSON)?, |doc| {
+            if !self.skip.contains(&doc) && which.includes_state(self.columns.read_card(doc).availability) {
+                visit(DocAddress::new(self.number, doc), self.columns.read_worth(doc).last_sign);
+            }
+        });
         Ok(())
     }
 
