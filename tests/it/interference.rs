@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use archivist_core::memory::jsonl::{Disk, JsonlMemory, JsonlSettings, RealDisk, SyncPolicy};
 use archivist_core::memory::{LessonName, LessonStateFilter, LessonUsage, MemoryService, SearchMethod};
@@ -475,4 +475,51 @@ impl Disk for Hooked {
     fn boot_id(&self) -> Option<String> {
         self.boot.clone()
     }
+}
+
+/// An editor opened the file before two commits and saves it after them.
+#[tokio::test]
+async fn what_a_stale_copy_took_is_told_and_brought_back() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join(LESSONS);
+    let memory = JsonlMemory::open(idle(directory.path()));
+    add(&memory, "a", "Before the editor").await;
+    let opened = std::fs::read(&file).unwrap();
+    add(&memory, "b", "While the editor was open").await;
+    add(&memory, "a", "Before the editor, said better").await;
+    let copy = directory.path().join("lessons.jsonl~");
+    std::fs::write(&copy, &opened).unwrap();
+    std::fs::rename(&copy, &file).unwrap();
+    touch(&file, FileTimes::new().set_modified(SystemTime::now() + Duration::from_secs(1)));
+
+    // Writers go on, and do not bring back what somebody may have taken out on purpose.
+    let memory = JsonlMemory::open(idle(directory.path()));
+    add(&memory, "c", "After the editor").await;
+    assert_eq!(ids(&memory).await, ["a", "c"]);
+    let findings = memory.find_problems().await.unwrap();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].problem, "2 acknowledged lines are missing; another program took them out");
+    assert_eq!(memory.repair_problems(at()).await.unwrap(), findings);
+
+    let memory = JsonlMemory::open(idle(directory.path()));
+    assert_eq!(ids(&memory).await, ["a", "b", "c"]);
+    let name = LessonName::parse("a").unwrap();
+    assert_eq!(memory.get_lesson(&name).await.unwrap().unwrap().memory.summary, "Before the editor, said better");
+    assert_eq!(memory.find_problems().await.unwrap(), []);
+}
+
+/// Who took a line out on purpose is told once, and compaction forgets it.
+#[tokio::test]
+async fn a_line_taken_out_on_purpose_is_forgotten_by_compaction() {
+    let directory = TempDir::new().unwrap();
+    let memory = JsonlMemory::open(idle(directory.path()));
+    add(&memory, "a", "Kept").await;
+    let kept = std::fs::read(directory.path().join(LESSONS)).unwrap();
+    add(&memory, "b", "Taken out").await;
+    edit(&directory.path().join(LESSONS), &kept);
+    let memory = JsonlMemory::open(idle(directory.path()));
+    assert_eq!(memory.find_problems().await.unwrap().len(), 1);
+    memory.compact_banks().await.unwrap();
+    assert_eq!(memory.find_problems().await.unwrap(), []);
+    assert_eq!(ids(&memory).await, ["a"]);
 }

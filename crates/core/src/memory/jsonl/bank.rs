@@ -157,8 +157,14 @@ impl JsonlBank {
         let (log_length, log_end) = (image.whole, image.whole);
         let mut writer = BankWriter { bank: self, log, log_length, log_end, applied, _lock: lock };
         if !as_noted {
-            // The log is of no use for files that another program has changed.
-            writer.write_checkpoint()?;
+            if image.whole == 0 {
+                writer.write_checkpoint()?;
+            } else {
+                // The log no longer restores these files after a power failure, but it may hold lines that the other
+                // program took out, see `lost_lines`.
+                writer.sync_files()?;
+                writer.note_applied()?;
+            }
         } else if !is_noted {
             writer.note_applied()?;
         }
@@ -405,10 +411,7 @@ impl BankWriter<'_> {
         Ok(())
     }
 
-    /// Syncs the files and cuts the log back to a single note about them.
-    ///
-    /// This is done even where commits are lazy: another process's commits may be in the log.
-    pub(super) fn write_checkpoint(&mut self) -> Result<(), MemoryError> {
+    fn sync_files(&self) -> Result<(), MemoryError> {
         let (disk, layout) = (&self.bank.disk, &self.bank.layout);
         for part in StoreFile::ALL {
             let path = layout.file_path(part);
@@ -417,7 +420,16 @@ impl BankWriter<'_> {
             }
         }
         let directory = layout.directory();
-        disk.sync_directory(directory).map_err(MemoryError::io_error("sync", directory))?;
+        disk.sync_directory(directory).map_err(MemoryError::io_error("sync", directory))
+    }
+
+    /// Syncs the files and cuts the log back to a single note about them.
+    ///
+    /// This is done even where commits are lazy: another process's commits may be in the log.
+    pub(super) fn write_checkpoint(&mut self) -> Result<(), MemoryError> {
+        self.sync_files()?;
+        let (disk, layout) = (&self.bank.disk, &self.bank.layout);
+        let directory = layout.directory();
         // The new log replaces the old one atomically, so that a reader always finds one.
         let (path, next) = (layout.redo_log_path(), layout.next_redo_log_path());
         drop(disk::open_to_replace(&next)?);

@@ -7,6 +7,7 @@ use super::bank_files::{BankLayout, StoreFile};
 use super::bank_state::BankState;
 use super::index::LessonIndex;
 use super::json_lines;
+use super::lost_lines::{find_lost_lines, restoring_lines};
 use super::record_view::RecordView;
 use super::redo_log::{self, RedoRecord};
 use crate::domain::{
@@ -56,6 +57,13 @@ pub(super) fn examine_bank(bank: &JsonlBank) -> Result<Vec<BankFinding>, MemoryE
     for part in StoreFile::ALL {
         examine_file(bank, &state, part, &mut findings)?;
     }
+    for (part, lines) in find_lost_lines(bank, &state)? {
+        let problem = match lines.len() {
+            1 => "1 acknowledged line is missing; another program took it out".to_owned(),
+            count => format!("{count} acknowledged lines are missing; another program took them out"),
+        };
+        findings.push(new_finding(layout.file_name(part), None, problem, FindingRemedy::Repairable));
+    }
     let view = state.read_whole_files(&StoreFile::ALL)?;
     examine_aliases(layout, &view, &mut findings);
     examine_fact_links(layout, &view, &mut findings);
@@ -80,6 +88,14 @@ pub(super) fn repair_bank(bank: &JsonlBank, at: Timestamp) -> Result<Vec<BankFin
     let state = bank.read_separate_state()?;
     let view = state.read_whole_files(&[StoreFile::Archive, StoreFile::Lessons])?;
     let mut lines: BTreeMap<StoreFile, String> = BTreeMap::new();
+    for (part, lost) in find_lost_lines(bank, &state)? {
+        let current = |memory: &AgentMemory| view.lessons.get(&memory.id).map(|row| row.memory.clone());
+        for line in restoring_lines(part, &lost, current)? {
+            let text = lines.entry(part).or_default();
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
     let mut highest = view.highest_alias.max(writer.highest_alias());
     for id in lessons_needing_alias(&view) {
         let Some(row) = view.lessons.get(&id) else { continue };

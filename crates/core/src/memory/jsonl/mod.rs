@@ -28,6 +28,7 @@ mod bank;
 mod compact;
 mod doctor;
 mod index_update;
+mod lost_lines;
 
 use std::collections::HashMap;
 use std::path::PathBuf;

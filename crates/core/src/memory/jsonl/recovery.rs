@@ -33,6 +33,10 @@ pub(super) fn restore_lost_lines(bank: &JsonlBank, entries: Vec<RedoLogEntry>) -
     for entry in entries {
         match entry {
             RedoLogEntry::Applied(applied) => {
+                // What was written before another program changed the files is left to `lost_lines`.
+                if applied.epoch != noted.epoch {
+                    runs.clear();
+                }
                 noted = applied;
                 unnoted.clear();
             }
