@@ -81,6 +81,8 @@ const WRITES: &[&[&str]] = &[
     &["forget", "{lesson}", "--reason", "not mine"],
     &["restore", "{lesson}", "--version", "1"],
     &["unmerge", "{lesson}"],
+    &["purge", "{lesson}", "--yes"],
+    &["purge", "--session", "{session}", "--yes"],
     &["feedback", "ignore", "{lesson}", "--run", "{run}"],
 ];
 

@@ -93,6 +93,8 @@ mod moving;
 #[cfg(unix)]
 mod no_permission;
 mod processes;
+#[cfg(unix)]
+mod purge;
 mod queue;
 #[cfg(all(unix, feature = "postgres"))]
 mod queue_contract;

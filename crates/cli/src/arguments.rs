@@ -11,8 +11,8 @@ use super::console::{ColorChoice, StderrVerbosity};
 use crate::commands::migrate;
 use crate::commands::{
     add, archeflow, audit, audit_check, batch, config, decisions, demo, effect, episodes, feedback, forget, history,
-    hook, import_export, init, inspect, list, maintenance, prompt, recall, reference_texts, reflect, show, trust, why,
-    worker,
+    hook, import_export, init, inspect, list, maintenance, prompt, purge, recall, reference_texts, reflect, show,
+    trust, why, worker,
 };
 #[cfg(feature = "serve")]
 use crate::commands::{mcp, serve};
@@ -160,6 +160,8 @@ pub(super) enum MemoryCommand {
     Why(why::WhyCommand),
     /// Take lessons out of use; they are kept and can be restored
     Forget(forget::ForgetCommand),
+    /// Erase lessons, sessions or a text for good, from every file and table
+    Purge(purge::PurgeCommand),
     /// Show the versions of a lesson
     History(history::HistoryCommand),
     /// Bring back an earlier version of a lesson, as a new one

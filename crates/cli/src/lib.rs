@@ -167,12 +167,16 @@ fn run_with_memory(
 ) -> anyhow::Result<CommandExit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
     runtime.block_on(async {
+        if !matches!(command, MemoryCommand::Purge(_)) {
+            finish_interrupted_purge(session, console).await;
+        }
         let done = match command {
             MemoryCommand::Add(command) => command.run(session, console).await,
             MemoryCommand::List(command) => command.run(session, console).await,
             MemoryCommand::Show(command) => command.run(session, console).await,
             MemoryCommand::Why(command) => command.run(session, console).await,
             MemoryCommand::Forget(command) => command.run(session, console).await,
+            MemoryCommand::Purge(command) => command.run(session, console).await,
             MemoryCommand::History(command) => command.run(session, console).await,
             MemoryCommand::Restore(command) => command.run(session, console).await,
             MemoryCommand::Promote(command) => command.run(session, console).await,
@@ -203,6 +207,15 @@ fn run_with_memory(
     })
 }
 
+/// Finishes a purge that was interrupted, so that nothing of it is left for long.
+async fn finish_interrupted_purge(session: &CommandContext, console: &mut Console) {
+    match session.archivist.resume_purge().await {
+        Ok(Some(_)) => console.print_note("a purge that was interrupted is finished"),
+        Ok(None) => {}
+        Err(error) => console.print_warning(&format!("a purge was interrupted and cannot be finished: {error}")),
+    }
+}
+
 fn run_reflecting(
     command: &ReflectingCommand,
     session: &CommandContext,
@@ -210,6 +223,10 @@ fn run_reflecting(
     environment: &ProcessEnvironment,
     console: &mut Console,
 ) -> anyhow::Result<CommandExit> {
+    if session.archivist.is_purge_interrupted() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
+        runtime.block_on(finish_interrupted_purge(session, console));
+    }
     match command {
         #[cfg(feature = "serve")]
         ReflectingCommand::Serve(command) => command.run(session, globals, environment, console),

@@ -24,6 +24,7 @@ pub(crate) mod mcp;
 #[cfg(feature = "postgres")]
 pub(crate) mod migrate;
 pub(crate) mod prompt;
+pub(crate) mod purge;
 pub(crate) mod recall;
 pub(crate) mod reference_texts;
 pub(crate) mod reflect;

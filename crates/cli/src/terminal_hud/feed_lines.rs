@@ -37,6 +37,9 @@ pub(super) fn render_message(message: &HudMessage, known: &MemoryRows) -> Option
                 format!("worth a look: {} {summary} (importance {importance})", lesson_display_name(memory_id, known));
             (ts, text, FeedEmphasis::News)
         }
+        HudMessage::ArchivistRecordsErased { count, ts } => {
+            (ts, format!("{} erased for good", format_count(*count, "record", "records")), FeedEmphasis::Plain)
+        }
         // The completion message tells how many there are.
         HudMessage::ArchivistMemoriesAdded { .. } => return None,
     };

@@ -49,4 +49,11 @@ pub enum HudMessage {
         /// The time of the message.
         ts: Timestamp,
     },
+    /// Records were erased for good. It does not say which.
+    ArchivistRecordsErased {
+        /// The number of records.
+        count: u64,
+        /// The time of the message.
+        ts: Timestamp,
+    },
 }

@@ -152,6 +152,36 @@ impl FileFeedReader {
     }
 }
 
+/// Replaces the feed of a memory without the messages that go, and returns their number. What is left keeps its place
+/// and number: blanks stand where the others were.
+pub(crate) fn rewrite_feed(memory: &Path, mut goes: impl FnMut(&[u8]) -> bool) -> io::Result<usize> {
+    let path = feed_path(memory);
+    refuse_linked_folder(&path)?;
+    if !path.exists() {
+        return Ok(0);
+    }
+    let mut file = open_locked(&path)?;
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    let mut erased = 0;
+    let (mut at, first) = (0, HEADER_BYTES);
+    let mut kept = bytes.clone();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let words = line.trim_ascii();
+        if at >= first && !words.is_empty() && goes(words) {
+            erased += 1;
+            let blank = at..at + line.strip_suffix(b"\n").unwrap_or(line).len();
+            kept.get_mut(blank).into_iter().for_each(|blank| blank.fill(b' '));
+        }
+        at += line.len();
+    }
+    if erased > 0 {
+        FileReplacement::new(&path).write(&kept)?;
+    }
+    Ok(erased)
+}
+
 /// Returns an error if the folder of a feed or its file is a symbolic link: it may have come with a repository, and lead
 /// anywhere.
 fn refuse_linked_folder(path: &Path) -> io::Result<()> {

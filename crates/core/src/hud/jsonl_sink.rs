@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{HudError, HudSink};
@@ -32,7 +32,7 @@ impl JsonlSink {
 
     /// Opens a file for appending, and creates it for its owner alone if it does not exist. Never follows a link.
     pub fn to_file(path: &Path) -> Result<Self, HudError> {
-        Ok(Self::new(open_to_append(path)?))
+        Ok(Self::new(ReopenedFile { path: path.to_owned(), file: open_to_append(path)? }))
     }
 }
 
@@ -53,6 +53,40 @@ impl fmt::Debug for JsonlSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JsonlSink").finish_non_exhaustive()
     }
+}
+
+/// A file that is opened again once another one lies at its path: a purge replaces it, and nothing may be written to the
+/// old one.
+struct ReopenedFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl Write for ReopenedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !is_file_at_path(&self.file, &self.path)? {
+            self.file = open_to_append(&self.path).map_err(io::Error::other)?;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(unix)]
+fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let own = file.metadata()?;
+    // A pipe or a terminal stays what it is.
+    let is_same = || path.metadata().is_ok_and(|found| (own.dev(), own.ino()) == (found.dev(), found.ino()));
+    Ok(!own.is_file() || is_same())
+}
+
+#[cfg(not(unix))]
+fn is_file_at_path(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 fn open_to_append(path: &Path) -> Result<File, HudError> {

@@ -24,6 +24,7 @@ use crate::domain::HudMessage;
 
 pub use error::HudError;
 pub use event_feed::{FeedFollower, MemoryFeed};
+pub(crate) use feed_file::rewrite_feed;
 pub use feed_file::{FeedMessage, FileFeedReader, FileFeedSink};
 pub use feed_wakeup::FeedListener;
 #[cfg(feature = "postgres")]

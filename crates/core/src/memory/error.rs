@@ -176,7 +176,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    pub(super) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }

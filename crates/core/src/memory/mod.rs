@@ -3,6 +3,7 @@
 mod answer_collector;
 mod bank_reports;
 mod commit_plan;
+mod erasure;
 mod error;
 mod lesson_matching;
 mod shared_vectors;
@@ -24,6 +25,7 @@ use crate::domain::{
 use crate::recall::{RankingSettings, RecallScore};
 
 pub use bank_reports::{BankFinding, BankSite, BankStatus, CompactionReport, FileStatus, FindingRemedy, IndexStatus};
+pub use erasure::{ErasureCounts, ErasureNote, ErasurePlan, ErasureSelection, RecordFate, RecordKind, StoredRecord};
 pub use error::MemoryError;
 pub use shared_vectors::{LessonVectorStore, LessonVectors, VectorModel};
 
@@ -101,6 +103,27 @@ pub trait MemoryService: Send + Sync + std::fmt::Debug {
 
     /// Moves records that are no longer in use to the archive.
     async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError>;
+
+    /// Plans what a selection erases for good. Changes nothing. A store that cannot erase returns an error.
+    async fn plan_erasure(&self, _selection: &ErasureSelection) -> Result<ErasurePlan, MemoryError> {
+        Err(MemoryError::Interrupted("this store erases nothing".to_owned()))
+    }
+
+    /// Erases what was planned, in every table and file of the store. It may be repeated, and goes on with what an
+    /// interrupted try has left.
+    async fn erase_records(&self, _plan: &ErasurePlan) -> Result<(), MemoryError> {
+        Err(MemoryError::Interrupted("this store erases nothing".to_owned()))
+    }
+
+    /// Keeps a note of an erasure. The note is kept once, however often this is called.
+    async fn record_erasure(&self, _note: &ErasureNote) -> Result<(), MemoryError> {
+        Err(MemoryError::Interrupted("this store erases nothing".to_owned()))
+    }
+
+    /// Returns the notes of all erasures, the oldest first.
+    async fn list_erasures(&self) -> Result<Vec<ErasureNote>, MemoryError> {
+        Ok(Vec::new())
+    }
 
     /// Updates derived data if enough has been written since. Never fails: errors are only logged.
     async fn run_maintenance(&self);

@@ -29,6 +29,7 @@ pub use answer_format::{AnswerFormat, EndpointCapabilities, is_format_status, pr
 pub use cassette::{Clean, RecordingModel, ReplayModel};
 pub use circuit_breaker::{BreakerGuardedModel, CircuitBreaker, CircuitBreakerSettings};
 pub use error::ModelError;
+pub(crate) use governor::lock_spend_folder;
 pub use governor::{
     CallTokens, Clock, Deciding, GovernedModel, LedgerError, LedgerInstruction, LedgerMemo, NumberedLine,
     ReflectionAllowance, ReservedCall, SharedLedger, SpendCaps, SpendGovernor, SpentToday, TokenPrices,

@@ -68,10 +68,14 @@ impl ArchivistService {
     pub async fn plan_batch(&self, since: Timestamp) -> Result<BatchPlan, SkipReason> {
         let (places, window) = (self.project.unnamed_places(), SessionWindow { since: Some(since), until: None });
         let found = super::reflection_service::run_blocking(move || discover_sessions(&places, window)).await?;
+        let purged = self.memory.list_erasures().await?;
         let mut plan = BatchPlan::default();
         plan.problems.extend(found.problems.iter().map(|one| format!("{}: {}", one.path.display(), one.why)));
         for session in &found.sessions {
             let Some((trigger, sources)) = self.plan_session(session) else { continue };
+            if purged.iter().any(|note| note.covers_session(&trigger.session_id)) {
+                continue;
+            }
             match self.skip_if_unchanged(&trigger, &sources, RepeatPolicy::IfGrown).await {
                 Ok(()) => plan.sessions.push(PlannedSession { trigger, sources }),
                 Err(SkipReason::Unchanged) => plan.known += 1,

@@ -28,6 +28,7 @@ mod memory_copy;
 mod model_client;
 mod progress_writer;
 mod project_context;
+mod purge;
 mod queue;
 mod queue_worker;
 mod redacting_memory;
@@ -47,9 +48,9 @@ pub use archivist::{
     Archivist, ArchivistBuilder, BankKind, DaySpend, EpisodeListFilter, EpisodeSteps, FeedbackEvidence,
     ForgottenLesson, JobQueueStatus, JobReport, LessonAuthor, LessonBrief, LessonEffectRow, LessonEvidenceReport,
     LessonFeedback, LessonFilter, LessonInjection, LessonOpinion, LessonSighting, LessonVersion, MeasuredEffect,
-    MemoryStats, MemoryStatus, MergedLesson, NewLesson, ProjectFileProbe, QueuedJob, RecallLevel, RecallReply,
-    RecallReplyItem, RecallRequest, RecallResult, RecordedFeedback, RelatedLesson, RequestError, RequestFault,
-    SpendReport, StepView, last_confirmed_at, load_prompts, parse_role,
+    MemoryStats, MemoryStatus, MergedLesson, NewLesson, ProjectFileProbe, PurgePlan, PurgeReport, PurgeSelector,
+    QueuedJob, RecallLevel, RecallReply, RecallReplyItem, RecallRequest, RecallResult, RecordedFeedback, RelatedLesson,
+    RequestError, RequestFault, SpendReport, StepView, last_confirmed_at, load_prompts, parse_role,
 };
 pub use batch_journal::BatchJournal;
 pub use batch_reflection::{BatchPlan, FinishedSession, PlannedSession};

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use crate::context::RecordRedactor;
 use crate::domain::{Episode, Fact, MemoryId, MemoryQuery, Timestamp};
 use crate::memory::{
-    BankFinding, BankStatus, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, FactFilter, JudgingTurn,
-    Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, LessonVectorStore, MemoryAnswer,
-    MemoryError, MemoryService, MemoryStamp,
+    BankFinding, BankStatus, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, ErasureNote, ErasurePlan,
+    ErasureSelection, FactFilter, JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter,
+    LessonVectorStore, MemoryAnswer, MemoryError, MemoryService, MemoryStamp,
 };
 use crate::recall::RankingSettings;
 
@@ -139,6 +139,22 @@ impl MemoryService for RedactingMemory {
 
     async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError> {
         self.inner.compact_banks().await
+    }
+
+    async fn plan_erasure(&self, selection: &ErasureSelection) -> Result<ErasurePlan, MemoryError> {
+        self.inner.plan_erasure(selection).await
+    }
+
+    async fn erase_records(&self, plan: &ErasurePlan) -> Result<(), MemoryError> {
+        self.inner.erase_records(plan).await
+    }
+
+    async fn record_erasure(&self, note: &ErasureNote) -> Result<(), MemoryError> {
+        self.inner.record_erasure(note).await
+    }
+
+    async fn list_erasures(&self) -> Result<Vec<ErasureNote>, MemoryError> {
+        self.inner.list_erasures().await
     }
 
     async fn run_maintenance(&self) {

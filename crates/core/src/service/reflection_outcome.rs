@@ -28,6 +28,9 @@ pub enum SkipReason {
     /// The logs have not grown since the last reflection.
     #[error("nothing has happened since it was reflected on")]
     Unchanged,
+    /// The session was purged, and is not to be learned from again.
+    #[error("the session was purged")]
+    Purged,
     /// No log of the session was found.
     #[error("no log of session `{0}` was found")]
     NoLog(SessionId),
@@ -57,13 +60,13 @@ impl SkipReason {
         match self {
             Self::NoLog(_) | Self::Memory(_) | Self::LedgerAway(_) | Self::Broke(_) => true,
             Self::Unreadable { why, .. } => !matches!(why, UnreadableLog::UnknownFormat(_)),
-            Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged => false,
+            Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged | Self::Purged => false,
         }
     }
 
     /// Returns true if there was nothing to do, rather than an obstacle.
     pub fn is_choice(&self) -> bool {
-        matches!(self, Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged)
+        matches!(self, Self::Disabled | Self::Unwanted { .. } | Self::HealerSkipped | Self::Unchanged | Self::Purged)
     }
 }
 

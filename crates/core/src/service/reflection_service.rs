@@ -177,6 +177,10 @@ impl ArchivistService {
         trigger: &ReflectionTrigger,
         policy: RepeatPolicy,
     ) -> Result<ReflectionReport, SkipReason> {
+        // Displays hear nothing of a purged session. A memory that cannot be read is reported as such below.
+        if let Err(SkipReason::Purged) = self.refuse_purged_session(trigger).await {
+            return Err(SkipReason::Purged);
+        }
         let learned = self.announce_reflection(trigger, self.run_reflection(trigger, policy)).await?;
         self.reflect_on_patterns(&[(trigger.clone(), learned.episode.clone())]).await;
         Ok(learned)
@@ -230,6 +234,13 @@ impl ArchivistService {
         reflection_policy::check_status(&self.settings.archivist, trigger, &prepared.context.episode.status)?;
         let distilled = self.distill_candidates(trigger, &prepared).instrument(info_span!("distil")).await;
         self.judge_and_commit(trigger, &prepared, distilled).instrument(info_span!("settle")).await
+    }
+
+    /// Returns `SkipReason::Purged` if the session was erased for good.
+    pub(super) async fn refuse_purged_session(&self, trigger: &ReflectionTrigger) -> Result<(), SkipReason> {
+        let notes = self.memory.list_erasures().await?;
+        let is_purged = notes.iter().any(|note| note.covers_session(&trigger.session_id));
+        if is_purged { Err(SkipReason::Purged) } else { Ok(()) }
     }
 
     /// Announces the start and the end of a reflection, each once, and catches panics.
@@ -399,6 +410,8 @@ impl ArchivistService {
         if let Some(why) = prepared.ledger_outage() {
             return Err(SkipReason::LedgerAway(why));
         }
+        // It may have been purged while a model thought about it.
+        self.refuse_purged_session(trigger).await?;
         let learned = self.judge_candidates(trigger, prepared, distilled).await?;
         if self.settings.appends_lessons {
             let (root, session) = (self.project.root.clone(), learned.session.clone());

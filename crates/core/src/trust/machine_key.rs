@@ -69,6 +69,8 @@ pub enum SealPurpose {
     MemoryFolder,
     /// A job was written by this machine.
     Job,
+    /// What a purge erases was decided on this machine.
+    Purge,
 }
 
 impl SealPurpose {
@@ -76,6 +78,7 @@ impl SealPurpose {
         match self {
             Self::MemoryFolder => b"archivist memory folder\0",
             Self::Job => b"archivist job\0",
+            Self::Purge => b"archivist purge\0",
         }
     }
 }

@@ -57,6 +57,7 @@ impl ServerEvent {
             HudMessage::ArchivistReflectionComplete { .. } => "archivist_reflection_complete",
             HudMessage::ArchivistMemoryHighlight { .. } => "archivist_memory_highlight",
             HudMessage::ArchivistMemoriesAdded { .. } => "archivist_memories_added",
+            HudMessage::ArchivistRecordsErased { .. } => "archivist_records_erased",
         };
         let data = serde_json::to_string(&told.message).ok()?;
         Some(Self { id: Some(told.id), name, data: data.into() })

@@ -206,8 +206,13 @@ impl JsonlBank {
             return Ok(());
         };
         index_update::update_index(self.read_separate_state()?, &self.layout, self.options.max_line_bytes)?;
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).forget_everything();
+        self.forget_state();
         Ok(())
+    }
+
+    /// Forgets what was read, so that the next reader reads the files again.
+    pub(super) fn forget_state(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).forget_everything();
     }
 
     /// Builds the redo record for new lines. Any obstacle to writing them shows up here, before it is durable.

@@ -99,6 +99,11 @@ impl BankLayout {
         self.join_name(&format!("{}index", self.prefix))
     }
 
+    /// Returns the path of the notes about what was erased.
+    pub(super) fn erasures_path(&self) -> PathBuf {
+        self.join_name(&format!("{}erasures.jsonl", self.prefix))
+    }
+
     pub(super) fn gitignore_path(&self) -> PathBuf {
         self.join_name(".gitignore")
     }

@@ -93,7 +93,7 @@ fn split_lessons(bytes: &[u8], versions_kept: usize, limit: usize) -> Compaction
 }
 
 /// Writes the successor of a file. It is synced whatever the settings say, because it replaces the whole file.
-fn write_successor(bank: &JsonlBank, part: StoreFile, bytes: &[u8]) -> Result<(), MemoryError> {
+pub(super) fn write_successor(bank: &JsonlBank, part: StoreFile, bytes: &[u8]) -> Result<(), MemoryError> {
     disk::refuse_link(&bank.layout.file_path(part))?;
     let path = bank.layout.successor_path(part);
     let mut file = disk::open_to_replace(&path)?;

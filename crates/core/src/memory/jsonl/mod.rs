@@ -27,6 +27,7 @@ mod snapshot;
 mod bank;
 mod compact;
 mod doctor;
+mod erase;
 mod index_update;
 mod lost_lines;
 
@@ -41,9 +42,9 @@ use self::bank::{BankOptions, JsonlBank, PreparedCommit};
 use super::answer_collector::{self, BankAnswer};
 use super::lesson_matching::PreparedQuery;
 use super::{
-    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, FactFilter,
-    JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, MemoryAnswer, MemoryError,
-    MemoryService, MemoryStamp,
+    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, ErasureNote,
+    ErasurePlan, ErasureSelection, FactFilter, JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision,
+    LessonStateFilter, MemoryAnswer, MemoryError, MemoryService, MemoryStamp,
 };
 use crate::domain::{AgentMemory, Episode, Fact, MemoryId, MemoryQuery, MemoryScope, StableHash, Timestamp};
 use crate::recall::RankingSettings;
@@ -329,6 +330,25 @@ impl MemoryService for JsonlMemory {
 
     async fn compact_banks(&self) -> Result<Vec<CompactionReport>, MemoryError> {
         self.run_in_each_bank(compact::compact_bank).await
+    }
+
+    async fn plan_erasure(&self, selection: &ErasureSelection) -> Result<ErasurePlan, MemoryError> {
+        let records = self.run_in_each_bank(erase::list_stored_records).await?;
+        Ok(ErasurePlan::from_records(&records.concat(), selection))
+    }
+
+    async fn erase_records(&self, plan: &ErasurePlan) -> Result<(), MemoryError> {
+        let plan = Arc::new(plan.clone());
+        self.run_in_each_bank(move |bank| erase::erase_from_bank(bank, &plan)).await.map(drop)
+    }
+
+    async fn record_erasure(&self, note: &ErasureNote) -> Result<(), MemoryError> {
+        let note = note.clone();
+        run_blocking(&self.project, move |bank| erase::record_note(bank, &note)).await
+    }
+
+    async fn list_erasures(&self) -> Result<Vec<ErasureNote>, MemoryError> {
+        run_blocking(&self.project, |bank| erase::list_notes(&bank.layout)).await
     }
 
     async fn run_maintenance(&self) {

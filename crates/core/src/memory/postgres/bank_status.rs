@@ -73,8 +73,8 @@ impl PostgresMemory {
             let Some(bank) = self.server.find_bank(client, key).await? else { continue };
             let found: Vec<BankFinding> = examine_bank(client, bank).await?;
             if !found.is_empty() {
-                let truth = SourceRecords::read_bank(client, bank).await?;
-                rewrite_derived(client, bank, truth.into_changes()).await?;
+                execute_cached(client, "DELETE FROM archivist.vectors WHERE bank = $1", &[&bank]).await?;
+                rewrite_from_records(client, bank).await?;
                 mended.extend(found);
             }
         }
@@ -89,6 +89,12 @@ impl PostgresMemory {
         let delete = "DELETE FROM archivist.commits WHERE bank = $1 AND at < now() - make_interval(days => $2)";
         execute_cached(&client, delete, &[&bank, &COMMITS_KEPT_DAYS]).await
     }
+}
+
+/// Derives what is searched in a bank from its records again.
+pub(super) async fn rewrite_from_records(client: &Object, bank: i64) -> Result<(), PostgresFailure> {
+    let truth = SourceRecords::read_bank(client, bank).await?;
+    rewrite_derived(client, bank, truth.into_changes()).await
 }
 
 /// The records that a bank's lessons are derived from.

@@ -34,6 +34,7 @@ const MIGRATIONS: &[MigrationScript] = migrations![
     5 "0005_row_security",
     6 "0006_vectors",
     7 "0007_waiting",
+    8 "0008_erasures",
 ];
 
 /// The advisory lock that is held while the tables change, so that two processes do not both change them.

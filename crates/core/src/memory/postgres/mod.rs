@@ -15,6 +15,7 @@ mod transaction;
 // Writing.
 mod bank;
 mod commit;
+mod erase;
 mod lexemes;
 mod row_writer;
 
@@ -48,9 +49,9 @@ use self::transaction::OpenTransaction;
 use super::answer_collector::{join_answers, join_neighbours};
 use super::lesson_matching::PreparedQuery;
 use super::{
-    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, FactFilter,
-    JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision, LessonStateFilter, LessonVectorStore,
-    MemoryAnswer, MemoryError, MemoryService, MemoryStamp,
+    BankFinding, BankStatus, BankTenancy, CommitBatch, CommitReceipt, CompactionReport, EpisodeFilter, ErasureNote,
+    ErasurePlan, ErasureSelection, FactFilter, JudgingTurn, Lesson, LessonName, LessonNeighbour, LessonRevision,
+    LessonStateFilter, LessonVectorStore, MemoryAnswer, MemoryError, MemoryService, MemoryStamp,
 };
 use crate::domain::{Episode, Fact, MemoryId, MemoryQuery, Timestamp};
 use crate::recall::RankingSettings;
@@ -254,6 +255,23 @@ impl MemoryService for PostgresMemory {
 
     async fn repair_problems(&self, _at: Timestamp) -> Result<Vec<BankFinding>, MemoryError> {
         self.server.run_with_retries("repair", || self.try_repair_problems().boxed()).await
+    }
+
+    async fn plan_erasure(&self, selection: &ErasureSelection) -> Result<ErasurePlan, MemoryError> {
+        let plan = || self.try_plan_erasure(selection).boxed();
+        self.server.run_with_retries("look for what is to be erased", plan).await
+    }
+
+    async fn erase_records(&self, plan: &ErasurePlan) -> Result<(), MemoryError> {
+        self.server.run_with_retries("erase", || self.try_erase_records(plan).boxed()).await
+    }
+
+    async fn record_erasure(&self, note: &ErasureNote) -> Result<(), MemoryError> {
+        self.server.run_with_retries("write down an erasure", || self.try_record_erasure(note).boxed()).await
+    }
+
+    async fn list_erasures(&self) -> Result<Vec<ErasureNote>, MemoryError> {
+        self.server.run_with_retries("read what was erased", || self.try_list_erasures().boxed()).await
     }
 
     /// Does nothing: old versions cost the server nothing where they are.

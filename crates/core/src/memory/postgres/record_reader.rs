@@ -19,6 +19,8 @@ use crate::memory::{
 /// The episodes read so far, in the order of writing, and the last place read.
 #[derive(Debug, Default)]
 pub(super) struct EpisodeCache {
+    /// How often something was erased when they were read. An erasure takes episodes away.
+    erasures: i64,
     upto: i64,
     by_place: BTreeMap<i64, Episode>,
 }
@@ -161,7 +163,16 @@ impl PostgresMemory {
         }
         // Callers that need all episodes ask often, so only newer ones are read. A commit assigns places while it
         // holds the bank's lock, so that no place before a visible one appears later.
-        let upto = self.episodes.lock().unwrap_or_else(PoisonError::into_inner).upto;
+        let erasures = "SELECT coalesce(sum(times), 0)::bigint FROM archivist.erasures WHERE bank = $1";
+        let erasures: i64 =
+            query_cached(&client, erasures, &[&bank]).await?.first().map_or(Ok(0), |row| row.try_get(0))?;
+        let upto = {
+            let mut known = self.episodes.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.erasures != erasures {
+                *known = EpisodeCache { erasures, ..EpisodeCache::default() };
+            }
+            known.upto
+        };
         let select = "SELECT written, record FROM archivist.episodes WHERE bank = $1 AND written > $2 ORDER BY written";
         let rows = query_cached(&client, select, &[&bank, &upto]).await?;
         let mut known = self.episodes.lock().unwrap_or_else(PoisonError::into_inner);

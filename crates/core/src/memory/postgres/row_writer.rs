@@ -114,7 +114,7 @@ pub(super) async fn write_changes(
     Ok(())
 }
 
-/// Rewrites all derived data of a bank.
+/// Rewrites all derived data of a bank but the vectors.
 pub(super) async fn rewrite_derived(
     client: &Object,
     bank: i64,
@@ -122,7 +122,6 @@ pub(super) async fn rewrite_derived(
 ) -> Result<(), PostgresFailure> {
     execute_cached(client, "DELETE FROM archivist.lessons WHERE bank = $1", &[&bank]).await?;
     execute_cached(client, "DELETE FROM archivist.vocabulary WHERE bank = $1", &[&bank]).await?;
-    execute_cached(client, "DELETE FROM archivist.vectors WHERE bank = $1", &[&bank]).await?;
     let mut drift = VocabularyDelta::default();
     write_lessons(client, bank, &lessons, &mut drift).await?;
     write_vocabulary(client, bank, &drift).await?;

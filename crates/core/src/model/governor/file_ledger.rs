@@ -125,6 +125,11 @@ impl FileLedger {
     }
 }
 
+/// Locks the ledger in a folder, so that nobody writes to it until the returned file is dropped.
+pub(crate) fn lock_spend_folder(folder: &Path) -> Result<File, LedgerError> {
+    lock_file(&folder.join("lock"), PATIENCE)
+}
+
 /// The file of one day, locked against other writers.
 #[derive(Debug)]
 pub(super) struct LockedDayFile<'l> {

@@ -43,6 +43,7 @@ use crate::domain::{Timestamp, TokenUsage};
 
 pub use self::caps::SpendCaps;
 pub use self::file_ledger::LedgerError;
+pub(crate) use self::file_ledger::lock_spend_folder;
 pub use self::money::{CallTokens, TokenPrices};
 pub use self::shared_ledger::{Deciding, LedgerInstruction, LedgerMemo, NumberedLine, ReservedCall, SharedLedger};
 pub use self::token_estimate::{estimate_prompt_tokens, max_billable_tokens};

@@ -118,7 +118,7 @@ impl Archivist {
     }
 
     /// Returns the configured displays.
-    fn build_hud(&self) -> Result<HudBroadcaster, RequestError> {
+    pub(super) fn build_hud(&self) -> Result<HudBroadcaster, RequestError> {
         let settings = &self.config.hud;
         let mut sinks: Vec<Box<dyn HudSink>> = vec![self.event_feed().open_sink()];
         if let Some(path) = settings.file_path(self.environment.home.as_deref()) {

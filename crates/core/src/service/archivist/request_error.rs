@@ -103,6 +103,7 @@ impl RequestError {
                 "`archivist config show --origin` tells where that is set"
             }
             Self::Skipped(SkipReason::Unchanged) => "`--again` reflects on it all the same",
+            Self::Skipped(SkipReason::Purged) => "docs/operations.md says how a purged session is remembered",
             Self::Skipped(SkipReason::HealerSkipped | SkipReason::Broke(_)) => return None,
             Self::NoSuchEpisode { .. } => "`archivist episodes --json` shows every run",
             Self::Unclear { hint, .. } | Self::Impossible { hint, .. } => hint,

@@ -103,14 +103,18 @@ impl JobRowState {
 }
 
 /// Locks the lane of a bank; returns true if there is one.
-async fn lock_lane(client: &impl GenericClient, bank: i64) -> Result<bool, PostgresFailure> {
+pub(super) async fn lock_lane(client: &impl GenericClient, bank: i64) -> Result<bool, PostgresFailure> {
     let select = client.prepare_cached("SELECT 1 FROM archivist.lanes WHERE bank = $1 FOR UPDATE").await?;
     Ok(client.query_opt(&select, &[&bank]).await?.is_some())
 }
 
 /// Marks waiting jobs of a subject as done if another one covers them, preferring the longest log and then the latest,
 /// and blocks the remaining one while a worker has a job of the same subject. The lane must be locked.
-async fn resolve_subject_jobs(client: &impl GenericClient, bank: i64, subject: &str) -> Result<(), PostgresFailure> {
+pub(super) async fn resolve_subject_jobs(
+    client: &impl GenericClient,
+    bank: i64,
+    subject: &str,
+) -> Result<(), PostgresFailure> {
     let cover = "UPDATE archivist.jobs j \
          SET place = 3, note = 'covered by ' || latest.name, settled_at = statement_timestamp(), is_held = false \
          FROM (SELECT name FROM archivist.jobs WHERE bank = $1 AND subject = $2 AND place = 0 \
@@ -127,7 +131,7 @@ async fn resolve_subject_jobs(client: &impl GenericClient, bank: i64, subject: &
 }
 
 /// Updates a lane's summary of its jobs. The lane must be locked. Each number is one index lookup.
-async fn refresh_lane(client: &impl GenericClient, bank: i64) -> Result<(), PostgresFailure> {
+pub(super) async fn refresh_lane(client: &impl GenericClient, bank: i64) -> Result<(), PostgresFailure> {
     let first = |urgency: i16| {
         format!(
             "(SELECT min(due_at) FROM archivist.jobs \
