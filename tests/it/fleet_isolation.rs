@@ -82,7 +82,6 @@ const WRITES: &[&[&str]] = &[
     &["restore", "{lesson}", "--version", "1"],
     &["unmerge", "{lesson}"],
     &["purge", "{lesson}", "--yes"],
-    &["purge", "--session", "{session}", "--yes"],
     &["feedback", "ignore", "{lesson}", "--run", "{run}"],
 ];
 

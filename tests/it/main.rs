@@ -95,6 +95,7 @@ mod no_permission;
 mod processes;
 #[cfg(unix)]
 mod purge;
+mod purge_rest;
 mod queue;
 #[cfg(all(unix, feature = "postgres"))]
 mod queue_contract;

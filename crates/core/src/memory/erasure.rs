@@ -84,9 +84,9 @@ pub enum RecordKind {
 /// What becomes of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordFate {
-    /// It stays as it is.
+    /// It is kept, unchanged.
     Kept,
-    /// It goes.
+    /// It is erased as a whole.
     Erased,
     /// It stays in this form, which no longer mentions what goes.
     Rewritten(String),
