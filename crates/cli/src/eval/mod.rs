@@ -7,6 +7,7 @@ mod effect;
 mod errors;
 mod model;
 mod planted;
+mod poison;
 mod real;
 mod recall;
 mod redact;
@@ -32,6 +33,7 @@ Examples:
   archivist eval distill
   archivist eval effect
   archivist eval errors --data bench/trail
+  archivist eval poison
   archivist eval real --data real-lessons
   archivist eval recall
   archivist eval redact
@@ -51,6 +53,8 @@ pub(super) enum EvalCommand {
     Effect(effect::EvalEffect),
     /// Measure how many of the failures that people marked in sessions are found
     Errors(errors::EvalErrors),
+    /// Measure what an attacker who adapts gets into later sessions
+    Poison(poison::EvalPoison),
     /// Measure what is learned from real sessions with labelled lessons
     Real(real::EvalReal),
     /// Measure how well lessons are found again, and how well nothing is said where nothing is known
@@ -71,6 +75,7 @@ impl EvalCommand {
             Self::Distill(command) => command.run(now, console),
             Self::Effect(command) => command.run(seed, console),
             Self::Errors(command) => command.run(console),
+            Self::Poison(command) => command.run(seed, console),
             Self::Real(command) => command.run(now, console),
             Self::Recall(command) => command.run(seed, console),
             Self::Redact(command) => command.run(console),
