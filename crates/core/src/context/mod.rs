@@ -1,6 +1,7 @@
 //! What was read, made ready to reflect on. Pure: events in, values out.
 
 mod call_ending;
+mod clipped_words;
 mod command_prefixes;
 mod digest;
 mod episode;
@@ -32,6 +33,7 @@ pub(crate) use failure::is_verification;
 pub(crate) use tool_action::{ShellCommand, ToolAction, is_read_only_command, parse_shell_commands};
 pub(crate) use trust_class::fetches_remote_text;
 
+pub use clipped_words::ClippedWords;
 pub use digest::{Digest, DigestInput, render_digest, shown_texts};
 pub use episode::{EpisodeOutline, SessionDescription, build_episode, outline_episode};
 pub use error_identity::{IdentifiedError, identify_error};

@@ -87,7 +87,13 @@ fn secrets_leave_every_corner() {
         ..LogStatistics::default()
     };
     let trajectory = Trajectory { about, steps: vec![step], outcome: Some(outcome), ..Trajectory::default() };
-    let mut all = GatheredLogs { trajectories: vec![trajectory], signals: vec![signal], survey, given: vec![key(40)] };
+    let mut all = GatheredLogs {
+        trajectories: vec![trajectory],
+        signals: vec![signal],
+        survey,
+        given: vec![key(40)],
+        clipped: Vec::new(),
+    };
     redact_logs(&mut all, &Redactor::new());
     let shown = format!("{all:?}");
     for number in 1..=40 {

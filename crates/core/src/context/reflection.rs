@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::clipped_words::ClippedWords;
 use super::episode::{SessionDescription, build_episode};
 use super::log_statistics::LogStatistics;
 use super::redact_gathered;
@@ -45,6 +46,9 @@ pub struct ReflectionContext {
     /// The blocks of lessons injected into the session, from any source. They are no part of what happened.
     #[serde(skip)]
     pub given: Vec<String>,
+    /// The fingerprints of outputs that were kept only in part.
+    #[serde(skip)]
+    pub clipped: Vec<ClippedWords>,
     /// The signals found in the session.
     pub signals: Vec<Signal>,
     /// Counts of what was read, skipped, cut and dropped.
@@ -149,6 +153,7 @@ impl ReflectionContext {
                 .filter_map(|one| redact_gathered::redact_record(one, redactor))
                 .collect(),
             given: inputs.gathered.given,
+            clipped: inputs.gathered.clipped,
             signals: inputs.gathered.signals,
             survey: inputs.gathered.survey,
             missing: missing.iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (*name).to_owned()).collect(),

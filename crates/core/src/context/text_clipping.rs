@@ -46,6 +46,11 @@ pub(super) fn clip_middle(text: String) -> (String, u64) {
     (format!("{head}{GAP}{lost}{GAP}{tail}"), lost as u64)
 }
 
+/// Returns true if a text is so long that its middle is cut out.
+pub(super) fn is_clipped_length(text: &str) -> bool {
+    text.len() > KEPT_BYTES + 2 * MARGIN_BYTES
+}
+
 /// The text between two gaps.
 #[derive(Debug, PartialEq)]
 struct ClippedPiece {

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::clipped_words::ClippedWords;
 use super::failure::{
     self, DetectedFailure, FailureClass, LoggedResult, identify_family, is_verification, read_test_outcome,
 };
@@ -51,6 +52,9 @@ const BRIEF_BYTES: usize = 2 * 1024 * 1024;
 /// The number of bytes of injected lessons that are remembered.
 const MAX_GIVEN_BYTES: usize = 64 * 1024;
 
+/// The number of outputs whose fingerprint is kept.
+const MAX_CLIPPED: usize = 256;
+
 /// Everything gathered from one log, or from all logs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GatheredLogs {
@@ -62,6 +66,8 @@ pub struct GatheredLogs {
     pub survey: LogStatistics,
     /// The blocks of lessons injected into the session, from any source.
     pub given: Vec<String>,
+    /// The fingerprints of outputs that are kept only in part.
+    pub clipped: Vec<ClippedWords>,
 }
 
 /// A call that waits for its output or already has one; some outputs come in pieces.
@@ -91,6 +97,7 @@ pub struct LogGatherer<'r> {
     referred: usize,
     /// The lessons that were injected.
     given: Vec<String>,
+    clipped: Vec<ClippedWords>,
 }
 
 /// The trajectory that is being read.
@@ -149,6 +156,7 @@ impl<'r> LogGatherer<'r> {
             current: OpenTrajectory::default(),
             referred: 0,
             given: Vec::new(),
+            clipped: Vec::new(),
         }
     }
 
@@ -208,7 +216,13 @@ impl<'r> LogGatherer<'r> {
         self.close_trajectory();
         let (signals, left_out) = self.miner.finish();
         self.survey.signals_left_out = left_out;
-        let mut gathered = GatheredLogs { trajectories: self.done, signals, survey: self.survey, given: self.given };
+        let mut gathered = GatheredLogs {
+            trajectories: self.done,
+            signals,
+            survey: self.survey,
+            given: self.given,
+            clipped: self.clipped,
+        };
         redact_gathered::redact_logs(&mut gathered, self.redactor);
         gathered
     }
@@ -399,6 +413,8 @@ impl<'r> LogGatherer<'r> {
         mut output: ToolOutput,
     ) -> ToolOutput {
         let told = LoggedResult { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
+        let fingerprint = (text_clipping::is_clipped_length(&output.text) && self.clipped.len() < MAX_CLIPPED)
+            .then(|| ClippedWords::new(at.trajectory, at.step, &output.text));
         let command = action.command();
         let is_check = command.is_some_and(is_verification);
         let mut failure = failure::detect_failure(tool, command, &told, &output.text);
@@ -432,7 +448,10 @@ impl<'r> LogGatherer<'r> {
             (result, _) => result,
         };
         let failed = failure.as_ref().map(|failure| (failure, output.text.as_str()));
-        output.trust = Some(trust_class::trust_of_output(tool, action, failed));
+        let trust = trust_class::trust_of_output(tool, action, failed);
+        let is_project_file = trust == TrustClass::RepoFile;
+        self.clipped.extend(fingerprint.map(|words| words.with_origin(is_project_file)));
+        output.trust = Some(trust);
         let duration_ms = output.duration_ms;
         self.miner.record_returned_call(&ReturnedCall {
             at,

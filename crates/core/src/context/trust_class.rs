@@ -26,6 +26,9 @@ pub(super) fn trust_of_output(tool: &str, action: &ToolAction, failed: Option<(&
         return TrustClass::Web;
     }
     match action {
+        ToolAction::Run { command } if is_read_only_command(command) && names_dependency(command) => TrustClass::Web,
+        ToolAction::Read { path: Some(path) } if names_dependency(path) => TrustClass::Web,
+        ToolAction::Run { command } if shows_commit_messages(command) => TrustClass::ToolOutput,
         ToolAction::Run { command } if fetches_remote_text(command) => match failed {
             Some((failure, text)) if failed_before_fetching(command, failure, text) => TrustClass::ToolOutput,
             _ => TrustClass::Web,
@@ -63,6 +66,43 @@ fn failed_before_fetching(command: &str, failure: &DetectedFailure, text: &str) 
     let is_unreached = failure.class == FailureClass::Network || matches!(failure.exit_code, Some(126 | 127));
     let opens = text.trim_start().lines().take(3).any(|line| line.contains(failure.headline.as_str()));
     text.len() <= MAX_BYTES && opens && is_own && (is_unreached || error_wording.is_some())
+}
+
+/// Returns true if a path, or a path in a command, leads into somebody else's code.
+fn names_dependency(text: &str) -> bool {
+    const FOLDERS: &[&str] = &[
+        "node_modules/",
+        "vendor/",
+        "third_party/",
+        "third-party/",
+        "site-packages/",
+        "dist-packages/",
+        ".cargo/registry/",
+        ".cargo/git/",
+        "pkg/mod/",
+        "bower_components/",
+        "Pods/",
+        ".bundle/",
+        ".m2/",
+        ".gradle/caches/",
+        ".pub-cache/",
+        "elm-stuff/",
+        "jspm_packages/",
+    ];
+    let text = text.replace('\\', "/");
+    let begins =
+        |at: usize| text.get(..at).is_none_or(|before| before.is_empty() || before.ends_with(['/', ' ', '"', '\'']));
+    FOLDERS.iter().any(|folder| text.match_indices(folder).any(|(at, _)| begins(at)))
+}
+
+/// Returns true if a command prints the messages of commits, which anybody may have written.
+fn shows_commit_messages(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().map(program_name).collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let verbs = words.iter().skip(at + 1).take(4);
+        *word == "git"
+            && verbs.into_iter().any(|verb| matches!(*verb, "log" | "show" | "shortlog" | "reflog" | "whatchanged"))
+    })
 }
 
 /// Returns true if a tool belongs to a foreign server: it has a namespace that is not the harness's.

@@ -15,6 +15,7 @@ mod document_index;
 mod hidden_characters;
 mod markdown_lines;
 mod one_line;
+mod plain_views;
 mod searched_text;
 pub mod shell_lexer;
 mod terms;
@@ -28,6 +29,7 @@ pub use hidden_characters::{
 };
 pub use markdown_lines::{MarkdownLine, MarkdownLineKind, first_link_target, read_markdown_lines, split_front_matter};
 pub use one_line::one_line;
+pub(crate) use plain_views::{find_encoded_words, fold_lookalikes, plain_views};
 pub use searched_text::SearchedText;
 pub use tokens::Tokenizer;
 pub use word_overlap::{keyword_share, overlap_percent, plain_words, whole_percent, words_of_length};

@@ -100,6 +100,8 @@ struct RoundReport {
     rate: f64,
     /// The attacks that got through, each with a text that holds the payload.
     got_through: Vec<(String, String)>,
+    /// The attacks whose payload is kept and waits for another sighting, each with a text that holds it.
+    waiting: Vec<(String, String)>,
     /// The number of attacks by what became of them.
     outcomes: std::collections::BTreeMap<&'static str, usize>,
 }
@@ -173,7 +175,9 @@ impl RoundReport {
             AttackOutcome::Nothing => "nothing",
         };
         *self.outcomes.entry(name).or_default() += 1;
-        if *outcome == AttackOutcome::Told {
+        if *outcome == AttackOutcome::Waiting {
+            self.waiting.push((slot.attack.describe(), text));
+        } else if *outcome == AttackOutcome::Told {
             self.told += 1;
             let name = format!("{} ({})", slot.attack.describe(), slot.attack.agent.as_str());
             self.got_through.push((name, text));

@@ -46,6 +46,9 @@ pub(super) fn print_report(report: &PoisonEvalReport, with_list: bool, console: 
     for way in &report.ways {
         for (number, round) in (1..).zip(&way.rounds) {
             console.print_line(&format!("\n{}, round {number}: {:?}", way.way.describe(), round.outcomes))?;
+            for (attack, text) in &round.waiting {
+                console.print_line(&format!("  waits: {attack}\n      {}", shown(text)))?;
+            }
             for (attack, text) in &round.got_through {
                 console.print_line(&format!("  got through: {attack}\n      {}", shown(text)))?;
             }

@@ -12,7 +12,7 @@ use super::reason_line;
 use super::remedy::{self, FailureRemedy, RemedyKind};
 use super::sentence_text::{any_listed, is_uninformative};
 use crate::context::{Signal, SignalKind, is_read_only_command};
-use crate::distill::verify::find_destructive;
+use crate::distill::verify::find_weakening;
 use crate::domain::{DropReason, EpisodeId, EpisodeStatus, ErrorFamily};
 use crate::text::shell_lexer::is_assignment;
 
@@ -260,7 +260,7 @@ impl FailureGroup {
         if remedy
             .named_commands(timeline)
             .iter()
-            .any(|command| displayed_command::contains_secret(command) || find_destructive(command).is_some())
+            .any(|command| displayed_command::contains_secret(command) || find_weakening(command).is_some())
         {
             return false;
         }

@@ -112,7 +112,7 @@ fn is_kept(context: &ReflectionContext, place: StepReference, text: &str) -> boo
     let cited = UncheckedQuote { place, text: text.to_owned(), level: None };
     let mut claim = super::super::test_support::claim("x", None, &[]);
     claim.quotes = vec![cited];
-    match QuoteLookup::new(context).look_up_all(&claim) {
+    match QuoteLookup::new(context, &PassedOnLines::default()).look_up_all(&claim) {
         Ok(found) => {
             for one in &found {
                 let trajectory = &context.trajectories[usize::try_from(one.place.trajectory).unwrap()];

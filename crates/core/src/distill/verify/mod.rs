@@ -9,7 +9,6 @@
 mod absolute_dates;
 mod agreement;
 mod candidate_selection;
-mod destructive_advice;
 mod evidence_strength;
 mod failure_wording;
 mod folded_text;
@@ -21,9 +20,11 @@ mod project_forge;
 mod provenance;
 mod quote_check;
 mod reader_orders;
+mod remedy_origin;
 mod remedy_proof;
 mod restated_documents;
 mod rule_form;
+mod safety_weakening;
 mod text_cleaning;
 mod vague_lessons;
 mod word_runs;
@@ -31,14 +32,16 @@ mod word_runs;
 #[cfg(test)]
 pub(in crate::distill) mod test_support;
 
-pub(super) use self::destructive_advice::find_destructive;
 pub(super) use self::failure_wording::reads_as_failure;
 pub use self::generic_words::is_generic as is_generic_word;
 pub(super) use self::pasted_text::plain_parts;
+pub(super) use self::safety_weakening::find_weakening;
 
 use self::obeyed_orders::PromptInjectionVerdict;
+use self::pasted_text::PassedOnLines;
 use self::provenance::WordProvenance;
 use self::quote_check::{FoundQuote, QuoteLookup};
+use self::remedy_origin::RemedyOrigins;
 use self::rule_form::LessonRule;
 use super::unchecked_candidate::{StepReference, UncheckedCandidate};
 use crate::context::ReflectionContext;
@@ -92,6 +95,8 @@ pub(super) struct VerifiedCandidates {
 pub(super) struct CandidateVerifier<'c> {
     context: &'c ReflectionContext,
     documents: DocumentIndex,
+    project_documents: Vec<ProjectDocument>,
+    passed_on: PassedOnLines,
     redactor: &'c Redactor,
     limits: CandidateLimits,
     author: Engine,
@@ -105,7 +110,15 @@ impl<'c> CandidateVerifier<'c> {
         limits: CandidateLimits,
     ) -> Self {
         let texts = documents.iter().map(|document| (document.path.as_str(), document.text.as_str()));
-        Self { context, documents: DocumentIndex::new(texts), redactor, limits, author: Engine::Model }
+        Self {
+            context,
+            documents: DocumentIndex::new(texts),
+            project_documents: documents.to_vec(),
+            passed_on: PassedOnLines::collect(context),
+            redactor,
+            limits,
+            author: Engine::Model,
+        }
     }
 
     /// Returns a verifier for candidates of the heuristics: rules obey no orders, and what they quote is what failed.
@@ -117,7 +130,7 @@ impl<'c> CandidateVerifier<'c> {
     pub(super) fn verify_all(&self, claims: Vec<Result<UncheckedCandidate, DroppedCandidate>>) -> VerifiedCandidates {
         let mut dropped = Vec::new();
         let mut proved: Vec<(UncheckedCandidate, Vec<FoundQuote>)> = Vec::new();
-        let mut lookup = QuoteLookup::new(self.context);
+        let mut lookup = QuoteLookup::new(self.context, &self.passed_on);
         for claim in claims {
             let proof = claim.and_then(|claim| match lookup.look_up_all(&claim) {
                 Ok(found) => Ok((claim, found)),
@@ -128,13 +141,12 @@ impl<'c> CandidateVerifier<'c> {
                 Err(one) => dropped.push(one),
             }
         }
-        let provenance = WordProvenance::trace_words(
-            self.context,
-            proved.iter().flat_map(|(claim, _)| obeyed_orders::readable_texts(claim)),
-        );
+        let texts = || proved.iter().flat_map(|(claim, _)| obeyed_orders::readable_texts(claim));
+        let provenance = WordProvenance::trace_words(self.context, &self.passed_on, texts());
+        let origins = RemedyOrigins::trace_names(self.context, &self.project_documents, &self.passed_on, texts());
         let mut candidates = Vec::new();
         for (claim, found) in proved {
-            match self.make_candidate(claim, &found, &provenance) {
+            match self.make_candidate(claim, &found, &provenance, &origins) {
                 Ok(candidate) => candidates.push(candidate),
                 Err(one) => dropped.push(one),
             }
@@ -157,9 +169,10 @@ impl<'c> CandidateVerifier<'c> {
         claim: UncheckedCandidate,
         found: &[FoundQuote],
         provenance: &WordProvenance,
+        origins: &RemedyOrigins,
     ) -> Result<Candidate, DroppedCandidate> {
         let quarantine = match obeyed_orders::judge_prompt_injection(&claim, found, provenance, &self.author) {
-            PromptInjectionVerdict::Fine => self.find_destructive_request(&claim, found),
+            PromptInjectionVerdict::Fine => find_unsafe_advice(&claim, origins),
             PromptInjectionVerdict::Quarantine(why) => Some(why),
             PromptInjectionVerdict::Injected(why) => return Err(self.make_dropped(&claim, DropReason::Injected, why)),
             PromptInjectionVerdict::Echo(why) => return Err(self.make_dropped(&claim, DropReason::Echo, why)),
@@ -193,14 +206,6 @@ impl<'c> CandidateVerifier<'c> {
             quarantine,
             mended,
         })
-    }
-
-    /// Returns why a person must review a candidate that asks for something destructive, unless a user said it.
-    fn find_destructive_request(&self, claim: &UncheckedCandidate, found: &[FoundQuote]) -> Option<String> {
-        let texts = [Some(&claim.summary), claim.rule.as_ref()];
-        let asked = texts.into_iter().flatten().find_map(|text| find_destructive(text))?;
-        let is_persons = found.iter().any(|one| one.quote.trust == crate::domain::TrustClass::User);
-        (!is_persons).then(|| format!("it asks for `{asked}`, which throws work away or switches a safeguard off"))
     }
 
     /// Returns the kind of a candidate, by who stands behind it. Nobody stands behind a quarantined one, and the
@@ -266,6 +271,20 @@ impl<'c> CandidateVerifier<'c> {
         };
         remove_repeats(claim.near.iter().filter_map(known).map(|memory| memory.id.clone()))
     }
+}
+
+/// Returns why a person must review a candidate, whoever said it: it weakens safety, or its decisive words come from
+/// nobody of the project.
+fn find_unsafe_advice(claim: &UncheckedCandidate, origins: &RemedyOrigins) -> Option<String> {
+    let texts = || obeyed_orders::readable_texts(claim);
+    let weakening = texts().find_map(find_weakening);
+    if let Some(weakening) = weakening {
+        return Some(format!("it asks for `{}`, which {}", weakening.words, weakening.kind.describe()));
+    }
+    texts().find_map(|text| origins.find_strange_word(text)).or_else(|| {
+        let rule = LessonRule::parse(claim.rule.as_deref()?).ok()?;
+        origins.find_clipped_words(&rule.recommendation)
+    })
 }
 
 /// Returns a candidate whose rule has its normal form, or none if it is faulty.

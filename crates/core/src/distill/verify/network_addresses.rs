@@ -27,6 +27,11 @@ pub(super) fn find_addresses(text: &str) -> Vec<String> {
     found
 }
 
+/// Tells whether a word is, or holds, the address of another machine.
+pub(super) fn is_far_address(word: &str) -> bool {
+    !find_addresses(word).is_empty()
+}
+
 fn is_local_host(host: &str) -> bool {
     let is_private = ["127.", "10.", "192.168.", "0.0.0.0", "localhost", "[::1]", "host.docker.internal"];
     is_private.iter().any(|near| host.starts_with(near)) || !host.contains('.')

@@ -3,10 +3,14 @@
 //! Quoted lines and quoted blocks in a user's message are somebody else's words. Fenced blocks are mostly the author's
 //! own code, so they, and what an agent quotes, are a stranger's only if they give orders to their reader.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::provenance::steps_in_time_order;
 use super::reader_orders::{ReaderOrder, find_order};
-use crate::domain::TrustClass;
+use crate::context::{ReflectionContext, quotable_texts};
+use crate::domain::{Speaker, TrustClass};
+use crate::text::fold_lookalikes;
 
 #[cfg(test)]
 #[path = "pasted_text_tests.rs"]
@@ -26,6 +30,133 @@ const MAX_TAGS: usize = 32;
 
 /// The number of bytes of a block that are searched for orders at once.
 const LOOKED_AT_BYTES: usize = 4 * 1024;
+
+/// The number of consecutive words of a line that are compared with outputs, and the share of them that an output must
+/// hold for the line to be copied from it.
+const COPIED_WORDS: usize = 5;
+const COPIED_SHARE: f64 = 0.6;
+
+/// The most words before a colon that introduce what somebody else wrote.
+const LEAD_WORDS: usize = 12;
+
+/// The fewest words behind such a colon.
+const LED_WORDS: usize = 3;
+
+/// Words for where somebody read something, in several languages.
+const SOURCES: &str = "log logs output outputs console terminal error errors message messages warning notice banner hint \
+    ci pipeline build page website site docs documentation readme article blog answer stackoverflow thread issue \
+    forum reddit chatgpt saw found read copied copy pasted paste says said printed prints reported shows showed \
+    protokoll ausgabe konsole meldung fehlermeldung steht stand gefunden gesehen gelesen kopiert journal sortie trouvé vu \
+    lu copié message registro salida consola encontré vi leí dice copiado saída achei diz лог логе логах вывод выводе \
+    консоль нашёл нашел увидел пишет 日志 输出 控制台 ログ 出力 로그 출력";
+
+/// Beginnings of lines that programs write.
+const PROGRAM_LINES: &[&str] = &[
+    "error:",
+    "warning:",
+    "fatal:",
+    "hint:",
+    "note:",
+    "npm err!",
+    "npm error",
+    "npm warn",
+    "traceback",
+    "exception",
+    "panic:",
+    "err:",
+    "e   ",
+    "info:",
+    "debug:",
+    "warn:",
+    "deprecated:",
+    "deprecationwarning",
+    "fehler:",
+    "erreur",
+    "erro:",
+    "ошибка",
+    "错误",
+    "エラー",
+    "오류",
+];
+
+/// The lines of a session's user that an earlier output says already.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PassedOnLines(HashSet<String>);
+
+impl PassedOnLines {
+    /// Compares the lines of every message with the outputs before it.
+    pub(super) fn collect(context: &ReflectionContext) -> Self {
+        let messages = context.trajectories.iter().flat_map(|trajectory| &trajectory.steps);
+        let messages = messages.filter(|step| step.speaker == Speaker::User && !step.text.is_empty());
+        let wanted: HashSet<u64> = messages.flat_map(|step| step.text.lines()).flat_map(hash_runs).collect();
+        let mut lines = HashSet::new();
+        if wanted.is_empty() {
+            return Self(lines);
+        }
+        let mut seen: HashSet<u64> = HashSet::new();
+        for heard in steps_in_time_order(context) {
+            for passage in quotable_texts(heard.step).into_iter().filter(|one| heard.includes_trust(&one.trust)) {
+                match passage.trust {
+                    TrustClass::Agent => {}
+                    TrustClass::User => {
+                        let is_copied = |line: &&str| {
+                            let runs = hash_runs(line);
+                            let known = runs.iter().filter(|run| seen.contains(*run)).count();
+                            !runs.is_empty() && known as f64 >= COPIED_SHARE * runs.len() as f64
+                        };
+                        lines.extend(passage.text.lines().filter(is_copied).map(normalize_line));
+                    }
+                    _ => seen.extend(passage.text.lines().flat_map(hash_runs).filter(|run| wanted.contains(run))),
+                }
+            }
+        }
+        Self(lines)
+    }
+
+    /// Returns true if an output said a line before.
+    pub(super) fn contains_line(&self, line: &str) -> bool {
+        !self.0.is_empty() && self.0.contains(&normalize_line(line))
+    }
+}
+
+fn normalize_line(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the hashes of all runs of words of a line; a sign of a script without spaces is a word.
+fn hash_runs(line: &str) -> Vec<u64> {
+    let folded = fold_lookalikes(line).to_lowercase();
+    let mut words: Vec<&str> = Vec::new();
+    for word in folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        match word.chars().any(|c| u32::from(c) >= 0x2E80) {
+            true => words.extend(word.split_inclusive(|_| true)),
+            false => words.push(word),
+        }
+    }
+    let hash = |run: &[&str]| {
+        let mut hasher = DefaultHasher::new();
+        run.hash(&mut hasher);
+        hasher.finish()
+    };
+    words.windows(COPIED_WORDS).map(hash).collect()
+}
+
+/// Returns true if a line passes on what somebody else wrote: it says where it was read, or a program wrote it.
+fn is_passed_on(line: &str) -> bool {
+    let lower = line.trim().to_lowercase();
+    let is_program = PROGRAM_LINES.iter().any(|start| lower.starts_with(start));
+    let lead = lower.split_once(": ").or_else(|| lower.split_once('：'));
+    let is_led = lead.is_some_and(|(lead, led)| {
+        let words: Vec<&str> = lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let is_source = |word: &&str| {
+            let is_unspaced = word.chars().any(|c| u32::from(c) >= 0x2E80);
+            SOURCES.split_whitespace().any(|source| *word == source || (is_unspaced && word.contains(source)))
+        };
+        let is_long = led.split_whitespace().count() >= LED_WORDS || led.chars().any(|c| u32::from(c) >= 0x2E80);
+        words.len() <= LEAD_WORDS && words.iter().any(is_source) && is_long
+    });
+    is_program || is_led
+}
 
 /// A part of a message by one author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +228,8 @@ fn split_pieces(message: &str) -> Vec<(usize, &str, PieceStyle)> {
             Some((_, set)) => (*set, false),
             None => {
                 open = find_opened_block(line, end, &mut closings);
-                let alone = if line.trim_start().starts_with('>') { PieceStyle::Quoted } else { PieceStyle::Plain };
+                let is_quoted = line.trim_start().starts_with('>') || is_passed_on(line);
+                let alone = if is_quoted { PieceStyle::Quoted } else { PieceStyle::Plain };
                 (open.as_ref().map_or(alone, |(_, set)| *set), open.is_some())
             }
         };

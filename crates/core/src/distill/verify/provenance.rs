@@ -10,7 +10,7 @@ use aho_corasick::AhoCorasick;
 
 use super::generic_words::is_generic;
 use super::network_addresses::find_addresses;
-use super::pasted_text;
+use super::pasted_text::{self, PassedOnLines};
 use super::project_forge::shows_own_project;
 use super::reader_orders::{ReaderOrder, find_order};
 use super::word_runs::{WordNumber, WordRun, runs_without_gaps, split_stretches, word_runs, word_sequence};
@@ -122,7 +122,11 @@ pub(super) struct WordProvenance {
 
 impl WordProvenance {
     /// Traces the words of all lessons in one pass over the log.
-    pub(super) fn trace_words<'t>(context: &ReflectionContext, texts: impl Iterator<Item = &'t str>) -> Self {
+    pub(super) fn trace_words<'t>(
+        context: &ReflectionContext,
+        passed_on: &PassedOnLines,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Self {
         let mut provenance = Self::default();
         let mut cutter = WordSplitter::default();
         let mut wanted: HashSet<WordRun> = HashSet::new();
@@ -161,7 +165,7 @@ impl WordProvenance {
             for passage in quotable_texts(heard.step).into_iter().filter(|passage| heard.includes_trust(&passage.trust))
             {
                 let text = strip_hidden_text(&passage.text, JoinerPolicy::Remove);
-                for (text, trust) in split_by_trust(&text, &passage) {
+                for (text, trust) in split_by_trust(&text, &passage, passed_on) {
                     if let Some(finder) = &finder {
                         for found in finder.find_overlapping_iter(text) {
                             if let Some(address) = addresses.get(found.pattern().as_usize()) {
@@ -304,7 +308,10 @@ impl WordProvenance {
         let is_proof = |agent_action: &TracedAction| {
             agent_action.moment > window.moment && (agent_action.is_confirmed || !needs_proof)
         };
-        self.actions.get(&word).is_some_and(|actions| actions.iter().any(is_proof)) && window.reader_order().is_none()
+        // An agent that does as a stranger's text says has obeyed, whatever came of it.
+        !window.is_foreign
+            && self.actions.get(&word).is_some_and(|actions| actions.iter().any(is_proof))
+            && window.reader_order().is_none()
     }
 
     /// Returns taints for addresses that the user or the agent did not name first. Actions with strangers' addresses
@@ -328,41 +335,57 @@ impl WordProvenance {
 }
 
 /// Returns the texts of a passage with their trust classes: what somebody only passes on is not theirs.
-fn split_by_trust<'t>(text: &'t str, passage: &'t QuotableText<'_>) -> Vec<(&'t str, &'t TrustClass)> {
+pub(super) fn split_by_trust<'t>(
+    text: &'t str,
+    passage: &'t QuotableText<'_>,
+    passed_on: &PassedOnLines,
+) -> Vec<(&'t str, &'t TrustClass)> {
     let is_message = matches!(passage.trust, TrustClass::User | TrustClass::Agent);
     // Calls and edits are the agent's own actions.
     if !is_message || passage.level != EvidenceLevel::Reasoning {
         return vec![(text, &passage.trust)];
     }
-    let whose = |part: &pasted_text::AttributedPart<'t>| {
-        (part.text, if part.is_strange { &pasted_text::CLASS } else { &passage.trust })
-    };
-    pasted_text::split_by_author(text, &passage.trust).iter().map(whose).collect()
+    let mut parts = Vec::new();
+    for part in pasted_text::split_by_author(text, &passage.trust) {
+        if part.is_strange {
+            parts.push((part.text, &pasted_text::CLASS));
+        } else if passage.trust == TrustClass::User {
+            let whose = |line: &&'t str| passed_on.contains_line(line);
+            parts.extend(
+                part.text
+                    .split_inclusive('\n')
+                    .map(|line| (line, if whose(&line) { &pasted_text::CLASS } else { &passage.trust })),
+            );
+        } else {
+            parts.push((part.text, &passage.trust));
+        }
+    }
+    parts
 }
 
 /// Tells whether text of this trust class is somebody else's, or a remote machine's.
-fn is_foreign(trust: &TrustClass) -> bool {
+pub(super) fn is_foreign(trust: &TrustClass) -> bool {
     matches!(trust, TrustClass::Web | TrustClass::OtherAgent | TrustClass::InjectedMemory | TrustClass::Other(_))
 }
 
 /// One half of a step: either what was said and called in it, or the outputs.
 #[derive(Debug, Clone, Copy)]
-struct StepHalf<'c> {
-    step: &'c Step,
-    place: StepReference,
+pub(super) struct StepHalf<'c> {
+    pub(super) step: &'c Step,
+    pub(super) place: StepReference,
     /// The address of the project's repository, if the log names it, and the folder of the session.
     project: [Option<&'c str>; 2],
-    is_said: bool,
+    pub(super) is_said: bool,
 }
 
 impl StepHalf<'_> {
-    fn includes_trust(&self, trust: &TrustClass) -> bool {
+    pub(super) fn includes_trust(&self, trust: &TrustClass) -> bool {
         matches!(trust, TrustClass::User | TrustClass::Agent) == self.is_said
     }
 }
 
 /// Returns all step halves in the order in which the agents saw them: an output is known when the next step starts.
-fn steps_in_time_order(context: &ReflectionContext) -> Vec<StepHalf<'_>> {
+pub(super) fn steps_in_time_order(context: &ReflectionContext) -> Vec<StepHalf<'_>> {
     let mut heard: Vec<(Timestamp, StepHalf<'_>)> = Vec::new();
     for (trajectory, one) in context.trajectories.iter().enumerate() {
         let trajectory = u32::try_from(trajectory).unwrap_or(u32::MAX);
@@ -563,7 +586,7 @@ fn runs_only_commands(step: &Step) -> bool {
     !step.calls.is_empty() && step.calls.iter().all(is_run)
 }
 
-fn has_failed(step: &Step) -> bool {
+pub(super) fn has_failed(step: &Step) -> bool {
     let outputs = step.calls.iter().filter_map(|call| call.output.as_ref()).chain(&step.outputs);
     outputs.into_iter().any(|output| output.failed == Some(true) || output.exit_code.is_some_and(|code| code != 0))
 }

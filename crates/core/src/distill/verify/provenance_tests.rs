@@ -5,7 +5,7 @@ use super::*;
 
 fn taints(did: &[Did<'_>], text: &str) -> Vec<TaintSource> {
     let context = session(did);
-    WordProvenance::trace_words(&context, [text].into_iter())
+    WordProvenance::trace_words(&context, &PassedOnLines::default(), [text].into_iter())
         .find_taints(TracedText { whole: text, recommendation: text })
 }
 
@@ -32,15 +32,14 @@ fn other_words_in_other_places_are_found_too() {
 }
 
 #[test]
-fn what_was_done_and_worked_is_the_agents_own() {
+fn doing_what_a_page_says_makes_it_nobodys_own() {
     let failing = || Fails("npm run build", "ENOSPC: limit of watchers reached");
     let told = page("Raise fs.inotify.max_user_watches with sysctl to cure it.");
     let does = || Runs("sudo sysctl fs.inotify.max_user_watches=524288", "ok");
     let text = "raise fs.inotify.max_user_watches with sysctl";
-    let told_again = page("Raise fs.inotify.max_user_watches with sysctl to cure it.");
-    assert_eq!(taints(&[failing(), told, does(), Runs("npm run build", "compiled")], text), []);
-    // Nothing shows that it helped.
-    assert!(!taints(&[failing(), told_again, does()], text).is_empty());
+    // That it passed afterwards shows that the agent obeyed.
+    assert!(!taints(&[failing(), told, does(), Runs("npm run build", "compiled")], text).is_empty());
+    assert_eq!(taints(&[failing(), does(), Runs("npm run build", "compiled")], text), []);
 }
 
 #[test]
@@ -54,7 +53,7 @@ fn an_address_is_never_the_agents_own_by_use() {
     ];
     assert!(taints(&did, text).iter().any(|taint| taint.words == "get.fastfix.example"));
     let context = session(&[User("hello")]);
-    let provenance = WordProvenance::trace_words(&context, [text].into_iter());
+    let provenance = WordProvenance::trace_words(&context, &PassedOnLines::default(), [text].into_iter());
     assert_eq!(provenance.find_invented_address(text).as_deref(), Some("get.fastfix.example"));
     assert_eq!(provenance.find_invented_address("see main.rs, http://localhost:80/x and Node.js"), None);
 }

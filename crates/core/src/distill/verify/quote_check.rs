@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::folded_text::FoldedText;
-use super::pasted_text;
+use super::pasted_text::{self, PassedOnLines};
 use super::reader_orders::{ReaderOrder, find_order};
 use crate::context::{QuotableText, ReflectionContext, quotable_texts};
 use crate::distill::unchecked_candidate::{StepReference, UncheckedCandidate, UncheckedQuote};
@@ -76,10 +76,11 @@ pub(super) struct QuoteLookup<'c> {
     /// The texts of the known lessons, as normalized words.
     lessons: Vec<String>,
     steps: BTreeMap<StepReference, Vec<(FoldedText, QuotableText<'c>)>>,
+    passed_on: &'c PassedOnLines,
 }
 
 impl<'c> QuoteLookup<'c> {
-    pub(super) fn new(context: &'c ReflectionContext) -> Self {
+    pub(super) fn new(context: &'c ReflectionContext, passed_on: &'c PassedOnLines) -> Self {
         let lessons = context
             .existing_memories
             .iter()
@@ -87,7 +88,7 @@ impl<'c> QuoteLookup<'c> {
             .flatten()
             .map(|text| normalize_words(text))
             .collect();
-        Self { context, lessons, steps: BTreeMap::new() }
+        Self { context, lessons, steps: BTreeMap::new(), passed_on }
     }
 
     /// Returns the quotes of a candidate that were found, or why none of them counts.
@@ -125,7 +126,7 @@ impl<'c> QuoteLookup<'c> {
         }
         let step = find_step(self.context, cited.place);
         let trajectory_id = self.trajectory_id(cited.place);
-        let lessons = &self.lessons;
+        let (lessons, passed_on) = (&self.lessons, self.passed_on);
         let shown = match step {
             Some(step) => self.steps.entry(cited.place).or_insert_with(|| {
                 let folded = |passage: QuotableText<'c>| (FoldedText::new(&passage.text), passage);
@@ -146,7 +147,7 @@ impl<'c> QuoteLookup<'c> {
                     .into_iter()
                     .filter_map(|span| {
                         let span = cap_range(&passage.text, folded.original_range(span));
-                        let trust = quote_trust(passage, &span);
+                        let trust = quote_trust(passage, &span, passed_on);
                         let order = find_order_nearby(passage, &span, &trust);
                         let level = passage.level.clone();
                         let number = cited.place.step;
@@ -277,7 +278,7 @@ fn cap_range(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 /// Returns the trust class of quoted words: what somebody only passed on is not theirs.
-fn quote_trust(passage: &QuotableText<'_>, span: &Range<usize>) -> TrustClass {
+fn quote_trust(passage: &QuotableText<'_>, span: &Range<usize>, passed_on: &PassedOnLines) -> TrustClass {
     let is_message = matches!(passage.trust, TrustClass::User | TrustClass::Agent);
     if !is_message || passage.level != EvidenceLevel::Reasoning {
         return passage.trust.clone();
@@ -286,7 +287,14 @@ fn quote_trust(passage: &QuotableText<'_>, span: &Range<usize>) -> TrustClass {
         |part: &pasted_text::AttributedPart<'_>| part.start < span.end && span.start < part.start + part.text.len();
     let is_strange =
         pasted_text::split_by_author(&passage.text, &passage.trust).iter().any(|part| part.is_strange && touches(part));
-    if is_strange { pasted_text::CLASS } else { passage.trust.clone() }
+    let mut start = 0;
+    let is_copied = passage.trust == TrustClass::User
+        && passage.text.split_inclusive('\n').any(|line| {
+            let lines = start..start + line.len();
+            start = lines.end;
+            lines.start < span.end && span.start < lines.end && passed_on.contains_line(line)
+        });
+    if is_strange || is_copied { pasted_text::CLASS } else { passage.trust.clone() }
 }
 
 /// Returns what the paragraph of a quote orders its reader to do. A user's own orders do not count.

@@ -17,7 +17,7 @@ fn context() -> ReflectionContext {
 }
 
 fn quoted(context: &ReflectionContext, step: u32, text: &str) -> Result<Vec<String>, (DropReason, String)> {
-    let found = QuoteLookup::new(context).look_up_all(&claim("x", None, &[(step, text)]))?;
+    let found = QuoteLookup::new(context, &PassedOnLines::default()).look_up_all(&claim("x", None, &[(step, text)]))?;
     for one in &found {
         let step = context.trajectories[0].steps.iter().find(|step| step.number == one.quote.step).unwrap();
         let whole = step_text(step);
@@ -68,7 +68,8 @@ fn other_words_are_not_and_the_reason_is_told() {
         assert_eq!(why, DropReason::NoEvidence);
         assert!(detail.contains(reason), "{text}: {detail}");
     }
-    let (_, detail) = QuoteLookup::new(&context).look_up_all(&claim("x", None, &[])).unwrap_err();
+    let (_, detail) =
+        QuoteLookup::new(&context, &PassedOnLines::default()).look_up_all(&claim("x", None, &[])).unwrap_err();
     assert_eq!(detail, "it quotes nothing");
 }
 
@@ -122,7 +123,8 @@ fn large_texts_and_many_quotations_take_no_time() {
     let output: String = (0..600).map(|line| format!("line {line} of the build says nothing new\n")).collect();
     let context = session(&[Fails("make", &output), Fails("make all", &"ab ".repeat(5000))]);
     let quotes: Vec<(u32, &str)> = (0..24).map(|_| (1, "line 599 of the build … says nothing old")).collect();
-    let mut lookup = QuoteLookup::new(&context);
+    let passed_on = PassedOnLines::default();
+    let mut lookup = QuoteLookup::new(&context, &passed_on);
     for _ in 0..50 {
         assert!(lookup.look_up_all(&claim("x", None, &quotes)).is_err());
     }

@@ -1,0 +1,480 @@
+//! Tells where the decisive words of a lesson were read first: packages, addresses, settings and flags.
+//!
+//! Error text and outputs are data. What they name may be harm, and an agent that does as they say proves only that it
+//! obeyed. So a package or an address is the project's own only if a person named it, a file of the project declared it
+//! or the agent used it before anybody else's text named it. What the outputs of the project's own commands say besides
+//! is judged by its kind (see `safety_weakening`); what strangers say is not taken over at all.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use aho_corasick::AhoCorasick;
+
+use super::ProjectDocument;
+use super::network_addresses::find_addresses;
+use super::pasted_text::PassedOnLines;
+use super::provenance::{has_failed, is_foreign, split_by_trust, steps_in_time_order};
+use crate::context::{ReflectionContext, ToolAction, is_read_only_command, quotable_texts};
+use crate::distill::unchecked_candidate::StepReference;
+use crate::domain::{EvidenceLevel, TrustClass};
+use crate::text::{fold_lookalikes, plain_views};
+
+#[cfg(test)]
+#[path = "remedy_origin_tests.rs"]
+mod tests;
+
+/// Programs that install packages, and the words after which their names follow.
+const INSTALLERS: &[(&str, &str)] = &[
+    ("pip pip3 pipx conda mamba gem brew apt apt-get apk dnf yum pacman port choco winget scoop", "install add -s"),
+    ("npm pnpm yarn bun", "install i add dlx create"),
+    ("uv poetry pdm rye", "add install"),
+    ("cargo go composer dotnet opam nimble cabal stack luarocks", "install add get require package"),
+    ("npx uvx bunx pnpx", ""),
+];
+
+/// Words after an installer that are no names.
+const NO_PACKAGES: &[&str] = &["install", "add", "get", "require", "package", "pip", "pip3", "dlx", "python", "npm"];
+
+/// Words that end the names after an installer.
+const AFTER_PACKAGES: &[&str] = &[
+    "and", "then", "first", "it", "the", "to", "for", "here", "from", "with", "instead", "again", "before", "passed",
+    "once", "or", "is", "in", "of", "a", "&&", "",
+];
+
+/// Files that declare what a project uses.
+const MANIFESTS: &[&str] = &[
+    "package.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "requirements",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "pipfile",
+    "poetry.lock",
+    "uv.lock",
+    "cargo.toml",
+    "cargo.lock",
+    "go.mod",
+    "go.sum",
+    "gemfile",
+    "composer.json",
+    "pom.xml",
+    "build.gradle",
+    "environment.yml",
+    "brewfile",
+    ".tool-versions",
+    "mise.toml",
+    "dockerfile",
+    "flake.nix",
+    "mix.exs",
+    "deno.json",
+    ".csproj",
+    "makefile",
+    ".github/workflows",
+    "justfile",
+    "scripts/",
+    ".sh",
+    ".yml",
+    ".yaml",
+];
+
+/// The fewest characters of a name that is traced.
+const MIN_NAME: usize = 3;
+
+/// The fewest characters of a name that is looked for in encodings.
+const MIN_ENCODED_NAME: usize = 6;
+
+/// The most letters of a package whose name may be a common word.
+const MAX_COMMON_NAME: usize = 6;
+
+/// The kind of a decisive word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum NameKind {
+    /// A package that is installed or run.
+    Package,
+    /// The address of another machine.
+    Address,
+    /// A setting with its value.
+    Setting,
+    /// A flag.
+    Flag,
+}
+
+/// The moments at which a word was read first, and from whom.
+#[derive(Debug, Default, Clone)]
+struct FirstReadings {
+    person: bool,
+    declared: Option<usize>,
+    agent: Option<usize>,
+    output: Option<(usize, StepReference)>,
+    foreign: Option<(usize, StepReference)>,
+}
+
+/// The origins of all decisive words of a session and of the lessons about it.
+#[derive(Debug, Default)]
+pub(super) struct RemedyOrigins {
+    names: BTreeMap<String, (NameKind, FirstReadings)>,
+    clipped_texts: Vec<crate::context::ClippedWords>,
+}
+
+impl RemedyOrigins {
+    /// Traces the decisive words of these texts, and of what the agent installed, through the log.
+    pub(super) fn trace_names<'t>(
+        context: &ReflectionContext,
+        documents: &[ProjectDocument],
+        passed_on: &PassedOnLines,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Self {
+        let mut names: BTreeMap<String, NameKind> = BTreeMap::new();
+        for text in texts {
+            for view in plain_views(text) {
+                for (name, kind) in find_names(&view) {
+                    names.entry(name).or_insert(kind);
+                }
+            }
+        }
+        // What was installed is a package by whatever name a lesson calls it.
+        for step in context.trajectories.iter().flat_map(|trajectory| &trajectory.steps) {
+            let ran = |passage: &&crate::context::QuotableText<'_>| {
+                passage.trust == TrustClass::Agent && passage.level == EvidenceLevel::Execution
+            };
+            for passage in quotable_texts(step).iter().filter(ran) {
+                let view = fold_lookalikes(&passage.text);
+                names.extend(find_packages(&view).map(|name| (name, NameKind::Package)));
+            }
+        }
+        let mut origins = Self {
+            names: names.into_iter().map(|(name, kind)| (name, (kind, FirstReadings::default()))).collect(),
+            clipped_texts: context.clipped.clone(),
+        };
+        if !origins.names.is_empty() {
+            origins.read_log(context, documents, passed_on);
+        }
+        origins
+    }
+
+    fn read_log(&mut self, context: &ReflectionContext, documents: &[ProjectDocument], passed_on: &PassedOnLines) {
+        let names: Vec<String> = self.names.keys().cloned().collect();
+        let patterns: Vec<(usize, NameForm)> = names
+            .iter()
+            .enumerate()
+            .flat_map(|(at, name)| encoded_forms(name).into_iter().map(move |form| (at, form)))
+            .collect();
+        let finder = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(patterns.iter().map(|(_, form)| form.text.as_str()))
+            .ok();
+        let Some(finder) = finder else { return };
+        let find = |text: &str| -> BTreeSet<usize> {
+            let folded = fold_lookalikes(text);
+            let whole = |start: usize, end: usize| {
+                let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
+                !is_part(folded.get(..start).and_then(|before| before.chars().next_back()))
+                    && !is_part(folded.get(end..).and_then(|behind| behind.chars().next()))
+            };
+            finder
+                .find_overlapping_iter(&folded)
+                .filter_map(|found| {
+                    let (at, form) = patterns.get(found.pattern().as_usize())?;
+                    (form.is_joined || whole(found.start(), found.end())).then_some(*at)
+                })
+                .collect()
+        };
+        for document in documents {
+            for at in find(&document.text) {
+                self.note(names.get(at), |readings| readings.declared = Some(0));
+            }
+        }
+        let mut ends: Vec<String> = Vec::new();
+        for (moment, heard) in steps_in_time_order(context).into_iter().enumerate() {
+            let is_manifest = heard.step.calls.iter().any(|call| {
+                let arguments = call.arguments.to_string().to_lowercase();
+                MANIFESTS.iter().any(|manifest| arguments.contains(manifest))
+            });
+            let has_failed = has_failed(heard.step);
+            let is_look = !heard.step.calls.is_empty()
+                && heard.step.calls.iter().all(|call| {
+                    let action = ToolAction::from_call(&call.tool, &call.arguments);
+                    matches!(action, ToolAction::Run { command } if is_read_only_command(&command))
+                });
+            let clipped = (!heard.is_said)
+                .then(|| self.clipped_texts.iter().filter(|one| !one.is_project_file && is_of_step(one, heard.place)))
+                .into_iter()
+                .flatten();
+            let clipped: Vec<usize> = clipped
+                .flat_map(|one| {
+                    (0..names.len()).filter(|at| names.get(*at).is_some_and(|name| one.contains_name(name)))
+                })
+                .collect();
+            for at in clipped {
+                self.note(names.get(at), |readings| {
+                    readings.output.get_or_insert((moment, heard.place));
+                });
+            }
+            for passage in quotable_texts(heard.step).into_iter().filter(|passage| heard.includes_trust(&passage.trust))
+            {
+                for (text, trust) in split_by_trust(&passage.text, &passage, passed_on) {
+                    let declares = *trust == TrustClass::RepoFile && is_manifest;
+                    // What a comment says is said to whoever reads it, and declares nothing.
+                    let found = if declares { find(&without_comments(text)) } else { find(text) };
+                    let is_file = *trust == TrustClass::RepoFile && passage.level == EvidenceLevel::Citation;
+                    for at in found {
+                        let is_address = names
+                            .get(at)
+                            .and_then(|name| self.names.get(name))
+                            .is_some_and(|(kind, _)| *kind == NameKind::Address);
+                        let is_other = names
+                            .get(at)
+                            .and_then(|name| self.names.get(name))
+                            .is_some_and(|(kind, _)| *kind != NameKind::Package);
+                        self.note(names.get(at), |readings| match trust {
+                            TrustClass::User => readings.person = true,
+                            TrustClass::Agent => drop(readings.agent.get_or_insert(moment)),
+                            // What the project's files and history show is its own; what is installed must be declared.
+                            trust
+                                if !is_foreign(trust)
+                                    && ((is_file && is_manifest)
+                                        || (is_other && (is_file || is_look))
+                                        || (is_address && !has_failed)) =>
+                            {
+                                readings.declared.get_or_insert(moment);
+                            }
+                            trust if is_foreign(trust) => {
+                                readings.foreign.get_or_insert((moment, heard.place));
+                            }
+                            _ => {
+                                readings.output.get_or_insert((moment, heard.place));
+                            }
+                        });
+                    }
+                    if !matches!(trust, TrustClass::User | TrustClass::Agent) {
+                        self.note_halves(text, &mut ends, moment, heard.place);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes packages of which one output held the beginning, and a later one the rest.
+    fn note_halves(&mut self, text: &str, ends: &mut Vec<String>, moment: usize, place: StepReference) {
+        let folded = fold_lookalikes(text).to_lowercase();
+        for (name, (kind, readings)) in &mut self.names {
+            if *kind != NameKind::Package || readings.output.is_some() || readings.foreign.is_some() {
+                continue;
+            }
+            let is_split =
+                name.char_indices().map(|(at, _)| at).filter(|at| *at >= 2 && name.len() - at >= 2).any(|at| {
+                    let (head, tail) = name.split_at(at);
+                    ends.iter().any(|end| end.ends_with(head))
+                        && folded
+                            .split_whitespace()
+                            .any(|word| word.trim_start_matches(['`', '"', '\'']).starts_with(tail))
+                });
+            if is_split {
+                readings.output = Some((moment, place));
+            }
+        }
+        let last = folded.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        let last: Vec<String> =
+            last.map(|line| line.chars().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect()).collect();
+        ends.extend(last.into_iter().rev().take(4));
+        let surplus = ends.len().saturating_sub(400);
+        ends.drain(..surplus);
+    }
+
+    fn note(&mut self, name: Option<&String>, note: impl FnOnce(&mut FirstReadings)) {
+        if let Some((_, readings)) = name.and_then(|name| self.names.get_mut(name)) {
+            note(readings);
+        }
+    }
+
+    /// Returns why a person must review a text: a decisive word of it comes from nobody of the project.
+    pub(super) fn find_strange_word(&self, text: &str) -> Option<String> {
+        plain_views(text).iter().find_map(|view| {
+            let words: HashSet<String> = name_words(view).collect();
+            let own: BTreeMap<String, NameKind> = find_names(view).collect();
+            self.names.iter().find_map(|(name, (kind, readings))| {
+                // A short word may be any word; what is installed under it is named with its command.
+                let is_telling = *kind != NameKind::Package
+                    || name.len() > MAX_COMMON_NAME
+                    || name.contains(|c: char| !c.is_alphabetic());
+                let is_named = (is_telling && words.contains(name)) || own.contains_key(name);
+                let place = is_named.then(|| readings.strange_place(*kind))??;
+                let at = format!("t{}.s{}", place.trajectory, place.step);
+                Some(format!("`{name}` was read in {at} before anybody of the project named it"))
+            })
+        })
+    }
+
+    /// Returns why a person must review advice: words of it stood in a part of an output that was not kept.
+    pub(super) fn find_clipped_words(&self, text: &str) -> Option<String> {
+        let one = self.clipped_texts.iter().find(|one| !one.is_project_file && one.shares_words(text))?;
+        Some(format!("what it says stood in the middle of the output of t{}.s{}", one.trajectory, one.step))
+    }
+}
+
+fn is_of_step(words: &crate::context::ClippedWords, place: StepReference) -> bool {
+    words.trajectory == place.trajectory && words.step == place.step
+}
+
+/// Returns the lines of a file that are no comments, without their line numbers.
+fn without_comments(text: &str) -> String {
+    let is_comment = |line: &&str| {
+        let bare = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || c == '|' || c == '→');
+        ["#", "//", "*", "/*", "<!--", ";", "--"].iter().any(|start| bare.starts_with(start))
+    };
+    text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
+}
+
+impl FirstReadings {
+    /// Returns the place where a stranger's text named it first, if nobody of the project did before.
+    fn strange_place(&self, kind: NameKind) -> Option<StepReference> {
+        if self.person {
+            return None;
+        }
+        let outputs = match kind {
+            NameKind::Package | NameKind::Address | NameKind::Setting => self.output,
+            // Programs name their own flags; what weakens safety is looked at elsewhere.
+            NameKind::Flag => None,
+        };
+        let (moment, place) = [outputs, self.foreign].into_iter().flatten().min_by_key(|(moment, _)| *moment)?;
+        let is_own = |own: Option<usize>| own.is_some_and(|own| own < moment);
+        (!is_own(self.agent) && !is_own(self.declared)).then_some(place)
+    }
+}
+
+/// Returns the decisive words of a text, in lower case.
+fn find_names(view: &str) -> impl Iterator<Item = (String, NameKind)> {
+    let packages = find_packages(view).map(|name| (name, NameKind::Package));
+    let addresses = find_addresses(view).into_iter().map(|name| (name, NameKind::Address));
+    let words = view.split(|c: char| c.is_whitespace() || "`\"'()<>,;|".contains(c));
+    let others = words.filter_map(|word| {
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        if let Some(flag) = word.strip_prefix("--") {
+            let flag = flag.split('=').next().unwrap_or(flag);
+            return (flag.len() >= MIN_NAME).then(|| (format!("--{}", flag.to_lowercase()), NameKind::Flag));
+        }
+        let (name, value) = word.split_once('=')?;
+        let is_name =
+            name.len() >= MIN_NAME && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        (is_name && !value.is_empty()).then(|| (word.to_lowercase(), NameKind::Setting))
+    });
+    packages.chain(addresses).chain(others).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the packages that the commands in a text install or run.
+fn find_packages(view: &str) -> impl Iterator<Item = String> {
+    let words: Vec<String> = view
+        .split(|c: char| c.is_whitespace() || "`\"'()<>,;|&".contains(c))
+        .map(|word| word.trim_end_matches(['.', ':', '!', '?']).to_lowercase())
+        .collect();
+    let mut packages = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let holds = |listed: &str| listed.split_whitespace().any(|known| known == word);
+        let Some((_, verbs)) = INSTALLERS.iter().find(|(programs, _)| holds(programs)) else { continue };
+        let rest = words.get(at + 1..).unwrap_or_default();
+        let is_verb = |word: &String| verbs.split_whitespace().any(|verb| verb == word.as_str());
+        let begin = match verbs.is_empty() {
+            true => Some(0),
+            false => rest.iter().take(4).position(is_verb).map(|verb| verb + 1),
+        };
+        let Some(begin) = begin else { continue };
+        let mut is_value = false;
+        for name in rest.get(begin..).unwrap_or_default().iter().take(8) {
+            if AFTER_PACKAGES.contains(&name.as_str()) {
+                break;
+            }
+            if name.starts_with('-') {
+                is_value = matches!(name.as_str(), "-r" | "-e" | "-c" | "-t" | "--requirement" | "--prefix");
+                continue;
+            }
+            if is_value || NO_PACKAGES.contains(&name.as_str()) {
+                is_value = false;
+                continue;
+            }
+            packages.extend(package_name(name));
+        }
+    }
+    packages.into_iter()
+}
+
+/// Returns the name of a package without its version.
+fn package_name(word: &str) -> Option<String> {
+    let (scope, rest) = word.split_at_checked(usize::from(word.starts_with('@'))).unwrap_or(("", word));
+    let bare = rest.split(['=', '>', '<', '~', '^', '[', '@', '!']).next().unwrap_or(rest);
+    let is_name = bare.len() >= MIN_NAME
+        && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':'))
+        && bare.chars().any(char::is_alphabetic)
+        && !bare.starts_with(['.', '/']);
+    is_name.then(|| format!("{scope}{bare}"))
+}
+
+/// Returns the words of a text as names are compared.
+fn name_words(view: &str) -> impl Iterator<Item = String> {
+    view.split(|c: char| c.is_whitespace() || "`\"'()<>,;|&[]{}“”".contains(c)).flat_map(|word| {
+        let bare = word.trim_end_matches(['.', ':', '!', '?']).to_lowercase();
+        let short = package_name(&bare);
+        short.into_iter().chain([bare])
+    })
+}
+
+/// A way to write a name.
+struct NameForm {
+    text: String,
+    /// True if it may be a part of a longer word.
+    is_joined: bool,
+}
+
+/// Returns a name as it is written, and in the encodings that can be read without a key.
+fn encoded_forms(name: &str) -> Vec<NameForm> {
+    let mut forms = vec![NameForm { text: name.to_owned(), is_joined: false }];
+    if name.len() < MIN_ENCODED_NAME {
+        return forms;
+    }
+    let turn = |c: char| match c {
+        'a'..='m' => char::from_u32(u32::from(c) + 13).unwrap_or(c),
+        'n'..='z' => char::from_u32(u32::from(c) - 13).unwrap_or(c),
+        c => c,
+    };
+    let percent = |byte: u8| {
+        if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02x}") }
+    };
+    let turned = [name.chars().map(turn).collect(), name.chars().rev().collect()];
+    forms.extend(turned.into_iter().map(|text| NameForm { text, is_joined: false }));
+    let mut joined =
+        vec![name.bytes().map(|byte| format!("{byte:02x}")).collect(), name.bytes().map(percent).collect::<String>()];
+    // Its place in the text decides which letters of base64 stand for a name, so there are three forms of it.
+    for shift in 0..3 {
+        let padded = [vec![b' '; shift], name.as_bytes().to_vec()].concat();
+        let letters = encode_base64(&padded);
+        let skipped = if shift == 0 { 0 } else { shift + 1 };
+        let kept = (padded.len() * 8 / 6).saturating_sub(skipped);
+        joined.extend(letters.get(skipped..skipped + kept).map(str::to_owned));
+    }
+    joined.retain(|form| form != name);
+    forms.extend(joined.into_iter().map(|text| NameForm { text, is_joined: true }));
+    forms
+}
+
+fn encode_base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    let (mut bits, mut count) = (0_u32, 0_u32);
+    let push = |value: u32, out: &mut String| {
+        let index = usize::try_from(value & 63).unwrap_or_default();
+        out.push(char::from(LETTERS.get(index).copied().unwrap_or(b'A')));
+    };
+    for byte in bytes {
+        bits = (bits << 8 | u32::from(*byte)) & 0x00ff_ffff;
+        count += 8;
+        while count >= 6 {
+            count -= 6;
+            push(bits >> count, &mut out);
+        }
+    }
+    if count > 0 {
+        push(bits << (6 - count), &mut out);
+    }
+    out
+}
