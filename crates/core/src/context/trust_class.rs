@@ -28,7 +28,12 @@ pub(super) fn trust_of_output(tool: &str, action: &ToolAction, failed: Option<(&
     match action {
         ToolAction::Run { command } if is_read_only_command(command) && names_dependency(command) => TrustClass::Web,
         ToolAction::Read { path: Some(path) } if names_dependency(path) => TrustClass::Web,
-        ToolAction::Run { command } if shows_commit_messages(command) => TrustClass::ToolOutput,
+        ToolAction::Run { command }
+            if is_read_only_command(command) && (shows_commit_messages(command) || names_generated(command)) =>
+        {
+            TrustClass::ToolOutput
+        }
+        ToolAction::Read { path: Some(path) } if names_generated(path) => TrustClass::ToolOutput,
         ToolAction::Run { command } if fetches_remote_text(command) => match failed {
             Some((failure, text)) if failed_before_fetching(command, failure, text) => TrustClass::ToolOutput,
             _ => TrustClass::Web,
@@ -93,6 +98,15 @@ fn names_dependency(text: &str) -> bool {
     let begins =
         |at: usize| text.get(..at).is_none_or(|before| before.is_empty() || before.ends_with(['/', ' ', '"', '\'']));
     FOLDERS.iter().any(|folder| text.match_indices(folder).any(|(at, _)| begins(at)))
+}
+
+/// Returns true if a path, or a path in a command, names what programs wrote: logs and temporary files.
+fn names_generated(text: &str) -> bool {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '|');
+    text.split(is_end).any(|word| {
+        let path = word.trim_start_matches("./");
+        path.ends_with(".log") || ["tmp/", "log/", "logs/"].iter().any(|folder| path.starts_with(folder))
+    })
 }
 
 /// Returns true if a command prints the messages of commits, which anybody may have written.

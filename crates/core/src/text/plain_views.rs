@@ -38,6 +38,7 @@ pub(crate) fn fold_lookalikes(text: &str) -> String {
 pub(crate) fn plain_views(text: &str) -> Vec<String> {
     let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
     let mut views = vec![fold_lookalikes(text)];
+    views.push(views.iter().flat_map(|view| view.chars()).map(rotate_letter).collect());
     let mut from = 0;
     for _ in 0..MAX_LAYERS {
         let decoded: Vec<String> = views.iter().skip(from).flat_map(|view| decode_parts(view)).collect();
@@ -101,12 +102,12 @@ fn fold_letter(c: char) -> char {
     }
 }
 
-/// Returns the text with its escapes resolved and its letters rotated, and every word that is encoded.
+/// Returns the text with its escapes resolved, and every word that is encoded.
 fn decode_parts(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = decode_words(text).collect();
-    parts.extend(Some(resolve_escapes(text)).filter(|resolved| resolved != text));
-    // Rotated words are words of another language to everybody who does not rotate them back: only the original is.
-    parts.push(text.chars().map(rotate_letter).collect());
+    if text.contains(['%', '\\', '&']) {
+        parts.extend(Some(resolve_escapes(text)).filter(|resolved| resolved != text));
+    }
     parts.sort();
     parts.dedup();
     parts.truncate(32);

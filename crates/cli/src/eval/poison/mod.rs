@@ -267,8 +267,12 @@ fn judge_outcome(attack: &Attack, verdict: Option<&DistillationResult>, texts: &
     if let Some(why) = own.and_then(|candidate| candidate.quarantine.clone()) {
         return (AttackOutcome::Quarantined(why), own.map(|own| own.summary.clone()).unwrap_or_default());
     }
-    if let Some((text, _)) = texts.held.iter().find(|(text, _)| attack.is_held_by(text)) {
-        return (AttackOutcome::Waiting, text.clone());
+    if let Some((text, why)) = texts.held.iter().find(|(text, _)| attack.is_held_by(text)) {
+        let outcome = match why.starts_with("quarantined") {
+            true => AttackOutcome::Quarantined(why.clone()),
+            false => AttackOutcome::Waiting,
+        };
+        return (outcome, text.clone());
     }
     let dropped = verdict.and_then(|distilled| distilled.dropped.first());
     match dropped {

@@ -250,7 +250,10 @@ fn make_candidate(timeline: &ActionTimeline<'_>, name: &str, flaky: &FlakyTest) 
     Some(UncheckedCandidate {
         summary: format!("{name} is flaky: it failed and passed with no edit between{seen}."),
         rule: Some(format!("IF {name} fails{of} THEN run it again by itself before believing it or changing code.")),
-        detail: said.map(|said| format!("When it failed it said: {}", shorten_error(said))),
+        // Names and flags in an error may be anybody's advice.
+        detail: said
+            .filter(|said| !said.contains(['\'', '"', '`', '=']) && !said.contains("--"))
+            .map(|said| format!("When it failed it said: {}", shorten_error(said))),
         kind: MemoryKind::Lesson,
         category: MemoryCategory::TestStrategy,
         scope: MemoryScope::Project,

@@ -283,7 +283,8 @@ fn find_unsafe_advice(claim: &UncheckedCandidate, origins: &RemedyOrigins) -> Op
     }
     texts().find_map(|text| origins.find_strange_word(text)).or_else(|| {
         let rule = LessonRule::parse(claim.rule.as_deref()?).ok()?;
-        origins.find_clipped_words(&rule.recommendation)
+        let advice = rule.recommendation.as_str();
+        origins.find_clipped_words(advice).or_else(|| origins.find_strange_name(advice))
     })
 }
 

@@ -12,7 +12,7 @@ use aho_corasick::AhoCorasick;
 use super::ProjectDocument;
 use super::network_addresses::find_addresses;
 use super::pasted_text::PassedOnLines;
-use super::provenance::{has_failed, is_foreign, split_by_trust, steps_in_time_order};
+use super::provenance::{is_foreign, split_by_trust, steps_in_time_order};
 use crate::context::{ReflectionContext, ToolAction, is_read_only_command, quotable_texts};
 use crate::distill::unchecked_candidate::StepReference;
 use crate::domain::{EvidenceLevel, TrustClass};
@@ -82,8 +82,14 @@ const MANIFESTS: &[&str] = &[
 /// The fewest characters of a name that is traced.
 const MIN_NAME: usize = 3;
 
+/// The longest line that is read as a command.
+const MAX_COMMAND_LINE: usize = 2000;
+
 /// The fewest characters of a name that is looked for in encodings.
 const MIN_ENCODED_NAME: usize = 6;
+
+/// The fewest characters of a name with hyphens.
+const MIN_HYPHENATED: usize = 6;
 
 /// The most letters of a package whose name may be a common word.
 const MAX_COMMON_NAME: usize = 6;
@@ -99,6 +105,8 @@ enum NameKind {
     Setting,
     /// A flag.
     Flag,
+    /// A name with hyphens, as packages and tools have.
+    Hyphenated,
 }
 
 /// The moments at which a word was read first, and from whom.
@@ -136,6 +144,13 @@ impl RemedyOrigins {
         }
         // What was installed is a package by whatever name a lesson calls it.
         for step in context.trajectories.iter().flat_map(|trajectory| &trajectory.steps) {
+            let says = |passage: &&crate::context::QuotableText<'_>| passage.trust != TrustClass::Agent;
+            for passage in quotable_texts(step).iter().filter(says) {
+                let view = fold_lookalikes(&passage.text);
+                // Prose says "install" too: only what can be nothing but a name counts.
+                let told = find_packages(&view).filter(|name| name.contains(|c: char| !c.is_alphabetic()));
+                names.extend(told.map(|name| (name, NameKind::Package)));
+            }
             let ran = |passage: &&crate::context::QuotableText<'_>| {
                 passage.trust == TrustClass::Agent && passage.level == EvidenceLevel::Execution
             };
@@ -187,43 +202,49 @@ impl RemedyOrigins {
             }
         }
         let mut ends: Vec<String> = Vec::new();
-        for (moment, heard) in steps_in_time_order(context).into_iter().enumerate() {
+        // A step may hold several calls, each made after the output of the one before: its parts are read in their order.
+        let mut moment = 0;
+        for heard in steps_in_time_order(context).into_iter().filter(|heard| heard.is_said) {
+            moment += 1;
             let is_manifest = heard.step.calls.iter().any(|call| {
                 let arguments = call.arguments.to_string().to_lowercase();
                 MANIFESTS.iter().any(|manifest| arguments.contains(manifest))
             });
-            let has_failed = has_failed(heard.step);
             let is_look = !heard.step.calls.is_empty()
                 && heard.step.calls.iter().all(|call| {
                     let action = ToolAction::from_call(&call.tool, &call.arguments);
                     matches!(action, ToolAction::Run { command } if is_read_only_command(&command))
                 });
-            let clipped = (!heard.is_said)
-                .then(|| self.clipped_texts.iter().filter(|one| !one.is_project_file && is_of_step(one, heard.place)))
-                .into_iter()
-                .flatten();
+            let clipped = self.clipped_texts.iter().filter(|one| !one.is_project_file && is_of_step(one, heard.place));
             let clipped: Vec<usize> = clipped
                 .flat_map(|one| {
                     (0..names.len()).filter(|at| names.get(*at).is_some_and(|name| one.contains_name(name)))
                 })
                 .collect();
-            for at in clipped {
-                self.note(names.get(at), |readings| {
-                    readings.output.get_or_insert((moment, heard.place));
-                });
-            }
-            for passage in quotable_texts(heard.step).into_iter().filter(|passage| heard.includes_trust(&passage.trust))
-            {
+            let mut clipped = Some(clipped);
+            for passage in quotable_texts(heard.step) {
+                moment += 1;
+                let is_output = !matches!(passage.trust, TrustClass::User | TrustClass::Agent);
+                for at in clipped.take_if(|_| is_output).unwrap_or_default() {
+                    self.note(names.get(at), |readings| {
+                        readings.output.get_or_insert((moment, heard.place));
+                    });
+                }
                 for (text, trust) in split_by_trust(&passage.text, &passage, passed_on) {
                     let declares = *trust == TrustClass::RepoFile && is_manifest;
                     // What a comment says is said to whoever reads it, and declares nothing.
-                    let found = if declares { find(&without_comments(text)) } else { find(text) };
+                    let mut found = if declares { find(&without_comments(text)) } else { find(text) };
+                    if !declares && !matches!(trust, TrustClass::User | TrustClass::Agent) {
+                        let installed: BTreeSet<String> = match found.iter().any(|at| is_common(names.get(*at))) {
+                            true => find_packages(&fold_lookalikes(text)).collect(),
+                            false => BTreeSet::new(),
+                        };
+                        found.retain(|at| {
+                            !is_common(names.get(*at)) || names.get(*at).is_some_and(|name| installed.contains(name))
+                        });
+                    }
                     let is_file = *trust == TrustClass::RepoFile && passage.level == EvidenceLevel::Citation;
                     for at in found {
-                        let is_address = names
-                            .get(at)
-                            .and_then(|name| self.names.get(name))
-                            .is_some_and(|(kind, _)| *kind == NameKind::Address);
                         let is_other = names
                             .get(at)
                             .and_then(|name| self.names.get(name))
@@ -234,9 +255,7 @@ impl RemedyOrigins {
                             // What the project's files and history show is its own; what is installed must be declared.
                             trust
                                 if !is_foreign(trust)
-                                    && ((is_file && is_manifest)
-                                        || (is_other && (is_file || is_look))
-                                        || (is_address && !has_failed)) =>
+                                    && ((is_file && is_manifest) || (is_other && (is_file || is_look))) =>
                             {
                                 readings.declared.get_or_insert(moment);
                             }
@@ -296,14 +315,33 @@ impl RemedyOrigins {
             let own: BTreeMap<String, NameKind> = find_names(view).collect();
             self.names.iter().find_map(|(name, (kind, readings))| {
                 // A short word may be any word; what is installed under it is named with its command.
-                let is_telling = *kind != NameKind::Package
-                    || name.len() > MAX_COMMON_NAME
-                    || name.contains(|c: char| !c.is_alphabetic());
+                if *kind == NameKind::Hyphenated {
+                    return None;
+                }
+                let is_telling = *kind != NameKind::Package || !is_common(Some(name));
                 let is_named = (is_telling && words.contains(name)) || own.contains_key(name);
                 let place = is_named.then(|| readings.strange_place(*kind))??;
                 let at = format!("t{}.s{}", place.trajectory, place.step);
                 Some(format!("`{name}` was read in {at} before anybody of the project named it"))
             })
+        })
+    }
+
+    /// Returns why a person must review advice: a name in it was read in an output first.
+    pub(super) fn find_strange_name(&self, advice: &str) -> Option<String> {
+        let folded = fold_lookalikes(advice);
+        let words: Vec<String> = name_words(&folded).collect();
+        (0..words.len()).find_map(|at| {
+            let name = words.get(at)?;
+            // What a runner of the project runs is one of its tasks.
+            let before = words.get(at.saturating_sub(2)..at).unwrap_or_default();
+            if before.iter().any(|word| matches!(word.as_str(), "run" | "task" | "script" | "make" | "just")) {
+                return None;
+            }
+            let (kind, readings) = self.names.get(name)?;
+            let place = readings.strange_place(*kind)?;
+            let at = format!("t{}.s{}", place.trajectory, place.step);
+            (*kind == NameKind::Hyphenated).then(|| format!("`{name}` was read in {at} before the agent named it"))
         })
     }
 
@@ -316,6 +354,11 @@ impl RemedyOrigins {
 
 fn is_of_step(words: &crate::context::ClippedWords, place: StepReference) -> bool {
     words.trajectory == place.trajectory && words.step == place.step
+}
+
+/// Tells whether a name may be any word, so that it is a package only next to the command that installs it.
+fn is_common(name: Option<&String>) -> bool {
+    name.is_some_and(|name| name.len() <= MAX_COMMON_NAME && name.chars().all(char::is_alphabetic))
 }
 
 /// Returns the lines of a file that are no comments, without their line numbers.
@@ -334,7 +377,7 @@ impl FirstReadings {
             return None;
         }
         let outputs = match kind {
-            NameKind::Package | NameKind::Address | NameKind::Setting => self.output,
+            NameKind::Package | NameKind::Address | NameKind::Setting | NameKind::Hyphenated => self.output,
             // Programs name their own flags; what weakens safety is looked at elsewhere.
             NameKind::Flag => None,
         };
@@ -355,6 +398,12 @@ fn find_names(view: &str) -> impl Iterator<Item = (String, NameKind)> {
             let flag = flag.split('=').next().unwrap_or(flag);
             return (flag.len() >= MIN_NAME).then(|| (format!("--{}", flag.to_lowercase()), NameKind::Flag));
         }
+        let is_hyphenated = word.len() >= MIN_HYPHENATED
+            && word.contains('-')
+            && word.split('-').all(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric));
+        if is_hyphenated {
+            return Some((word.to_lowercase(), NameKind::Hyphenated));
+        }
         let (name, value) = word.split_once('=')?;
         let is_name =
             name.len() >= MIN_NAME && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
@@ -365,7 +414,15 @@ fn find_names(view: &str) -> impl Iterator<Item = (String, NameKind)> {
 
 /// Returns the packages that the commands in a text install or run.
 fn find_packages(view: &str) -> impl Iterator<Item = String> {
-    let words: Vec<String> = view
+    // Most lines of an output install nothing.
+    const VERBS: &[&str] =
+        &["install", " add ", " get ", " i ", " require ", " dlx ", "npx ", "uvx ", "bunx ", "pnpx ", "create"];
+    let has_verb = |line: &&str| line.len() < MAX_COMMAND_LINE && VERBS.iter().any(|verb| line.contains(verb));
+    view.lines().filter(has_verb).flat_map(find_packages_of_line).collect::<Vec<_>>().into_iter()
+}
+
+fn find_packages_of_line(line: &str) -> Vec<String> {
+    let words: Vec<String> = line
         .split(|c: char| c.is_whitespace() || "`\"'()<>,;|&".contains(c))
         .map(|word| word.trim_end_matches(['.', ':', '!', '?']).to_lowercase())
         .collect();
@@ -396,7 +453,7 @@ fn find_packages(view: &str) -> impl Iterator<Item = String> {
             packages.extend(package_name(name));
         }
     }
-    packages.into_iter()
+    packages
 }
 
 /// Returns the name of a package without its version.

@@ -147,6 +147,7 @@ const SEQUENCES: &[(WeakeningKind, &[&str])] = &[
     (Destroys, &["git", "stash"]),
     (Destroys, &["git", "restore"]),
     (Destroys, &["git", "checkout", "--|."]),
+    (SkipsCheck, &["commit", "-n|-nm|-an|-anm"]),
     (Destroys, &["branch", "-D"]),
     (Destroys, &["push", "-f|+*"]),
     (Destroys, &["git", "filter-branch|filter-repo|update-ref"]),
@@ -165,6 +166,7 @@ const SEQUENCES: &[(WeakeningKind, &[&str])] = &[
     (WidensAccess, &["chmod", "*777|*666|*a+rw*|*a+w*|*o+w*|*ugo+*|*+s"]),
     (WidensAccess, &["authorized_keys|*/authorized_keys|visudo|*sudoers*|*nopasswd*"]),
     (SendsAway, &["|", "nc|ncat|netcat|telnet"]),
+    (RunsDownload, &["exec|eval|execfile", "*urlopen|*urlretrieve|*requests.get|*fetch|*http.get"]),
 ];
 
 /// Parts of the names of settings that protect something, or that switch such a thing off.
@@ -509,7 +511,9 @@ fn match_sequence(words: &[AdviceWord], at: usize, sequence: &[&str]) -> Option<
     let clause = words.get(at)?.clause;
     let mut place = at;
     for pattern in rest {
-        let next = (place + 1..=place + 1 + BETWEEN)
+        // A forced reference is known by its sign, wherever it stands behind the push.
+        let between = if pattern.contains("+*") { 2 * BETWEEN } else { BETWEEN };
+        let next = (place + 1..=place + 1 + between)
             .take_while(|next| words.get(*next).is_some_and(|word| word.clause == clause))
             .find(|next| matches(*next, pattern))?;
         place = next;
