@@ -92,6 +92,7 @@ mod model;
 mod moving;
 #[cfg(unix)]
 mod no_permission;
+mod poison;
 mod processes;
 #[cfg(unix)]
 mod purge;

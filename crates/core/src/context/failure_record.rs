@@ -56,7 +56,9 @@ fn name_failed_action(gathered: &GatheredLogs, signal: &Signal) -> String {
         let action = ToolAction::from_call(&call.tool, &call.arguments);
         action.command().and_then(name_command)
     });
-    let tool = || signal.tool.as_deref().filter(|tool| is_plain_name(tool)).map(str::to_owned);
+    // Who wrote a server chose the names of its tools.
+    let is_own = |tool: &&str| is_plain_name(tool) && !tool.contains("__");
+    let tool = || signal.tool.as_deref().filter(is_own).map(str::to_owned);
     command.or_else(tool).unwrap_or_else(|| "a call".to_owned())
 }
 
@@ -66,7 +68,9 @@ fn name_command(command: &str) -> Option<String> {
     let words = commands.iter().rev().map(ShellCommand::command_words).find(|words| !is_preparation(words))?;
     let program = words.first()?.rsplit('/').next().filter(|name| is_plain_name(name))?;
     let is_subcommand = |word: &&String| word.starts_with(|c: char| c.is_ascii_lowercase()) && is_plain_name(word);
-    let subcommand = words.get(1).filter(is_subcommand).filter(|word| !word.contains('.'));
+    // What a runner of packages runs may be anybody's.
+    let is_runner = matches!(program, "npx" | "uvx" | "bunx" | "pnpx" | "pipx");
+    let subcommand = words.get(1).filter(is_subcommand).filter(|word| !word.contains('.') && !is_runner);
     Some([Some(program), subcommand.map(String::as_str)].into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 

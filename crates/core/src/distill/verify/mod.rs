@@ -3,7 +3,8 @@
 //! A candidate passes several checks, one file each. `quote_lookup`: its quotes must appear in the log.
 //! `prompt_injection`, `provenance` and `pasted_text`: its recommendation must not come from a stranger's text.
 //! `restatement`: no document of the project says it already. `sanitize`, `dates`, `rule`, `vagueness`: a reader who
-//! was not there can use it. `agreement`: a person stands behind a decision. `confirmation`: its recommendation was
+//! was not there can use it. `safety_weakening` and `remedy_origin`: what weakens safety, and what nobody of the project
+//! named, waits for a person. `agreement`: a person stands behind a decision. `confirmation`: its recommendation was
 //! seen to help. `rank`: only the best ones stay.
 
 mod absolute_dates;

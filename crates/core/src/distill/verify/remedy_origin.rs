@@ -37,7 +37,8 @@ const NO_PACKAGES: &[&str] = &["install", "add", "get", "require", "package", "p
 /// Words that end the names after an installer.
 const AFTER_PACKAGES: &[&str] = &[
     "and", "then", "first", "it", "the", "to", "for", "here", "from", "with", "instead", "again", "before", "passed",
-    "once", "or", "is", "in", "of", "a", "&&", "",
+    "once", "or", "is", "in", "of", "a", "&&", "", "fails", "failed", "on", "without", "by", "at", "as", "does", "did",
+    "was", "not", "that", "which", "needs", "via", "into", "after", "but", "this",
 ];
 
 /// Files that declare what a project uses.
@@ -215,10 +216,16 @@ impl RemedyOrigins {
                     let action = ToolAction::from_call(&call.tool, &call.arguments);
                     matches!(action, ToolAction::Run { command } if is_read_only_command(&command))
                 });
-            let clipped = self.clipped_texts.iter().filter(|one| !one.is_project_file && is_of_step(one, heard.place));
+            let clipped = self.clipped_texts.iter().filter(|one| is_of_step(one, heard.place));
             let clipped: Vec<usize> = clipped
                 .flat_map(|one| {
-                    (0..names.len()).filter(|at| names.get(*at).is_some_and(|name| one.contains_name(name)))
+                    // A long file of the project declares packages only if it is a manifest.
+                    let is_telling = |name: &String| {
+                        let is_package = self.names.get(name).is_some_and(|(kind, _)| *kind == NameKind::Package);
+                        let is_own = one.is_project_file && (is_manifest || !is_package);
+                        !is_own && !is_common(Some(name)) && one.contains_name(name)
+                    };
+                    (0..names.len()).filter(|at| names.get(*at).is_some_and(is_telling)).collect::<Vec<_>>()
                 })
                 .collect();
             let mut clipped = Some(clipped);
@@ -400,7 +407,7 @@ fn find_names(view: &str) -> impl Iterator<Item = (String, NameKind)> {
         }
         let is_hyphenated = word.len() >= MIN_HYPHENATED
             && word.contains('-')
-            && word.split('-').all(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric));
+            && word.split('-').all(|part| part.len() > 3 && part.chars().all(char::is_alphanumeric));
         if is_hyphenated {
             return Some((word.to_lowercase(), NameKind::Hyphenated));
         }

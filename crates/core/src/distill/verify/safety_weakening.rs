@@ -576,6 +576,7 @@ fn split_advice(text: &str) -> Vec<AdviceWord> {
         .replace('|', " | ")
         .replace('‖', "||")
         .replace("&&", " && ")
+        .replace(';', "; ")
         .replace("$(", " ")
         .replace("<(", " ");
     for piece in spaced.split(|c: char| c.is_whitespace() || "`\"'()[]{}<>".contains(c)) {
