@@ -13,7 +13,7 @@ use super::ProjectDocument;
 use super::network_addresses::find_addresses;
 use super::pasted_text::PassedOnLines;
 use super::provenance::{is_foreign, split_by_trust, steps_in_time_order};
-use crate::context::{ReflectionContext, ToolAction, is_read_only_command, quotable_texts};
+use crate::context::{ReflectionContext, ToolAction, quotable_texts};
 use crate::distill::unchecked_candidate::StepReference;
 use crate::domain::{EvidenceLevel, TrustClass};
 use crate::text::{fold_lookalikes, plain_views};
@@ -211,11 +211,11 @@ impl RemedyOrigins {
                 let arguments = call.arguments.to_string().to_lowercase();
                 MANIFESTS.iter().any(|manifest| arguments.contains(manifest))
             });
-            let is_look = !heard.step.calls.is_empty()
-                && heard.step.calls.iter().all(|call| {
-                    let action = ToolAction::from_call(&call.tool, &call.arguments);
-                    matches!(action, ToolAction::Run { command } if is_read_only_command(&command))
-                });
+            // A list of files shows names that anybody may have given.
+            let is_list = heard.step.calls.iter().any(|call| {
+                let action = ToolAction::from_call(&call.tool, &call.arguments);
+                matches!(action, ToolAction::Run { command } if is_listing(&command))
+            });
             let clipped = self.clipped_texts.iter().filter(|one| is_of_step(one, heard.place));
             let clipped: Vec<usize> = clipped
                 .flat_map(|one| {
@@ -229,7 +229,12 @@ impl RemedyOrigins {
                 })
                 .collect();
             let mut clipped = Some(clipped);
-            for passage in quotable_texts(heard.step) {
+            let mut passages = quotable_texts(heard.step);
+            if heard.step.calls.len() > 1 {
+                // What is said in a step of several calls may have been said after all of them.
+                passages.sort_by_key(|one| one.trust == TrustClass::Agent && one.level == EvidenceLevel::Reasoning);
+            }
+            for passage in passages {
                 moment += 1;
                 let is_output = !matches!(passage.trust, TrustClass::User | TrustClass::Agent);
                 for at in clipped.take_if(|_| is_output).unwrap_or_default() {
@@ -262,7 +267,7 @@ impl RemedyOrigins {
                             // What the project's files and history show is its own; what is installed must be declared.
                             trust
                                 if !is_foreign(trust)
-                                    && ((is_file && is_manifest) || (is_other && (is_file || is_look))) =>
+                                    && ((is_file && is_manifest) || (is_other && is_file && !is_list)) =>
                             {
                                 readings.declared.get_or_insert(moment);
                             }
@@ -357,6 +362,10 @@ impl RemedyOrigins {
         let one = self.clipped_texts.iter().find(|one| !one.is_project_file && one.shares_words(text))?;
         Some(format!("what it says stood in the middle of the output of t{}.s{}", one.trajectory, one.step))
     }
+}
+
+fn is_listing(command: &str) -> bool {
+    command.split_whitespace().next().is_some_and(|program| matches!(program, "ls" | "find" | "tree" | "fd"))
 }
 
 fn is_of_step(words: &crate::context::ClippedWords, place: StepReference) -> bool {
