@@ -252,7 +252,13 @@ fn workers_killed_at_random_lose_nothing_and_count_nothing_twice() {
     let (calm_sessions, calm_lessons) = content(&undisturbed);
     assert!(sessions == calm_sessions, "other sessions than in an undisturbed run");
     for (summary, seen) in &lessons {
-        assert_eq!(Some(seen), calm_lessons.get(summary), "{summary}");
+        let calm = calm_lessons.get(summary).unwrap();
+        // What waits for a person keeps the session that told it first, whichever that was.
+        if summary.ends_with("[quarantined]") {
+            assert_eq!(seen.len(), calm.len(), "{summary}");
+        } else {
+            assert_eq!(seen, calm, "{summary}");
+        }
     }
     println!("{SESSIONS} sessions, {WORKERS} workers, {kills} kills");
     assert_eq!(world.run(&["doctor"]).status, 0);

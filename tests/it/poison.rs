@@ -32,5 +32,7 @@ fn a_file_of_other_payloads_is_read_and_a_broken_one_refused() {
     let report: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(report["ways"][0]["rounds"][0]["attempts"], 2);
     std::fs::write(&file, "wording = 1").unwrap();
-    assert!(!world.run(&["eval", "poison", "--data", data]).contains("attempts"));
+    let refused = world.run(&["eval", "poison", "--data", data]);
+    assert_ne!(refused.status, 0);
+    assert!(refused.stderr.contains("mine.toml"), "{}", refused.stderr);
 }

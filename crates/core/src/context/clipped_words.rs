@@ -6,11 +6,17 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::signal_mining::StepPlace;
+use super::text_clipping::is_clipped_length;
+use crate::domain::TrustClass;
 use crate::text::{fold_lookalikes, plain_views};
 
 #[cfg(test)]
 #[path = "clipped_words_tests.rs"]
 mod tests;
+
+/// The number of outputs whose fingerprint is kept.
+const MAX_CLIPPED: usize = 256;
 
 /// The number of consecutive words that are no coincidence.
 const RUN: usize = 8;
@@ -35,8 +41,14 @@ pub struct ClippedWords {
 }
 
 impl ClippedWords {
+    /// Takes the fingerprint of an output whose middle will be cut out, unless many are kept already.
+    pub(super) fn of_long_output(at: StepPlace, text: &str, kept: usize) -> Option<Self> {
+        let is_taken = is_clipped_length(text) && kept < MAX_CLIPPED;
+        is_taken.then(|| Self::new(at.trajectory, at.step, text))
+    }
+
     /// Takes the fingerprint of an output.
-    pub(super) fn new(trajectory: u32, step: u32, text: &str) -> Self {
+    fn new(trajectory: u32, step: u32, text: &str) -> Self {
         let mut words = Self { trajectory, step, is_project_file: false, names: HashSet::new(), runs: HashSet::new() };
         let mut rest = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
         while !rest.is_empty() {
@@ -54,9 +66,9 @@ impl ClippedWords {
         words
     }
 
-    /// Says whether the output was read from a file of the project.
-    pub(super) fn with_origin(self, is_project_file: bool) -> Self {
-        Self { is_project_file, ..self }
+    /// Remembers whether the output was read from a file of the project.
+    pub(super) fn with_origin(self, trust: &TrustClass) -> Self {
+        Self { is_project_file: *trust == TrustClass::RepoFile, ..self }
     }
 
     /// Returns true if a name stood in the output: a flag, a package, a host, a path, a setting.

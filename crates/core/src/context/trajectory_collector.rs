@@ -52,9 +52,6 @@ const BRIEF_BYTES: usize = 2 * 1024 * 1024;
 /// The number of bytes of injected lessons that are remembered.
 const MAX_GIVEN_BYTES: usize = 64 * 1024;
 
-/// The number of outputs whose fingerprint is kept.
-const MAX_CLIPPED: usize = 256;
-
 /// Everything gathered from one log, or from all logs of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GatheredLogs {
@@ -216,14 +213,9 @@ impl<'r> LogGatherer<'r> {
         self.close_trajectory();
         let (signals, left_out) = self.miner.finish();
         self.survey.signals_left_out = left_out;
-        let mut gathered = GatheredLogs {
-            trajectories: self.done,
-            signals,
-            survey: self.survey,
-            given: self.given,
-            clipped: self.clipped,
-        };
-        redact_gathered::redact_logs(&mut gathered, self.redactor);
+        let Self { done: trajectories, survey, given, clipped, redactor, .. } = self;
+        let mut gathered = GatheredLogs { trajectories, signals, survey, given, clipped };
+        redact_gathered::redact_logs(&mut gathered, redactor);
         gathered
     }
 
@@ -413,8 +405,7 @@ impl<'r> LogGatherer<'r> {
         mut output: ToolOutput,
     ) -> ToolOutput {
         let told = LoggedResult { failed: output.failed, exit_code: output.exit_code, interrupted: output.interrupted };
-        let fingerprint = (text_clipping::is_clipped_length(&output.text) && self.clipped.len() < MAX_CLIPPED)
-            .then(|| ClippedWords::new(at.trajectory, at.step, &output.text));
+        let fingerprint = ClippedWords::of_long_output(at, &output.text, self.clipped.len());
         let command = action.command();
         let is_check = command.is_some_and(is_verification);
         let mut failure = failure::detect_failure(tool, command, &told, &output.text);
@@ -449,8 +440,7 @@ impl<'r> LogGatherer<'r> {
         };
         let failed = failure.as_ref().map(|failure| (failure, output.text.as_str()));
         let trust = trust_class::trust_of_output(tool, action, failed);
-        let is_project_file = trust == TrustClass::RepoFile;
-        self.clipped.extend(fingerprint.map(|words| words.with_origin(is_project_file)));
+        self.clipped.extend(fingerprint.map(|words| words.with_origin(&trust)));
         output.trust = Some(trust);
         let duration_ms = output.duration_ms;
         self.miner.record_returned_call(&ReturnedCall {

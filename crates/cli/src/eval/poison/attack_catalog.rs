@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cli_error::CliError;
+use archivist_core::text::is_hidden_character;
 
 /// The catalog that is built into the program.
 const OWN_CATALOG: &str = include_str!("../../../../../fixtures/poison/payloads.toml");
@@ -176,7 +177,7 @@ choices! {
     }
 }
 
-/// One attack.
+/// An attack on the memory.
 #[derive(Debug, Clone)]
 pub(super) struct Attack {
     pub(super) payload: Payload,
@@ -232,7 +233,7 @@ impl Disguise {
             Self::Percent => encode_percent(text),
             Self::Rot13 => format!("note (rot13): {}", rotate_letters(text)),
             Self::Homoglyphs => text.chars().map(|c| lookalike(c).unwrap_or(c)).collect(),
-            Self::ZeroWidth => text.chars().flat_map(|c| [c, '\u{200b}']).collect(),
+            Self::ZeroWidth => text.chars().flat_map(|c| [c, zero_width_space()]).collect(),
             Self::Ansi => text.replace(' ', "\u{1b}[0m \u{1b}[32m"),
         }
     }
@@ -240,9 +241,14 @@ impl Disguise {
 
 /// Returns a text in lower case, without hidden characters, and with letters in place of those that look like them.
 fn fold_text(text: &str) -> String {
-    let shown = text.chars().filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '`'));
+    let shown = text.chars().filter(|c| !is_hidden_character(*c) && *c != '`');
     let plain = shown.map(|c| ('a'..='z').find(|letter| lookalike(*letter) == Some(c)).unwrap_or(c));
     plain.flat_map(char::to_lowercase).collect()
+}
+
+/// Returns a character that nobody sees.
+fn zero_width_space() -> char {
+    char::from_u32(0x200B).unwrap_or(' ')
 }
 
 /// Returns a Cyrillic letter that looks like this one.

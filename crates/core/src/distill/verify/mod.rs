@@ -16,6 +16,7 @@ mod folded_text;
 mod generic_words;
 mod network_addresses;
 mod obeyed_orders;
+mod package_names;
 mod pasted_text;
 mod project_forge;
 mod provenance;

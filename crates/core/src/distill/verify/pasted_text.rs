@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::provenance::steps_in_time_order;
 use super::reader_orders::{ReaderOrder, find_order};
 use crate::context::{ReflectionContext, quotable_texts};
-use crate::domain::{Speaker, TrustClass};
+use crate::domain::{Speaker, Step, TrustClass};
 use crate::text::fold_lookalikes;
 
 #[cfg(test)]
@@ -79,6 +79,9 @@ const PROGRAM_LINES: &[&str] = &[
     "오류",
 ];
 
+/// The tools by which agents ask a person.
+const QUESTION_TOOLS: &[&str] = &["AskUserQuestion", "request_user_input", "ask_user", "question"];
+
 /// The lines of a session's user that an earlier output says already.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PassedOnLines(HashSet<String>);
@@ -95,9 +98,11 @@ impl PassedOnLines {
         }
         let mut seen: HashSet<u64> = HashSet::new();
         for heard in steps_in_time_order(context) {
+            let repeats_person = repeats_a_person(heard.step);
             for passage in quotable_texts(heard.step).into_iter().filter(|one| heard.includes_trust(&one.trust)) {
                 match passage.trust {
                     TrustClass::Agent => {}
+                    trust if repeats_person && trust != TrustClass::User => {}
                     TrustClass::User => {
                         let is_copied = |line: &&str| {
                             let runs = hash_runs(line);
@@ -117,6 +122,13 @@ impl PassedOnLines {
     pub(super) fn contains_line(&self, line: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&normalize_line(line))
     }
+}
+
+/// Returns true if the output of a step repeats what a person said: why a call was refused, or the answer to a question.
+fn repeats_a_person(step: &Step) -> bool {
+    let of_calls = step.calls.iter().filter_map(|call| call.output.as_ref());
+    step.outputs.iter().chain(of_calls).any(|output| output.interrupted)
+        || step.calls.iter().any(|call| QUESTION_TOOLS.contains(&call.tool.as_str()))
 }
 
 fn normalize_line(line: &str) -> String {

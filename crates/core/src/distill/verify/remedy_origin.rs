@@ -11,6 +11,7 @@ use aho_corasick::AhoCorasick;
 
 use super::ProjectDocument;
 use super::network_addresses::find_addresses;
+use super::package_names::{MIN_NAME, find_packages, package_name};
 use super::pasted_text::PassedOnLines;
 use super::provenance::{is_foreign, split_by_trust, steps_in_time_order};
 use crate::context::{ReflectionContext, ToolAction, quotable_texts};
@@ -21,25 +22,6 @@ use crate::text::{fold_lookalikes, plain_views};
 #[cfg(test)]
 #[path = "remedy_origin_tests.rs"]
 mod tests;
-
-/// Programs that install packages, and the words after which their names follow.
-const INSTALLERS: &[(&str, &str)] = &[
-    ("pip pip3 pipx conda mamba gem brew apt apt-get apk dnf yum pacman port choco winget scoop", "install add -s"),
-    ("npm pnpm yarn bun", "install i add dlx create"),
-    ("uv poetry pdm rye", "add install"),
-    ("cargo go composer dotnet opam nimble cabal stack luarocks", "install add get require package"),
-    ("npx uvx bunx pnpx", ""),
-];
-
-/// Words after an installer that are no names.
-const NO_PACKAGES: &[&str] = &["install", "add", "get", "require", "package", "pip", "pip3", "dlx", "python", "npm"];
-
-/// Words that end the names after an installer.
-const AFTER_PACKAGES: &[&str] = &[
-    "and", "then", "first", "it", "the", "to", "for", "here", "from", "with", "instead", "again", "before", "passed",
-    "once", "or", "is", "in", "of", "a", "&&", "", "fails", "failed", "on", "without", "by", "at", "as", "does", "did",
-    "was", "not", "that", "which", "needs", "via", "into", "after", "but", "this",
-];
 
 /// Files that declare what a project uses.
 const MANIFESTS: &[&str] = &[
@@ -80,17 +62,14 @@ const MANIFESTS: &[&str] = &[
     ".yaml",
 ];
 
-/// The fewest characters of a name that is traced.
-const MIN_NAME: usize = 3;
-
-/// The longest line that is read as a command.
-const MAX_COMMAND_LINE: usize = 2000;
-
 /// The fewest characters of a name that is looked for in encodings.
 const MIN_ENCODED_NAME: usize = 6;
 
 /// The fewest characters of a name with hyphens.
 const MIN_HYPHENATED: usize = 6;
+
+/// The most characters of a setting's value that is a plain word or number.
+const MAX_PLAIN_VALUE: usize = 12;
 
 /// The most letters of a package whose name may be a common word.
 const MAX_COMMON_NAME: usize = 6;
@@ -104,7 +83,7 @@ enum NameKind {
     Address,
     /// A setting with its value.
     Setting,
-    /// A flag.
+    /// A flag of a program.
     Flag,
     /// A name with hyphens, as packages and tools have.
     Hyphenated,
@@ -332,7 +311,7 @@ impl RemedyOrigins {
                 }
                 let is_telling = *kind != NameKind::Package || !is_common(Some(name));
                 let is_named = (is_telling && words.contains(name)) || own.contains_key(name);
-                let place = is_named.then(|| readings.strange_place(*kind))??;
+                let place = is_named.then(|| readings.strange_place(name, *kind))??;
                 let at = format!("t{}.s{}", place.trajectory, place.step);
                 Some(format!("`{name}` was read in {at} before anybody of the project named it"))
             })
@@ -351,7 +330,7 @@ impl RemedyOrigins {
                 return None;
             }
             let (kind, readings) = self.names.get(name)?;
-            let place = readings.strange_place(*kind)?;
+            let place = readings.strange_place(name, *kind)?;
             let at = format!("t{}.s{}", place.trajectory, place.step);
             (*kind == NameKind::Hyphenated).then(|| format!("`{name}` was read in {at} before the agent named it"))
         })
@@ -388,11 +367,12 @@ fn without_comments(text: &str) -> String {
 
 impl FirstReadings {
     /// Returns the place where a stranger's text named it first, if nobody of the project did before.
-    fn strange_place(&self, kind: NameKind) -> Option<StepReference> {
+    fn strange_place(&self, name: &str, kind: NameKind) -> Option<StepReference> {
         if self.person {
             return None;
         }
         let outputs = match kind {
+            NameKind::Setting if is_plain_setting(name) => None,
             NameKind::Package | NameKind::Address | NameKind::Setting | NameKind::Hyphenated => self.output,
             // Programs name their own flags; what weakens safety is looked at elsewhere.
             NameKind::Flag => None,
@@ -401,6 +381,63 @@ impl FirstReadings {
         let is_own = |own: Option<usize>| own.is_some_and(|own| own < moment);
         (!is_own(self.agent) && !is_own(self.declared)).then_some(place)
     }
+}
+
+/// Returns true if a setting chooses between words or numbers of a program, and neither loads nor reaches anything.
+fn is_plain_setting(setting: &str) -> bool {
+    const LOADING: &[&str] = &[
+        "url",
+        "uri",
+        "host",
+        "proxy",
+        "path",
+        "opt",
+        "flag",
+        "arg",
+        "load",
+        "registr",
+        "index",
+        "mirror",
+        "source",
+        "endpoint",
+        "server",
+        "remote",
+        "token",
+        "key",
+        "secret",
+        "hook",
+        "shell",
+        "editor",
+        "pager",
+        "cmd",
+        "command",
+        "exec",
+        "config",
+        "askpass",
+        "telemetry",
+        "upload",
+        "export",
+        "report",
+        "allow",
+        "disable",
+        "enable",
+        "skip",
+        "ignore",
+        "insecure",
+        "unsafe",
+        "bypass",
+        "trust",
+        "no_",
+        "user",
+        "home",
+        "dir",
+        "file",
+        "plugin",
+        "agent",
+    ];
+    let Some((name, value)) = setting.split_once('=') else { return false };
+    let is_plain = value.len() <= MAX_PLAIN_VALUE && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    is_plain && !LOADING.iter().any(|part| name.contains(part))
 }
 
 /// Returns the decisive words of a text, in lower case.
@@ -426,61 +463,6 @@ fn find_names(view: &str) -> impl Iterator<Item = (String, NameKind)> {
         (is_name && !value.is_empty()).then(|| (word.to_lowercase(), NameKind::Setting))
     });
     packages.chain(addresses).chain(others).collect::<Vec<_>>().into_iter()
-}
-
-/// Returns the packages that the commands in a text install or run.
-fn find_packages(view: &str) -> impl Iterator<Item = String> {
-    // Most lines of an output install nothing.
-    const VERBS: &[&str] =
-        &["install", " add ", " get ", " i ", " require ", " dlx ", "npx ", "uvx ", "bunx ", "pnpx ", "create"];
-    let has_verb = |line: &&str| line.len() < MAX_COMMAND_LINE && VERBS.iter().any(|verb| line.contains(verb));
-    view.lines().filter(has_verb).flat_map(find_packages_of_line).collect::<Vec<_>>().into_iter()
-}
-
-fn find_packages_of_line(line: &str) -> Vec<String> {
-    let words: Vec<String> = line
-        .split(|c: char| c.is_whitespace() || "`\"'()<>,;|&".contains(c))
-        .map(|word| word.trim_end_matches(['.', ':', '!', '?']).to_lowercase())
-        .collect();
-    let mut packages = Vec::new();
-    for (at, word) in words.iter().enumerate() {
-        let holds = |listed: &str| listed.split_whitespace().any(|known| known == word);
-        let Some((_, verbs)) = INSTALLERS.iter().find(|(programs, _)| holds(programs)) else { continue };
-        let rest = words.get(at + 1..).unwrap_or_default();
-        let is_verb = |word: &String| verbs.split_whitespace().any(|verb| verb == word.as_str());
-        let begin = match verbs.is_empty() {
-            true => Some(0),
-            false => rest.iter().take(4).position(is_verb).map(|verb| verb + 1),
-        };
-        let Some(begin) = begin else { continue };
-        let mut is_value = false;
-        for name in rest.get(begin..).unwrap_or_default().iter().take(8) {
-            if AFTER_PACKAGES.contains(&name.as_str()) {
-                break;
-            }
-            if name.starts_with('-') {
-                is_value = matches!(name.as_str(), "-r" | "-e" | "-c" | "-t" | "--requirement" | "--prefix");
-                continue;
-            }
-            if is_value || NO_PACKAGES.contains(&name.as_str()) {
-                is_value = false;
-                continue;
-            }
-            packages.extend(package_name(name));
-        }
-    }
-    packages
-}
-
-/// Returns the name of a package without its version.
-fn package_name(word: &str) -> Option<String> {
-    let (scope, rest) = word.split_at_checked(usize::from(word.starts_with('@'))).unwrap_or(("", word));
-    let bare = rest.split(['=', '>', '<', '~', '^', '[', '@', '!']).next().unwrap_or(rest);
-    let is_name = bare.len() >= MIN_NAME
-        && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':'))
-        && bare.chars().any(char::is_alphabetic)
-        && !bare.starts_with(['.', '/']);
-    is_name.then(|| format!("{scope}{bare}"))
 }
 
 /// Returns the words of a text as names are compared.

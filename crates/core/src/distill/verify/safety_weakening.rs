@@ -65,7 +65,7 @@ const FLAGS: &[(WeakeningKind, &str)] = &[
         SkipsCheck,
         "no-verify no-check no-hook no-test no-validat no-audit no-lint no-confirm no-review skip ignore-check \
          ignore-hook ignore-fail ignore-error ignore-test bypass disable-check disable-test disable-lint disable-hook \
-         passwithnotests deselect dskiptest dskipit dmaven.test.skip auto-approve autoapprove yolo dangerously danger \
+         passwithnotests deselect dskiptest dskipit dmaven.test.skip yolo dangerously danger \
          no-typecheck no-scripts-check allow-dirty allow-fail",
     ),
     (

@@ -66,3 +66,13 @@ fn what_is_refused_or_harmless_is_no_such_advice() {
         assert_eq!(find_weakening(text), None, "{text}");
     }
 }
+
+#[test]
+fn programs_of_filters_are_no_advice() {
+    for command in [
+        "jq -r '.traceEvents | group_by(.name) | map([.[0].name, (map(.dur) | add)] | @tsv) | .[]' logs/trace.json | sort -k2 -n | tail -3",
+        "awk '{ print $1 }' access.log | sort | uniq -c",
+    ] {
+        assert_eq!(find_weakening(command), None);
+    }
+}
