@@ -53,6 +53,10 @@ export async function seed(world, now = Date.now()) {
     await writeFile(log, shifted(await readFile(path.join(ROOT, "fixtures", file), "utf8"), end, session));
     await world.cli("--now", moment(end + 20_000), "reflect", "--file", log);
   }
+  // What waits for a person is written by `hold` alone.
+  for (const { alias, state } of await world.json("list", "--all")) {
+    if (state === "quarantined") await world.cli("--now", moment(now - HOUR), "forget", alias);
+  }
   await measure(world, now);
   await hold(world, now);
   await merge(world, now);
