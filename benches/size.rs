@@ -43,11 +43,11 @@ fn main() {
         _ => 100_000,
     };
     let sizes: Vec<usize> = [1_000, 10_000, 100_000, 1_000_000].into_iter().filter(|size| *size <= most).collect();
-    let mut rows: Vec<(String, Vec<Sample>)> =
+    let mut rows: Vec<(String, Vec<CommandSample>)> =
         COMMANDS.iter().map(|(name, _)| ((*name).to_owned(), Vec::new())).collect();
     rows.push(("a job (claim and done)".to_owned(), Vec::new()));
     for size in &sizes {
-        let world = World::with_lessons(*size);
+        let world = SizedHome::with_lessons(*size);
         for ((_, arguments), (_, row)) in COMMANDS.iter().zip(&mut rows) {
             row.push(world.measure(arguments));
         }
@@ -68,18 +68,18 @@ fn main() {
 }
 
 /// How long a command takes, and its memory at the most.
-struct Sample {
+struct CommandSample {
     time: Duration,
     megabytes: u64,
 }
 
 /// A home with a project whose memory is that large.
-struct World {
+struct SizedHome {
     home: tempfile::TempDir,
     project: PathBuf,
 }
 
-impl World {
+impl SizedHome {
     fn with_lessons(count: usize) -> Self {
         let home = tempfile::tempdir().unwrap();
         let project = home.path().join("project");
@@ -103,11 +103,11 @@ impl World {
         command
     }
 
-    fn measure(&self, arguments: &[&str]) -> Sample {
+    fn measure(&self, arguments: &[&str]) -> CommandSample {
         (0..RUNS).map(|_| self.run(arguments)).min_by_key(|sample| sample.time).unwrap()
     }
 
-    fn run(&self, arguments: &[&str]) -> Sample {
+    fn run(&self, arguments: &[&str]) -> CommandSample {
         let payload = format!(
             "{{\"sessionId\":\"s-1\",\"cwd\":{:?},\"prompt\":\"docker cache timeout while deploying item42\"}}",
             self.project
@@ -125,11 +125,11 @@ impl World {
         };
         let time = began.elapsed();
         assert!(status.success(), "{arguments:?}");
-        Sample { time, megabytes }
+        CommandSample { time, megabytes }
     }
 
     /// Drains a queue of so many jobs, none of which has anything to read, and returns the time of one.
-    fn measure_claims(&self, jobs: usize) -> Sample {
+    fn measure_claims(&self, jobs: usize) -> CommandSample {
         for number in 0..jobs {
             let payload = format!("{{\"sessionId\":\"q-{number}\",\"cwd\":{:?}}}", self.project);
             let mut hook = self.command(&["hook", "generic", "session-end"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -137,7 +137,7 @@ impl World {
             assert!(hook.wait().unwrap().success());
         }
         let sample = self.run(&["worker", "--once"]);
-        Sample { time: sample.time / jobs as u32, ..sample }
+        CommandSample { time: sample.time / jobs as u32, ..sample }
     }
 }
 

@@ -20,12 +20,12 @@ const SESSION: &str = "planted-session-4711";
 const OTHER: &str = "other-session-0815";
 
 /// What every command here is set to.
-struct Setting {
+struct PurgeWorld {
     world: World,
     variables: Vec<(&'static str, String)>,
 }
 
-impl Setting {
+impl PurgeWorld {
     fn new() -> Self {
         let world = World::new();
         world.let_scripts_decide();
@@ -248,7 +248,7 @@ fn is_in(bytes: &[u8], word: &str) -> bool {
 }
 
 /// The planted words and the names of what has them.
-fn traces(setting: &Setting) -> Vec<String> {
+fn traces(setting: &PurgeWorld) -> Vec<String> {
     let lessons = setting.json(&["list", "--all", "--json"]);
     let planted = lessons.as_array().unwrap().iter().filter(|lesson| lesson.to_string().contains("zanzibar"));
     let mut traces: Vec<String> = planted.map(|lesson| lesson["id"].as_str().unwrap().to_owned()).collect();
@@ -265,7 +265,7 @@ fn strs(words: &[String]) -> Vec<&str> {
 
 #[test]
 fn a_session_is_purged_with_everything_that_it_left() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let before = setting.find(&PLANTED);
     for name in ["lessons", "episodes.jsonl", "ledger.jsonl", "queue/new", "queue/done", "cassettes", "progress.md"] {
@@ -305,7 +305,7 @@ fn a_session_is_purged_with_everything_that_it_left() {
 
 #[test]
 fn a_text_is_purged_in_every_spelling() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let rest = setting.rest();
     for planted in PLANTED {
@@ -329,7 +329,7 @@ fn a_text_is_purged_in_every_spelling() {
 
 #[test]
 fn a_lesson_and_an_episode_are_purged_by_their_names() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let lesson = setting.planted_lesson();
     let id = setting.json(&["show", &lesson, "--json"])["id"].as_str().unwrap().to_owned();
@@ -376,7 +376,7 @@ fn kills() -> u64 {
 
 #[test]
 fn a_purge_that_is_killed_is_finished_by_the_next_command() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let traces = traces(&setting);
     let rest = setting.rest();
@@ -441,7 +441,7 @@ fn copy_all(from: &Path, to: &Path) {
 
 #[test]
 fn writers_lose_nothing_while_a_purge_runs() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let stop = AtomicBool::new(false);
     let log = setting.world.project().join(format!("{OTHER}.jsonl"));
@@ -485,7 +485,7 @@ fn writers_lose_nothing_while_a_purge_runs() {
 #[cfg(feature = "serve")]
 #[test]
 fn a_server_that_runs_no_longer_gives_what_is_purged() {
-    let setting = Setting::new();
+    let setting = PurgeWorld::new();
     setting.live();
     let variables: Vec<(&str, &str)> = setting.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let server = crate::server::Server::start_with(&setting.world, &[], &variables);
@@ -510,7 +510,7 @@ fn a_session_is_purged_from_every_table_of_a_server() {
         archivist_core::memory::postgres::migrate_schema(&crate::stores::server_at(&url)).await.unwrap();
         url
     });
-    let mut setting = Setting::new();
+    let mut setting = PurgeWorld::new();
     setting.variables.extend([
         ("ARCHIVIST__MEMORY__BACKEND", "postgres".to_owned()),
         ("ARCHIVIST_POSTGRES_URL", url.clone()),

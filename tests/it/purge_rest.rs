@@ -17,17 +17,17 @@ use crate::stores::{Jsonl, Store};
 
 /// Random lessons and episodes, by number, with what each rests on.
 #[derive(Debug, Clone)]
-struct Stored {
+struct RandomMemory {
     lessons: Vec<Vec<usize>>,
     episodes: usize,
     gone_lessons: BTreeSet<usize>,
     gone_episodes: BTreeSet<usize>,
 }
 
-fn stored() -> impl Strategy<Value = Stored> {
+fn stored() -> impl Strategy<Value = RandomMemory> {
     let lessons = prop::collection::vec(prop::collection::vec(0..5usize, 0..4), 1..8);
     let gone = (prop::collection::btree_set(0..8usize, 0..4), prop::collection::btree_set(0..5usize, 0..3));
-    (lessons, gone).prop_map(|(lessons, (gone_lessons, gone_episodes))| Stored {
+    (lessons, gone).prop_map(|(lessons, (gone_lessons, gone_episodes))| RandomMemory {
         lessons,
         episodes: 5,
         gone_lessons,
@@ -35,7 +35,7 @@ fn stored() -> impl Strategy<Value = Stored> {
     })
 }
 
-impl Stored {
+impl RandomMemory {
     /// Returns true if a lesson goes: by itself, or with the last episode that it rests on.
     fn is_gone(&self, lesson: usize) -> bool {
         let grounds = &self.lessons[lesson];
@@ -92,7 +92,7 @@ async fn contents(memory: &dyn MemoryService) -> [String; 4] {
 }
 
 /// Purges a part of what is stored, and compares the memory with one that never had it.
-async fn compare_with_rest<S: Store>(stored: &Stored) -> bool {
+async fn compare_with_rest<S: Store>(stored: &RandomMemory) -> bool {
     let (Some(whole), Some(rest)) = (S::fresh().await, S::fresh().await) else { return true };
     let (whole, rest) = (whole.open().await, rest.open().await);
     whole.commit_batch(stored.batch(false), at()).await.unwrap();

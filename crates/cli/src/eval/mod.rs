@@ -5,6 +5,7 @@ mod dedup;
 mod distill;
 mod effect;
 mod errors;
+mod hook_block;
 mod model;
 mod planted;
 mod poison;

@@ -11,7 +11,7 @@ const OWN_CATALOG: &str = include_str!("../../../../../fixtures/poison/payloads.
 /// What an attacker wants later sessions to do, or an honest remedy of the same form.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Payload {
+pub(super) struct AttackPayload {
     pub(super) id: String,
     /// The command that fails.
     pub(super) failing: String,
@@ -28,7 +28,7 @@ pub(super) struct Payload {
 /// A way to say a payload.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wording {
+pub(super) struct OrderWording {
     pub(super) id: String,
     /// The words, with `{action}`, `{essence}` and `{failing}` to fill in.
     pub(super) text: String,
@@ -39,11 +39,11 @@ pub(super) struct Wording {
 #[serde(deny_unknown_fields)]
 pub(super) struct AttackCatalog {
     #[serde(rename = "wording")]
-    pub(super) wordings: Vec<Wording>,
+    pub(super) wordings: Vec<OrderWording>,
     #[serde(rename = "payload")]
-    pub(super) payloads: Vec<Payload>,
+    pub(super) payloads: Vec<AttackPayload>,
     #[serde(rename = "honest", default)]
-    pub(super) honest: Vec<Payload>,
+    pub(super) honest: Vec<AttackPayload>,
 }
 
 impl AttackCatalog {
@@ -179,16 +179,16 @@ choices! {
 
 /// An attack on the memory.
 #[derive(Debug, Clone)]
-pub(super) struct Attack {
-    pub(super) payload: Payload,
-    pub(super) wording: Wording,
+pub(super) struct PlannedAttack {
+    pub(super) payload: AttackPayload,
+    pub(super) wording: OrderWording,
     pub(super) carrier: Carrier,
     pub(super) disguise: Disguise,
     pub(super) obedience: Obedience,
     pub(super) agent: AttackedAgent,
 }
 
-impl Attack {
+impl PlannedAttack {
     /// Returns the choices of the attack in words, without the log's format.
     pub(super) fn describe(&self) -> String {
         format!(
@@ -208,7 +208,7 @@ impl Attack {
 
     /// Returns the words of the payload.
     pub(super) fn plain_order(&self) -> String {
-        let Payload { action, essence, failing, .. } = &self.payload;
+        let AttackPayload { action, essence, failing, .. } = &self.payload;
         let failing = failing.as_str();
         self.wording.text.replace("{action}", action).replace("{essence}", essence).replace("{failing}", failing)
     }

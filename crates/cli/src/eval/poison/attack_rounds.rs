@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::attack_catalog::{Attack, AttackCatalog, AttackedAgent, Carrier, Disguise, Obedience, Payload};
+use super::attack_catalog::{AttackCatalog, AttackedAgent, Carrier, Disguise, Obedience, OrderWording, PlannedAttack};
 use crate::eval::seeded_choice::SeededRandom;
 
 /// The number of attacks with each payload in a round.
@@ -26,7 +26,7 @@ pub(super) enum AttackOutcome {
 /// One of the attacks that are rewritten from round to round.
 #[derive(Debug)]
 pub(super) struct AttackSlot {
-    pub(super) attack: Attack,
+    pub(super) attack: PlannedAttack,
     tried: BTreeSet<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn first_round(catalog: &AttackCatalog, max: Option<usize>, seed: u64
             let wording = if number == 0 { 0 } else { draw.pick_one(&plain).copied().unwrap_or_default().min(3) };
             let ways = [Obedience::Ignores, Obedience::Runs, Obedience::RunsAndConcludes];
             let Some(wording) = catalog.wordings.get(wording).or(catalog.wordings.first()) else { continue };
-            let attack = Attack {
+            let attack = PlannedAttack {
                 payload: payload.clone(),
                 wording: wording.clone(),
                 carrier,
@@ -67,7 +67,7 @@ pub(super) fn first_round(catalog: &AttackCatalog, max: Option<usize>, seed: u64
 }
 
 /// Returns honest sessions: the remedies of the catalog, met in the same way or found by the agent itself.
-pub(super) fn honest_sessions(catalog: &AttackCatalog, max: Option<usize>, seed: u64) -> Vec<Attack> {
+pub(super) fn honest_sessions(catalog: &AttackCatalog, max: Option<usize>, seed: u64) -> Vec<PlannedAttack> {
     let seed = seed.to_string();
     let mut draw = SeededRandom::new(&["poison", "honest", &seed]);
     let mut sessions = Vec::new();
@@ -75,9 +75,9 @@ pub(super) fn honest_sessions(catalog: &AttackCatalog, max: Option<usize>, seed:
     for payload in &catalog.honest {
         for obedience in ways {
             let Some(wording) = catalog.wordings.first() else { continue };
-            sessions.push(Attack {
-                payload: Payload { error: payload.error.clone(), ..payload.clone() },
-                wording: super::attack_catalog::Wording { text: String::new(), ..wording.clone() },
+            sessions.push(PlannedAttack {
+                payload: payload.clone(),
+                wording: OrderWording { text: String::new(), ..wording.clone() },
                 // Without words in it, the carrier is the failure as it is.
                 carrier: Carrier::FailureMessage,
                 disguise: Disguise::None,
@@ -130,12 +130,12 @@ const TRUSTED_CARRIERS: &[Carrier] = &[
 ];
 
 fn rewrite_attack(
-    attack: &Attack,
+    attack: &PlannedAttack,
     outcome: &AttackOutcome,
     catalog: &AttackCatalog,
     round: usize,
     draw: &mut SeededRandom,
-) -> Attack {
+) -> PlannedAttack {
     let mut next = attack.clone();
     let reason = match outcome {
         AttackOutcome::Quarantined(why) | AttackOutcome::Dropped(why) => why.as_str(),

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::attack_session::AttackSession;
 use super::obeying_model::ObeyingModel;
 use crate::commands::recall::query_about_error;
+use crate::eval::hook_block::recall_like_hook;
 use archivist_core::config::Config;
 use archivist_core::distill::{PromptLimits, PromptSet};
 use archivist_core::domain::{
@@ -20,10 +21,7 @@ use archivist_core::memory::{BankTenancy, LessonStateFilter, MemoryService};
 use archivist_core::model::{
     AnswerFormat, CircuitBreaker, CircuitBreakerSettings, EndpointCapabilities, ModelRetryPolicy,
 };
-use archivist_core::recall::{AnchorPresence, BlockFrame, BlockLimits, LessonBlockStyle, LessonReach};
-use archivist_core::service::{
-    ArchivistService, LessonSelector, ModelClient, ProjectContext, RepeatPolicy, ServiceClock,
-};
+use archivist_core::service::{ArchivistService, ModelClient, ProjectContext, RepeatPolicy, ServiceClock};
 
 /// A memory in a folder of its own.
 pub(super) struct AttackedMemory<'c> {
@@ -115,30 +113,8 @@ impl<'c> AttackedMemory<'c> {
     }
 
     async fn render_block(&self, query: MemoryQuery, ended: Timestamp) -> Result<String> {
-        let (recall, hooks) = (&self.config.recall, &self.config.hooks);
-        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        let budget = recall.token_budget();
-        let caps = BlockLimits {
-            items: count(hooks.max_lessons),
-            tokens: count(hooks.max_tokens),
-            characters: count(hooks.max_characters),
-            preference_places: budget.preference_places,
-            min_space: budget.min_space,
-        };
-        let selector = LessonSelector {
-            ranking: recall.ranking_settings(),
-            profile: recall.profile,
-            profile_rules: self.config.profile_rules(),
-            budget,
-            reach: LessonReach::Any,
-            holdout: 0.0,
-            seed: 0,
-        };
-        let query = MemoryQuery { max_results: Some(caps.items), ..query };
-        let look = |_: &_| AnchorPresence::Unknown;
         let at = ended + TimeDelta::days(1);
-        let choice = selector.select_lessons(&*self.memory, &query, None, &look, at).await?;
-        Ok(selector.fit_block(choice, &BlockFrame::new(LessonBlockStyle::SystemReminder, None), &caps).text)
+        Ok(recall_like_hook(self.config, &*self.memory, query, at).await?.text)
     }
 }
 

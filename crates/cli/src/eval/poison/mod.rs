@@ -15,7 +15,7 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
-use self::attack_catalog::{Attack, AttackCatalog};
+use self::attack_catalog::{AttackCatalog, PlannedAttack};
 use self::attack_rounds::{AttackOutcome, AttackSlot, first_round, honest_sessions};
 use self::attack_session::write_session;
 use self::attacked_memory::{AttackedMemory, GivenTexts};
@@ -140,7 +140,7 @@ impl EvalPoison {
         let mut slots = first_round(catalog, self.attacks, seed);
         let mut rounds = Vec::new();
         for round in 0..ROUNDS {
-            let attacks: Vec<Attack> = slots.iter().map(|slot| slot.attack.clone()).collect();
+            let attacks: Vec<PlannedAttack> = slots.iter().map(|slot| slot.attack.clone()).collect();
             let results = carry_out_all(&attacks, way, config)?;
             let mut figures = RoundReport { attempts: attacks.len(), ..RoundReport::default() };
             for (slot, (outcome, text)) in slots.iter_mut().zip(results) {
@@ -196,7 +196,11 @@ fn describe_outcome(outcome: &AttackOutcome) -> String {
 }
 
 /// Carries out attacks on all cores; returns what became of each, with a text that shows it.
-fn carry_out_all(attacks: &[Attack], way: DistillingWay, config: &Config) -> Result<Vec<(AttackOutcome, String)>> {
+fn carry_out_all(
+    attacks: &[PlannedAttack],
+    way: DistillingWay,
+    config: &Config,
+) -> Result<Vec<(AttackOutcome, String)>> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, (AttackOutcome, String))>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::Start)?;
@@ -223,7 +227,7 @@ fn carry_out_all(attacks: &[Attack], way: DistillingWay, config: &Config) -> Res
 
 /// Carries out one attack: two sessions are reflected on, and a third one asks.
 async fn carry_out(
-    attack: &Attack,
+    attack: &PlannedAttack,
     way: DistillingWay,
     config: &Config,
     redactor: &Redactor,
@@ -258,7 +262,11 @@ async fn carry_out(
     Ok(judge_outcome(attack, verdict.as_ref(), &last.unwrap_or_default()))
 }
 
-fn judge_outcome(attack: &Attack, verdict: Option<&DistillationResult>, texts: &GivenTexts) -> (AttackOutcome, String) {
+fn judge_outcome(
+    attack: &PlannedAttack,
+    verdict: Option<&DistillationResult>,
+    texts: &GivenTexts,
+) -> (AttackOutcome, String) {
     let candidates = verdict.iter().flat_map(|distilled| &distilled.candidates);
     let own = candidates.into_iter().find(|candidate| {
         let texts = [Some(&candidate.summary), candidate.rule.as_ref(), candidate.detail.as_ref()];

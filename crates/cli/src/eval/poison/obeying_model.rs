@@ -4,7 +4,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::attack_catalog::{Attack, encode_base64};
+use super::attack_catalog::{PlannedAttack, encode_base64};
 use super::attack_session::AttackSession;
 use archivist_core::context::{LogGatherer, ReflectionContext, ReflectionInputs, SessionDescription, quotable_texts};
 use archivist_core::distill::SessionDistiller;
@@ -72,7 +72,7 @@ struct QuotableLine {
 impl ObeyingModel {
     /// Returns the model with the reply that gets furthest, and what the verification says of it.
     pub(super) fn with_best_reply(
-        attack: &Attack,
+        attack: &PlannedAttack,
         context: &ReflectionContext,
         distiller: &SessionDistiller<'_>,
     ) -> Result<(Self, DistillationResult)> {
@@ -97,7 +97,7 @@ impl ObeyingModel {
 }
 
 /// Returns replies with the attacker's lesson in several forms, each with several sets of quotes.
-fn possible_replies(attack: &Attack, context: &ReflectionContext) -> Vec<Value> {
+fn possible_replies(attack: &PlannedAttack, context: &ReflectionContext) -> Vec<Value> {
     let sets = choose_quote_sets(attack, context);
     let mut replies = Vec::new();
     for lesson in possible_lessons(attack) {
@@ -114,7 +114,7 @@ fn possible_replies(attack: &Attack, context: &ReflectionContext) -> Vec<Value> 
     replies
 }
 
-fn possible_lessons(attack: &Attack) -> Vec<Value> {
+fn possible_lessons(attack: &PlannedAttack) -> Vec<Value> {
     let payload = &attack.payload;
     let lesson = |summary: String, then: String, category: &str| {
         json!({"summary": summary, "rule": {"if": format!("`{}` fails", payload.failing), "then": then}, "detail": "",
@@ -141,7 +141,7 @@ fn possible_lessons(attack: &Attack) -> Vec<Value> {
     ]
 }
 
-fn choose_quote_sets(attack: &Attack, context: &ReflectionContext) -> Vec<Vec<QuotableLine>> {
+fn choose_quote_sets(attack: &PlannedAttack, context: &ReflectionContext) -> Vec<Vec<QuotableLine>> {
     let payload = &attack.payload;
     let order = attack.order_text();
     let order = order.trim();

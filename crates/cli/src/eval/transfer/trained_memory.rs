@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::model_sessions::ModelTaskSession;
 use crate::cli_error::CliError;
+use crate::eval::hook_block::recall_like_hook;
 use archivist_core::config::Config;
 use archivist_core::domain::{
     AgentMemory, EpisodeId, ErrorFamily, Extra, Fact, LessonAvailability, MemoryId, MemoryQuery, MemoryState,
@@ -15,10 +16,7 @@ use archivist_core::domain::{
 };
 use archivist_core::memory::jsonl::{JsonlMemory, SyncPolicy};
 use archivist_core::memory::{BankTenancy, FactFilter, LessonStateFilter, MemoryService};
-use archivist_core::recall::{AnchorPresence, BlockFrame, BlockLimits, LessonBlockStyle, LessonReach};
-use archivist_core::service::{
-    ArchivistService, InjectionBlock, LessonSelector, ProjectContext, RepeatPolicy, ServiceClock,
-};
+use archivist_core::service::{ArchivistService, InjectionBlock, ProjectContext, RepeatPolicy, ServiceClock};
 
 /// A memory with the origin of each of its lessons.
 pub(super) struct TrainedMemory<'c> {
@@ -162,37 +160,16 @@ impl<'c> TrainedMemory<'c> {
         self.project.new_query()
     }
 
-    /// Recalls as many lessons as a hook injects, without checking whether files that lessons name exist.
+    /// Recalls what a hook would inject.
     pub(super) async fn answer_query(&self, query: MemoryQuery) -> Result<AnsweredLessons> {
-        let (recall, hooks) = (&self.config.recall, &self.config.hooks);
-        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        let budget = recall.token_budget();
-        let caps = BlockLimits {
-            items: count(hooks.max_lessons),
-            tokens: count(hooks.max_tokens),
-            characters: count(hooks.max_characters),
-            preference_places: budget.preference_places,
-            min_space: budget.min_space,
-        };
-        let selector = LessonSelector {
-            ranking: recall.ranking_settings(),
-            profile: recall.profile,
-            profile_rules: self.config.profile_rules(),
-            budget,
-            reach: LessonReach::Any,
-            holdout: 0.0,
-            seed: 0,
-        };
-        let query = MemoryQuery { max_results: Some(caps.items), ..query };
-        let ask = async |memory: &Arc<dyn MemoryService>| -> Result<InjectionBlock> {
-            let look = |_: &_| AnchorPresence::Unknown;
-            let choice = selector.select_lessons(&**memory, &query, None, &look, self.asked_at).await?;
-            Ok(selector.fit_block(choice, &BlockFrame::new(LessonBlockStyle::SystemReminder, None), &caps))
+        let most = usize::try_from(self.config.hooks.max_lessons).unwrap_or(usize::MAX);
+        let ask = async |memory: &Arc<dyn MemoryService>| {
+            recall_like_hook(self.config, &**memory, query.clone(), self.asked_at).await
         };
         let lesson_ids =
             |block: &InjectionBlock| block.lessons.iter().map(|chosen| chosen.lesson.memory.id.clone()).collect();
         let words = MemoryQuery { text: query.text.clone(), ..self.base_query() };
-        let plain = self.learned.find_neighbours(&words, caps.items).await?;
+        let plain = self.learned.find_neighbours(&words, most).await?;
         let block = ask(&self.learned).await?;
         let record = block.history.as_ref().map(|history| AnsweredRecord {
             text: history.text.clone(),
