@@ -110,6 +110,12 @@ impl Archivist {
             }
         }
         self.finish_purge(&note).await?;
+        if !left.is_empty() {
+            return Err(RequestError::impossible_request(
+                "other programs keep writing what is to be erased",
+                "wait until their sessions have ended, and purge again",
+            ));
+        }
         Ok(PurgeReport { erased: note.erased, agent_logs })
     }
 
